@@ -1,0 +1,69 @@
+//! The library's one error type: each variant is a single line that names the file, key or thing at fault.
+
+use std::path::PathBuf;
+
+/// Shorthand for results of this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, worded for the person who has to act on it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A scene file is broken, or asks for what canopy cannot do.
+    #[error("{}: {what}", path.display())]
+    Scene {
+        /// The file that was opened.
+        path: PathBuf,
+        /// What is wrong with it, naming the accessor, node or key.
+        what: String,
+    },
+    /// A configuration key or its value is wrong.
+    #[error("{origin}: {what}")]
+    Config {
+        /// The file, or `--set`.
+        origin: String,
+        /// What is wrong, naming the key.
+        what: String,
+    },
+    /// What was asked for does not exist in the scene or on this machine (a clip, a camera, an AOV).
+    #[error("{0}")]
+    NotFound(String),
+    /// The scene is larger than the adapter or the configured limits allow.
+    #[error("{what} needs {needed}, and {allowed} is allowed ({by})")]
+    Limit {
+        /// What did not fit.
+        what: String,
+        /// How much it needs, with its unit.
+        needed: String,
+        /// How much there is, with its unit.
+        allowed: String,
+        /// Who sets the limit.
+        by: String,
+    },
+    /// No usable adapter, a lost device, or an error that wgpu reported.
+    #[error("{0}")]
+    Gpu(String),
+    /// The person cancelled the work.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+
+    /// An [`Error::Scene`] for `path`.
+    pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self::Scene { path: path.into(), what: what.into() }
+    }
+}

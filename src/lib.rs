@@ -1,0 +1,7 @@
+//! canopy
+
+pub mod config;
+pub mod error;
+pub mod scene;
+
+pub use error::{Error, Result};

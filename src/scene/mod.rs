@@ -1,0 +1,390 @@
+//! The scene on the CPU: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. Knows no wgpu.
+//!
+//! Conventions are glTF's: right-handed, +Y up, metres, radians, counter-clockwise front faces, and lights and cameras that look
+//! along their node's −Z. Every index in a [`Scene`] is in range and every attribute has its primitive's vertex count: the
+//! loaders check this once, so that nothing after them has to.
+
+pub mod animation;
+mod files;
+mod gltf;
+mod image;
+mod load;
+mod obj;
+mod surface;
+
+pub use animation::Pose;
+pub use load::{Progress, load};
+
+use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
+
+/// Everything that files hold, in one place.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// Nodes, parents before their children.
+    pub nodes: Vec<Node>,
+    /// Meshes; several nodes may share one.
+    pub meshes: Vec<Mesh>,
+    /// Skins, referred to by nodes.
+    pub skins: Vec<Skin>,
+    /// Materials, referred to by primitives.
+    pub materials: Vec<Material>,
+    /// Textures: an image with a sampler.
+    pub textures: Vec<Texture>,
+    /// Decoded images.
+    pub images: Vec<Image>,
+    /// Animation clips.
+    pub clips: Vec<Clip>,
+    /// Lights, referred to by nodes.
+    pub lights: Vec<Light>,
+    /// Cameras, referred to by nodes.
+    pub cameras: Vec<Camera>,
+    /// What was ignored, replaced or repaired, one line each, naming the file and the thing.
+    pub warnings: Vec<String>,
+}
+
+/// A node of the hierarchy.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Parent, always of a lower index.
+    pub parent: Option<usize>,
+    /// `parent_from_node` at rest.
+    pub transform: Transform,
+    /// Index into [`Scene::meshes`].
+    pub mesh: Option<usize>,
+    /// Index into [`Scene::skins`]; only beside a mesh.
+    pub skin: Option<usize>,
+    /// Morph weights at rest: as many as the mesh has targets, or empty.
+    pub weights: Vec<f32>,
+    /// Index into [`Scene::lights`].
+    pub light: Option<usize>,
+    /// Index into [`Scene::cameras`].
+    pub camera: Option<usize>,
+}
+
+/// A node's local transform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transform {
+    /// Translation, rotation and scale: what clips can move.
+    Trs {
+        /// Translation in metres.
+        translation: Vec3,
+        /// Unit quaternion.
+        rotation: Quat,
+        /// Scale per axis.
+        scale: Vec3,
+    },
+    /// A matrix given as such.
+    Matrix(Mat4),
+}
+
+/// Triangles with one set of morph weights, of one or more primitives.
+#[derive(Debug, Clone)]
+pub struct Mesh {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Parts, each with one material.
+    pub primitives: Vec<Primitive>,
+}
+
+/// A part of a mesh: one material, one vertex range.
+#[derive(Debug, Clone, Default)]
+pub struct Primitive {
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// Positions in mesh space, all finite.
+    pub positions: Vec<Vec3>,
+    /// Unit normals, one per vertex.
+    pub normals: Vec<Vec3>,
+    /// Unit tangents with the bitangent's sign in w, one per vertex.
+    pub tangents: Vec<Vec4>,
+    /// First texture coordinates, one per vertex or empty.
+    pub uv0: Vec<Vec2>,
+    /// Second texture coordinates, one per vertex or empty.
+    pub uv1: Vec<Vec2>,
+    /// Linear vertex colours, one per vertex or empty.
+    pub colors: Vec<Vec4>,
+    /// Triangle list.
+    pub indices: Vec<[u32; 3]>,
+    /// Joints that move each vertex: `vertex * influences_per_vertex ..`, indices into the skin's joints; empty when rigid.
+    pub joints: Vec<u32>,
+    /// Weights of `joints`, summing to 1 for each vertex.
+    pub joint_weights: Vec<f32>,
+    /// Joints per vertex: 0, or a multiple of four.
+    pub influences_per_vertex: usize,
+    /// Morph targets; every primitive of a mesh has equally many.
+    pub targets: Vec<MorphTarget>,
+}
+
+/// Offsets that a morph target adds at weight 1; each list has one entry per vertex or is empty.
+#[derive(Debug, Clone, Default)]
+pub struct MorphTarget {
+    /// Added to positions.
+    pub positions: Vec<Vec3>,
+    /// Added to normals.
+    pub normals: Vec<Vec3>,
+    /// Added to the xyz of tangents.
+    pub tangents: Vec<Vec3>,
+}
+
+/// Joints of a skin with their inverse bind matrices.
+#[derive(Debug, Clone)]
+pub struct Skin {
+    /// Indices into [`Scene::nodes`].
+    pub joints: Vec<usize>,
+    /// `joint_from_mesh` at bind time, one per joint.
+    pub joint_from_mesh: Vec<Mat4>,
+}
+
+/// How alpha is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AlphaMode {
+    /// Alpha is ignored.
+    #[default]
+    Opaque,
+    /// Cut out where alpha is below the cutoff.
+    Mask,
+    /// Blended over what lies behind.
+    Blend,
+}
+
+/// A texture as a material uses it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextureRef {
+    /// Index into [`Scene::textures`].
+    pub texture: usize,
+    /// Which texture coordinates: 0 or 1.
+    pub uv_set: u32,
+    /// `texture_from_uv` (KHR_texture_transform).
+    pub texture_from_uv: Affine2,
+}
+
+/// Metallic-roughness material of glTF 2.0.
+#[derive(Debug, Clone)]
+pub struct Material {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Linear base colour and alpha.
+    pub base_color: Vec4,
+    /// sRGB colour with alpha.
+    pub base_color_texture: Option<TextureRef>,
+    /// 0 is dielectric, 1 is metal.
+    pub metallic: f32,
+    /// Perceptual roughness.
+    pub roughness: f32,
+    /// Roughness in green, metallic in blue.
+    pub metallic_roughness_texture: Option<TextureRef>,
+    /// Tangent-space normals.
+    pub normal_texture: Option<TextureRef>,
+    /// Scales x and y of the normal texture.
+    pub normal_scale: f32,
+    /// Occlusion in red.
+    pub occlusion_texture: Option<TextureRef>,
+    /// 0 ignores the occlusion texture, 1 takes it in full.
+    pub occlusion_strength: f32,
+    /// Linear emission, with KHR_materials_emissive_strength multiplied in.
+    pub emissive: Vec3,
+    /// sRGB emission.
+    pub emissive_texture: Option<TextureRef>,
+    /// How alpha is used.
+    pub alpha_mode: AlphaMode,
+    /// Alpha below this is cut out in [`AlphaMode::Mask`].
+    pub alpha_cutoff: f32,
+    /// Back faces are drawn too, with their normals turned.
+    pub double_sided: bool,
+    /// Base colour is shown without lighting (KHR_materials_unlit).
+    pub unlit: bool,
+}
+
+impl Default for Material {
+    /// glTF's default material.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: Vec4::ONE,
+            base_color_texture: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            metallic_roughness_texture: None,
+            normal_texture: None,
+            normal_scale: 1.0,
+            occlusion_texture: None,
+            occlusion_strength: 1.0,
+            emissive: Vec3::ZERO,
+            emissive_texture: None,
+            alpha_mode: AlphaMode::Opaque,
+            alpha_cutoff: 0.5,
+            double_sided: false,
+            unlit: false,
+        }
+    }
+}
+
+/// An image with the way it is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Texture {
+    /// Index into [`Scene::images`].
+    pub image: usize,
+    /// How it is sampled.
+    pub sampler: Sampler,
+}
+
+/// glTF's sampler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sampler {
+    /// Horizontal wrapping.
+    pub wrap_u: Wrap,
+    /// Vertical wrapping.
+    pub wrap_v: Wrap,
+    /// Linear, not nearest, when magnified.
+    pub mag_linear: bool,
+    /// Linear, not nearest, when minified.
+    pub min_linear: bool,
+    /// `None` without mipmaps, else whether levels are blended.
+    pub mip_linear: Option<bool>,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Self { wrap_u: Wrap::Repeat, wrap_v: Wrap::Repeat, mag_linear: true, min_linear: true, mip_linear: Some(true) }
+    }
+}
+
+/// What happens outside 0..1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// Start over.
+    Repeat,
+    /// Start over, mirrored.
+    Mirror,
+    /// Keep the edge.
+    Clamp,
+}
+
+/// A decoded image, rows from the top.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// Name or file name, for messages.
+    pub name: String,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Four bytes a texel: red, green, blue, alpha, as encoded in the file.
+    pub rgba8: Vec<u8>,
+}
+
+/// A light of KHR_lights_punctual, shining along its node's −Z.
+#[derive(Debug, Clone)]
+pub struct Light {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Its shape.
+    pub kind: LightKind,
+    /// Linear colour.
+    pub color: Vec3,
+    /// Lux for directional lights, candela for the others.
+    pub intensity: f32,
+    /// Where it ends, in metres; `None` for no end.
+    pub range: Option<f32>,
+}
+
+/// The shape of a light.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LightKind {
+    /// Infinitely far away.
+    Directional,
+    /// In all directions from a point.
+    Point,
+    /// In a cone from a point.
+    Spot {
+        /// Half angle in radians at which the falloff begins.
+        inner_angle: f32,
+        /// Half angle in radians at which it ends.
+        outer_angle: f32,
+    },
+}
+
+/// A camera, looking along its node's −Z.
+#[derive(Debug, Clone)]
+pub struct Camera {
+    /// Name of the camera, or of its node; may be empty.
+    pub name: String,
+    /// Its projection.
+    pub projection: Projection,
+}
+
+/// A camera's projection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Projection {
+    /// Perspective.
+    Perspective {
+        /// Vertical field of view in radians.
+        fov_y: f32,
+    },
+    /// Orthographic.
+    Orthographic {
+        /// Half the height in metres.
+        half_height: f32,
+    },
+}
+
+/// An animation clip.
+#[derive(Debug, Clone, Default)]
+pub struct Clip {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// What it moves.
+    pub channels: Vec<Channel>,
+    /// Time of the last key.
+    pub duration_secs: f32,
+}
+
+/// One property of one node over time.
+#[derive(Debug, Clone)]
+pub struct Channel {
+    /// Index into [`Scene::nodes`].
+    pub node: usize,
+    /// What is moved.
+    pub property: Property,
+    /// Between the keys.
+    pub interpolation: Interpolation,
+    /// Key times, strictly increasing, at least one.
+    pub times_secs: Vec<f32>,
+    /// Values: `components` per key, three times that (in-tangent, value, out-tangent) for cubic splines.
+    pub values: Vec<f32>,
+    /// Floats in one value: 3, 4, or the number of morph targets.
+    pub components: usize,
+}
+
+/// What a channel moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property {
+    /// Translation, three floats.
+    Translation,
+    /// Rotation, a quaternion in x, y, z, w.
+    Rotation,
+    /// Scale, three floats.
+    Scale,
+    /// Morph weights.
+    Weights,
+}
+
+/// How values between keys come about (glTF 2.0, appendix C).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interpolation {
+    /// The last key's value.
+    Step,
+    /// Linear, spherical for rotations.
+    Linear,
+    /// Cubic Hermite with tangents from the file.
+    CubicSpline,
+}
+
+impl Scene {
+    /// Nodes that carry a mesh: the order of the tree's meshes and of the merged buffers.
+    pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.nodes.iter().enumerate().filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+}
