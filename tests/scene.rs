@@ -1,5 +1,7 @@
 //! Loading scenes: right values from files of every kind, and one clear line for every broken one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common {
     pub(crate) mod gltf_builder;
 }
@@ -1309,4 +1311,30 @@ fn broken_objs_are_refused_by_line() {
     assert_eq!(only(&scene).indices.len(), 1);
     warned(&scene, "do not exist");
     warned(&scene, "2 points, lines");
+}
+
+#[test]
+fn shared_bytes_count_as_often_as_they_are_read() {
+    let mut builder = Builder::triangle();
+    let count = 1000;
+    let input = builder.floats("SCALAR", &(0..count).map(|i| i as f32).collect::<Vec<_>>());
+    let output = builder.floats("VEC4", &vec![1.; 4 * count]);
+    let channel = json!({ "sampler": 0, "target": { "node": 0, "path": "rotation" } });
+    builder.push("animations", json!({ "samplers": [{ "input": input, "output": output }], "channels": vec![channel; 70] }));
+    refused(
+        &builder,
+        &["channel 65 of animation 0", "load.max_morph_bytes"],
+    );
+
+    let mut builder = Builder::triangle();
+    let joints = builder.accessor("VEC4", U8, 3, &[0; 12]);
+    let attributes = &mut builder.first_primitive()["attributes"];
+    for set in 0..11_000 {
+        attributes[format!("JOINTS_{set}")] = json!(joints);
+        attributes[format!("WEIGHTS_{set}")] = json!(joints);
+    }
+    refused(
+        &builder,
+        &["mesh 0 primitive 0: joints", "load.max_morph_bytes"],
+    );
 }

@@ -234,7 +234,7 @@ impl Parser {
                 ));
             }
             "mtllib" if !self.model.libraries.iter().any(|l| l == rest) => {
-                self.model.libraries.push(rest.to_owned())
+                self.model.libraries.push(rest.to_owned());
             }
             "s" => self.smooth = !matches!(rest, "off" | "0"),
             "p" | "l" | "curv" | "curv2" | "surf" => self.ignored += 1,
