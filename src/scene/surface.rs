@@ -9,15 +9,13 @@ use std::collections::HashMap;
 const MAX_VALENCE: u32 = 1024;
 
 /// The unit normal of a triangle, or zero if it has no area.
-pub(super) fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
-    // Scaled to one first, or the product of tiny and of huge edges would leave the range of f32.
-    let (u, v) = (b - a, c - a);
-    let scale = u.abs().max(v.abs()).max_element();
-    if scale > 0.0 && scale.is_finite() {
-        (u / scale).cross(v / scale).normalize_or_zero()
-    } else {
-        Vec3::ZERO
-    }
+pub(super) fn face_normal(corners: [Vec3; 3]) -> Vec3 {
+    // In f64, where the fourth power of any f32 is in range.
+    let [a, b, c] = corners.map(|p| p.as_dvec3());
+    (b - a)
+        .cross(c - a)
+        .try_normalize()
+        .map_or(Vec3::ZERO, |n| n.as_vec3())
 }
 
 /// Gives every triangle vertices and a normal of its own (glTF 2.0, 3.7.2.1); morph targets turn the normals with the triangles.
@@ -56,7 +54,7 @@ pub(super) fn smooth_normals(
     positions: &[Vec3],
     triangles: impl Iterator<Item = [u32; 3]>,
 ) -> Vec<Vec3> {
-    // In f64, where the square of the largest f32 is still finite.
+    // In f64, where the fourth power of any f32 is in range.
     let mut normals = vec![glam::DVec3::ZERO; positions.len()];
     for corners in triangles {
         let [a, b, c] = corners.map(|v| positions[v as usize].as_dvec3());
@@ -65,14 +63,7 @@ pub(super) fn smooth_normals(
             normals[v as usize] += doubled_area;
         }
     }
-    let unit = |n: &glam::DVec3| {
-        let scale = n.abs().max_element();
-        if scale > 0.0 {
-            (n / scale).normalize().as_vec3()
-        } else {
-            Vec3::Y
-        }
-    };
+    let unit = |n: &glam::DVec3| n.try_normalize().map_or(Vec3::Y, |n| n.as_vec3());
     normals.iter().map(unit).collect()
 }
 
