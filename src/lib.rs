@@ -2,6 +2,8 @@
 
 pub mod config;
 pub mod error;
+pub mod gpu;
+pub mod render;
 pub mod scene;
 
 pub use error::{Error, Result};

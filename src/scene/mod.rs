@@ -247,7 +247,13 @@ pub struct Sampler {
 
 impl Default for Sampler {
     fn default() -> Self {
-        Self { wrap_u: Wrap::Repeat, wrap_v: Wrap::Repeat, mag_linear: true, min_linear: true, mip_linear: Some(true) }
+        Self {
+            wrap_u: Wrap::Repeat,
+            wrap_v: Wrap::Repeat,
+            mag_linear: true,
+            min_linear: true,
+            mip_linear: Some(true),
+        }
     }
 }
 
@@ -385,6 +391,9 @@ pub enum Interpolation {
 impl Scene {
     /// Nodes that carry a mesh: the order of the tree's meshes and of the merged buffers.
     pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.nodes.iter().enumerate().filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
     }
 }
