@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod error;
+pub mod accel;
 pub mod gpu;
 pub mod render;
 pub mod scene;
