@@ -1,9 +1,10 @@
 //! canopy
 
+pub mod accel;
 pub mod config;
 pub mod error;
-pub mod accel;
 pub mod gpu;
+pub mod reference;
 pub mod render;
 pub mod scene;
 

@@ -206,15 +206,7 @@ impl Tree {
 
     /// The bindings of `common/bvh.wgsl`: TLAS, nodes, triangles.
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {
-        let entries: Vec<_> = (0..3)
-            .map(|binding| wgpu::BindGroupLayoutEntry {
-                binding,
-                visibility,
-                ty: wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Storage { read_only: true }, has_dynamic_offset: false, min_binding_size: None },
-                count: None,
-            })
-            .collect();
-        gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("tree"), entries: &entries })
+        pass::layout(gpu, "tree", &[(visibility, pass::Binding::Read); 3])
     }
 
     /// The bind group for [`Tree::layout`].

@@ -5,7 +5,10 @@ use crate::{
     gpu::{
         Gpu,
         layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
-        pass,
+        pass::{
+            self,
+            Binding::{Read, Uniform, Write},
+        },
     },
 };
 
@@ -36,20 +39,7 @@ impl RadixSort {
     /// Compiles the sort.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let module = crate::gpu::shader::module(gpu, "accel/sort.wgsl")?;
-        let storage = |binding, read_only| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Storage { read_only }, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let uniform = wgpu::BindGroupLayoutEntry {
-            ty: wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Uniform, has_dynamic_offset: false, min_binding_size: None },
-            ..storage(0, true)
-        };
-        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("sort"),
-            entries: &[uniform, storage(1, true), storage(2, true), storage(3, false), storage(4, false), storage(5, false), storage(6, false)],
-        });
+        let layout = pass::compute_layout(gpu, "sort", &[Uniform, Read, Read, Write, Write, Write, Write]);
         let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
         Ok(Self { histogram: pipeline("histogram")?, scan: pipeline("scan")?, scatter: pipeline("scatter")?, layout })
     }

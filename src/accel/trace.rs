@@ -3,7 +3,14 @@
 use super::Tree;
 use crate::{
     Result,
-    gpu::{Gpu, pass, shader},
+    gpu::{
+        Gpu,
+        pass::{
+            self,
+            Binding::{Read, Uniform, Write},
+        },
+        shader,
+    },
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -53,20 +60,7 @@ impl Trace {
     /// Compiles both queries.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let module = shader::module(gpu, "accel/trace.wgsl")?;
-        let buffer = |binding, ty| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("trace"),
-            entries: &[
-                buffer(0, wgpu::BufferBindingType::Uniform),
-                buffer(1, wgpu::BufferBindingType::Storage { read_only: true }),
-                buffer(2, wgpu::BufferBindingType::Storage { read_only: false }),
-            ],
-        });
+        let layout = pass::compute_layout(gpu, "trace", &[Uniform, Read, Write]);
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout, &tree]));
         Ok(Self { closest_hit: pipeline("closest_hit")?, any_hit: pipeline("any_hit")?, layout })

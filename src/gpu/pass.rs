@@ -57,3 +57,73 @@ pub fn target(gpu: &Gpu, label: &str, size: [u32; 2], format: wgpu::TextureForma
         view_formats: &[],
     })
 }
+
+/// What a binding of a bind group layout holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Binding {
+    /// A uniform buffer.
+    Uniform,
+    /// A uniform buffer with a dynamic offset.
+    UniformAt,
+    /// A storage buffer that is read.
+    Read,
+    /// A storage buffer that is written.
+    Write,
+    /// A texture of floats that may be filtered.
+    Filtered,
+    /// A texture of floats that is loaded.
+    Float,
+    /// A texture of integers.
+    Uint,
+    /// An array of textures of integers.
+    UintArray,
+    /// An array of depth textures.
+    DepthArray,
+    /// A storage texture that is written.
+    Store(wgpu::TextureFormat),
+    /// An array of storage textures that is written.
+    StoreArray(wgpu::TextureFormat),
+    /// A sampler.
+    Sampler,
+    /// A sampler that compares.
+    Compare,
+}
+
+impl Binding {
+    fn ty(self) -> wgpu::BindingType {
+        use wgpu::{BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View};
+        let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
+        let store = |format, view_dimension| wgpu::BindingType::StorageTexture { access: wgpu::StorageTextureAccess::WriteOnly, format, view_dimension };
+        match self {
+            Self::Uniform => buffer(Buffer::Uniform, false),
+            Self::UniformAt => buffer(Buffer::Uniform, true),
+            Self::Read => buffer(Buffer::Storage { read_only: true }, false),
+            Self::Write => buffer(Buffer::Storage { read_only: false }, false),
+            Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
+            Self::Float => texture(Sample::Float { filterable: false }, View::D2),
+            Self::Uint => texture(Sample::Uint, View::D2),
+            Self::UintArray => texture(Sample::Uint, View::D2Array),
+            Self::DepthArray => texture(Sample::Depth, View::D2Array),
+            Self::Store(format) => store(format, View::D2),
+            Self::StoreArray(format) => store(format, View::D2Array),
+            Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+            Self::Compare => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
+        }
+    }
+}
+
+/// A bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
+pub fn layout(gpu: &Gpu, label: &str, bindings: &[(wgpu::ShaderStages, Binding)]) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = (0..)
+        .zip(bindings)
+        .map(|(index, (visibility, binding))| wgpu::BindGroupLayoutEntry { binding: index, visibility: *visibility, ty: binding.ty(), count: None })
+        .collect();
+    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+}
+
+/// As [`layout`], for compute shaders.
+pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::BindGroupLayout {
+    let bindings: Vec<_> = bindings.iter().map(|binding| (wgpu::ShaderStages::COMPUTE, *binding)).collect();
+    layout(gpu, label, &bindings)
+}
