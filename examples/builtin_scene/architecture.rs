@@ -65,6 +65,9 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
                 Vec3::new(size.x, top - bottom, size.y),
                 0.022,
             );
+            // Its neighbours and the floor hide the rest.
+            let inner = i > 0 && i + 1 < count;
+            let block = block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
             mesh.append(&block.tinted(stone_tint(&mut rng, 0.2)).uv_shifted(Vec2::new(rng.unit(), rng.unit())));
         }
     };
@@ -107,9 +110,10 @@ pub(crate) fn arcade_bay() -> Mesh {
             half_circle(radius + 0.07, 20).iter().map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5)).collect();
         mesh.append(&bar(&ring, Vec3::Z, Vec2::new(0.07, 0.13)));
     }
-    mesh.append(&bevel_box(middle + Vec3::Y * 3.91, Vec3::new(BAY, 0.1, depth + 0.1), 0.02));
-    mesh.append(&bevel_box(middle + Vec3::Y * 4.01, Vec3::new(BAY, 0.1, depth + 0.22), 0.03));
-    mesh.append(&bevel_box(middle + Vec3::Y * 4.13, Vec3::new(BAY, 0.14, depth + 0.4), 0.035));
+    for (y, height, wider, bevel) in [(3.91, 0.1, 0.1, 0.02), (4.01, 0.1, 0.22, 0.03), (4.13, 0.14, 0.4, 0.035)] {
+        let course = bevel_box(middle + Vec3::Y * y, Vec3::new(BAY + bevel * 2.0, height, depth + wider), bevel);
+        mesh.append(&course.facing(|n| n.x.abs() < 0.5));
+    }
     mesh
 }
 
@@ -195,7 +199,7 @@ pub(crate) fn pergola() -> Mesh {
     }
     for i in 0..=12 {
         let x = -2.7 + 5.4 * i as f32 / 12.0;
-        let rib: Vec<Vec3> = (0..=22).map(|s| vault_point(x, s as f32 / 22.0, 0.0)).collect();
+        let rib: Vec<Vec3> = (0..=18).map(|s| vault_point(x, s as f32 / 18.0, 0.0)).collect();
         timber(bar(&rib, Vec3::X, Vec2::new(0.045, 0.085)));
     }
     for i in 1..24 {
@@ -268,9 +272,9 @@ pub(crate) fn pedestal() -> Mesh {
 
 /// The fixed rings of the armillary sphere with its foot, centred on the sphere.
 pub(crate) fn armillary_frame(radius: f32) -> Mesh {
-    let mut mesh = tube(&circle(radius, 48), |_| 0.016, 8, true);
+    let mut mesh = tube(&circle(radius, 44), |_| 0.016, 7, true);
     let flat = Mat4::from_quat(Quat::from_rotation_x(FRAC_PI_2));
-    mesh.append(&tube(&circle(radius * 1.02, 48), |_| 0.014, 8, true).moved(flat));
+    mesh.append(&tube(&circle(radius * 1.02, 44), |_| 0.014, 7, true).moved(flat));
     let foot = [(0.16, -radius - 0.2), (0.165, -radius - 0.17), (0.06, -radius - 0.13), (0.03, -radius - 0.07), (0.035, -radius)];
     mesh.append(&lathe(&foot, 16));
     mesh
@@ -282,12 +286,12 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     let mut mesh = Mesh::default();
     for i in 0..3 {
         let turn = Mat4::from_rotation_y(PI * i as f32 / 3.0);
-        mesh.append(&tube(&circle(r, 40), |_| 0.009, 6, true).moved(turn));
+        mesh.append(&tube(&circle(r, 36), |_| 0.009, 5, true).moved(turn));
     }
     for (height, tilt) in [(0.0, 0.0), (0.42, 0.0), (-0.42, 0.0), (0.0, 0.41)] {
-        let ring = circle(r * (1.0f32 - height * height).sqrt(), 40);
+        let ring = circle(r * (1.0f32 - height * height).sqrt(), 36);
         let lay = Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
-        mesh.append(&tube(&ring, |_| 0.0085, 6, true).moved(lay));
+        mesh.append(&tube(&ring, |_| 0.0085, 5, true).moved(lay));
     }
     mesh.append(&tube(&[Vec3::Y * -r * 1.1, Vec3::ZERO, Vec3::Y * r * 1.1], |_| 0.01, 8, false));
     mesh.append(&sphere(0.1, 20));
@@ -330,7 +334,7 @@ pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<V
 
 /// The ground around the courtyard: grass, with a colour per vertex.
 pub(crate) fn ground(half: f32) -> Mesh {
-    let count = 26;
+    let count = 18;
     let mut mesh = Mesh::default();
     for j in 0..=count {
         for i in 0..=count {

@@ -33,6 +33,7 @@ struct Materials {
     foliage: usize,
     leaves: usize,
     bark: usize,
+    clay: usize,
     grass: usize,
     grout: usize,
     water: usize,
@@ -102,6 +103,7 @@ impl Materials {
             foliage: add(plain("foliage", [1.0, 1.0, 1.0], 0.0, 0.9)),
             leaves: add(mask),
             bark: add(plain("bark", [0.21, 0.16, 0.12], 0.0, 0.9)),
+            clay: add(plain("terracotta", [0.50, 0.22, 0.12], 0.0, 0.8)),
             grass: add(plain("grass", [0.6, 0.6, 0.6], 0.0, 0.95)),
             grout: add(plain("joints", [0.16, 0.14, 0.12], 0.0, 1.0)),
             water: add(water),
@@ -144,8 +146,8 @@ pub(crate) fn build() -> Result<Writer> {
 }
 
 fn cameras(writer: &mut Writer) {
-    writer.camera("main", 34.0, Vec3::new(5.2, 3.3, 11.6), Vec3::new(-0.5, 1.55, -1.0));
-    writer.camera("close", 36.0, Vec3::new(3.4, 1.7, 7.0), Vec3::new(1.5, 0.75, 1.9));
+    writer.camera("main", 34.5, Vec3::new(5.1, 3.0, 11.4), Vec3::new(-0.6, 1.55, -1.0));
+    writer.camera("close", 34.0, Vec3::new(1.2, 1.45, 6.9), Vec3::new(2.35, 0.78, 2.2));
 }
 
 fn courtyard(writer: &mut Writer, materials: &Materials) {
@@ -190,6 +192,12 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
     let mesh = writer.mesh("tree", &[Part::rigid(&wood, materials.bark), Part::rigid(&crown, materials.leaves)]);
     again(writer, "tree", mesh, Vec3::new(-5.0, 0.0, 4.2), 0.6, Vec3::ONE);
     let planter = lathe(&[(0.62, 0.0), (0.66, 0.05), (0.62, 0.1), (0.66, 0.34), (0.74, 0.38), (0.74, 0.45), (0.64, 0.46), (0.62, 0.40), (0.0, 0.42)], 28);
+    place(writer, None, "fallen leaves", &plants::fallen(70, 3.6), materials.leaves, Vec3::new(-1.2, 0.0, 4.4));
+    let (clay, shrub) = plants::pot();
+    let pot = writer.mesh("pot", &[Part::rigid(&clay, materials.clay), Part::rigid(&shrub, materials.leaves)]);
+    for (i, (x, z, size)) in [(-4.75, 1.55, 1.15), (3.2, -4.9, 1.1), (5.8, -4.9, 1.2), (7.7, -4.6, 1.0)].into_iter().enumerate() {
+        again(writer, &format!("pot {}", i + 1), pot, Vec3::new(x, 0.0, z), i as f32 * 1.9, Vec3::splat(size));
+    }
     place(writer, None, "planter", &planter, materials.wall, Vec3::new(-5.0, 0.0, 4.2));
 }
 
@@ -229,10 +237,10 @@ fn fountain(writer: &mut Writer, materials: &Materials) {
     let flower = writer.node(Some(basin), json!({"name": "flower", "mesh": mesh, "translation": [0.0, 0.6, 0.0]}));
     place(writer, Some(flower), "flower's heart", &plants::heart(), materials.horn, Vec3::ZERO);
 
-    // Closed, half open, open, and back, resting at both ends.
-    let times = [0.0, 1.2, 2.4, 3.8, 4.9, LOOP];
-    let keys: [[f32; 2]; 6] = [[0.7, 0.0], [0.6, 0.4], [0.0, 1.0], [0.0, 1.0], [0.6, 0.4], [0.7, 0.0]];
-    let slope: [[f32; 2]; 6] = [[0.0, 0.0], [-0.3, 0.45], [0.0, 0.0], [0.0, 0.0], [0.3, -0.45], [0.0, 0.0]];
+    // Open, half open, closed, and back, resting at both ends.
+    let times = [0.0, 1.3, 2.5, 3.3, 4.7, LOOP];
+    let keys: [[f32; 2]; 6] = [[0.15, 0.85], [0.9, 0.1], [0.0, 0.0], [0.0, 0.0], [0.9, 0.1], [0.15, 0.85]];
+    let slope: [[f32; 2]; 6] = [[0.0, 0.0], [-0.1, -0.4], [0.0, 0.0], [0.0, 0.0], [0.1, 0.4], [0.0, 0.0]];
     let values: Vec<f32> = keys.iter().zip(&slope).flat_map(|(key, slope)| [*slope, *key, *slope].concat()).collect();
     writer.channel(flower, "weights", Interpolation::CubicSpline, &times, &values);
 
@@ -302,7 +310,7 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
         wire.append(&tube(&points, |_| 0.007, 5, false));
         for i in (2..24).step_by(3) {
             wire.append(&lathe(&[(0.016, -0.045), (0.02, -0.02), (0.012, 0.0), (0.0, 0.01)], 8).at(points[i]));
-            bulbs.append(&sphere(0.036, 10).at(points[i] - Vec3::Y * 0.075));
+            bulbs.append(&sphere(0.036, 8).at(points[i] - Vec3::Y * 0.075));
         }
     }
     let mesh = writer.mesh("string lights", &[Part::rigid(&wire, materials.iron), Part::rigid(&bulbs, materials.glow)]);
