@@ -59,7 +59,7 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
         let across = along.normalize().perp().abs() * width;
         for i in 0..count {
             let center = from + along * ((i as f32 + 0.5) / count as f32);
-            let size = along.abs() / count as f32 + across - Vec2::splat(0.004);
+            let size = along.abs() / count as f32 + across;
             let block = bevel_box(
                 Vec3::new(center.x, (bottom + top) * 0.5, center.y),
                 Vec3::new(size.x, top - bottom, size.y),
@@ -147,6 +147,9 @@ pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
         }
     }
     mesh.append(&plain_box(Vec3::new(length * 0.5, 4.02, -depth * 0.5 - 0.16), Vec3::new(length, 0.24, depth + 0.25)));
+    // What is behind the blocks, and the wall at the right end.
+    mesh.append(&plain_box(Vec3::new(length * 0.5, 1.95, -depth - 0.17), Vec3::new(length, 3.9, 0.3)));
+    mesh.append(&plain_box(Vec3::new(length + 0.05, 1.95, -depth * 0.5 - 0.16), Vec3::new(0.3, 3.9, depth - 0.28)));
     // Ribs across the ceiling.
     for bay in 0..=bays {
         let center = Vec3::new(bay as f32 * BAY, 3.78, -depth * 0.5);
@@ -298,9 +301,9 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     mesh
 }
 
-/// A hanging lantern of thin bars, its ring at the origin: six panes' frames under a roof, open below. The second mesh glows.
-pub(crate) fn lantern() -> (Mesh, Mesh) {
-    let mut frame = tube(&[Vec3::ZERO, Vec3::Y * -0.3, Vec3::Y * -0.6], |_| 0.008, 6, false);
+/// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below. The second mesh glows.
+pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
+    let mut frame = tube(&[Vec3::Y * rod, Vec3::Y * -0.6], |_| 0.008, 6, false);
     frame.append(&lathe(&[(0.20, -0.72), (0.19, -0.70), (0.1, -0.62), (0.035, -0.56), (0.02, -0.5)], 6));
     frame.append(&lathe(&[(0.0, -0.719), (0.20, -0.72)], 6).tinted(Vec3::splat(0.5)));
     for i in 0..6 {
@@ -313,7 +316,7 @@ pub(crate) fn lantern() -> (Mesh, Mesh) {
         frame.append(&tube(&circle(radius, 24), |_| 0.008, 6, true).moved(lay));
     }
     let glow = lathe(&[(0.0, -0.86), (0.045, -0.85), (0.07, -0.80), (0.065, -0.745), (0.04, -0.72)], 14);
-    (frame, glow)
+    (frame.at(Vec3::Y * -rod), glow.at(Vec3::Y * -rod))
 }
 
 /// A pendant lamp that throws its light down; its opening is at the origin. The second mesh glows.

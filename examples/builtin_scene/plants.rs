@@ -161,7 +161,8 @@ pub(crate) fn hedge(length: f32, height: f32, width: f32) -> Mesh {
         Vec2::new(power(p.x) * width * 0.5, (power(p.y) * 0.5 + 0.5) * height)
     };
     let mesh = surface(64, 14, |u, v| {
-        let p = around(v);
+        // Rounded off at its ends.
+        let p = around(v) * (1.0 - (2.0 * u - 1.0).abs().powi(40)).max(1e-3).sqrt();
         Vec3::new(p.x, p.y, (u - 0.5) * length)
     });
     leafy(mesh, 0.09)
@@ -264,9 +265,9 @@ pub(crate) fn pot() -> (Mesh, Mesh) {
     );
     let mut rng = Rng::new(41);
     let mut leaves = Mesh::default();
-    for _ in 0..90 {
+    for _ in 0..110 {
         let out = (rng.direction() + Vec3::Y * 0.45).normalize();
-        let stem = Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.5, 1.0);
+        let stem = Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
         let up = (out + rng.direction() * 0.7).normalize();
         let right = up.cross(out + rng.direction() * 0.6).normalize();
         let size = rng.range(0.2, 0.3);

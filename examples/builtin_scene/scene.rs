@@ -175,8 +175,12 @@ fn courtyard(writer: &mut Writer, materials: &Materials) {
     again(writer, "corner pier", pier, corner, 0.0, Vec3::ONE);
     again(writer, "arcade's end pier", pier, corner + Vec3::Z * BAY * SIDE_BAYS as f32, 0.0, Vec3::ONE);
     place(writer, None, "loggia", &architecture::loggia(BACK_BAYS, 2.5), materials.wall, corner);
-    let railing = architecture::railing(BAY * BACK_BAYS as f32, 0.78, 0.13);
-    place(writer, None, "roof railing", &railing, materials.iron, corner + Vec3::Y * ARCADE_TOP);
+    let length = BAY * BACK_BAYS as f32;
+    again(writer, "loggia's end pier", pier, corner + Vec3::X * length, 0.0, Vec3::ONE);
+    let railing = writer.mesh("railing", &[Part::rigid(&architecture::railing(length, 0.78, 0.13), materials.iron)]);
+    again(writer, "roof railing", railing, corner + Vec3::Y * ARCADE_TOP, 0.0, Vec3::ONE);
+    let shorter = Vec3::new((high.y - low.y - 0.4) / length, 1.15, 1.0);
+    again(writer, "terrace railing", railing, Vec3::new(high.x - 0.1, 0.0, high.y), FRAC_PI_2, shorter);
 }
 
 fn surroundings(writer: &mut Writer, materials: &Materials) {
@@ -205,7 +209,9 @@ fn pavilion(writer: &mut Writer, materials: &Materials) {
     let mut steps = architecture::step(Vec2::new(3.5, 2.75), 0.75, 0.0, PLINTH * 0.5, 11);
     steps.append(&architecture::step(Vec2::new(3.08, 2.33), 0.7, PLINTH * 0.5, PLINTH, 12));
     let paving = architecture::paving(Vec2::new(-2.38, -1.63), Vec2::new(2.38, 1.63), PLINTH - 0.004, 0.66, 13);
-    let mesh = writer.mesh("plinth", &[Part::rigid(&steps, materials.wall), Part::rigid(&paving, materials.paving)]);
+    let bed = bevel_box(Vec3::Y * (PLINTH - 0.08), Vec3::new(4.8, 0.11, 3.3), 0.01);
+    let parts = [(&steps, materials.wall), (&paving, materials.paving), (&bed, materials.grout)];
+    let mesh = writer.mesh("plinth", &parts.map(|(mesh, material)| Part::rigid(mesh, material)));
     let pavilion = writer.node(None, json!({"name": "pavilion", "mesh": mesh, "translation": vec3(PAVILION)}));
     let column = writer.mesh("pavilion column", &[Part::rigid(&architecture::column(0.13, COLUMN_HEIGHT), materials.wall)]);
     for (i, x) in COLUMNS.into_iter().enumerate() {
@@ -278,16 +284,17 @@ fn armillary(writer: &mut Writer, materials: &Materials) {
 }
 
 fn lantern(writer: &mut Writer, materials: &Materials) {
-    // It hangs from the crown of an arch of the loggia and swings along the wall.
-    let at = Vec3::new(COURT.0.x + BAY * 4.5, 3.34, COURT.0.y - 0.5);
-    let (frame, glow) = architecture::lantern();
+    // It hangs from the loggia's ceiling behind an arch and swings to and fro.
+    let rod = 0.5;
+    let at = Vec3::new(COURT.0.x + BAY * 4.5, 3.9, COURT.0.y - 0.5);
+    let (frame, glow) = architecture::lantern(rod);
     let mesh = writer.mesh("lantern", &[Part::rigid(&frame, materials.iron), Part::rigid(&glow, materials.glow)]);
     let lantern = writer.node(None, json!({"name": "lantern", "mesh": mesh, "translation": vec3(at)}));
     let point =
         json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
-    writer.light(Some(lantern), point, Vec3::Y * -0.95, Vec3::NEG_Z);
+    writer.light(Some(lantern), point, Vec3::Y * (-0.95 - rod), Vec3::NEG_Z);
     let times = [0.0, 1.5, 3.0, 4.5, LOOP];
-    let swing = 0.16;
+    let swing = 0.11;
     let mut values = Vec::new();
     for (angle, speed) in [(0.0, 1.0), (swing, 0.0), (0.0, -1.0), (-swing, 0.0), (0.0, 1.0f32)] {
         // The tangent is the derivative of a quaternion about X, in 1/s.
@@ -299,12 +306,12 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
 
     // A wire with bulbs from the arcade to the pavilion and on to the loggia.
     let corners = [
-        Vec3::new(COURT.0.x + 0.3, ARCADE_TOP - 0.25, 2.2),
+        Vec3::new(COURT.0.x + 0.21, ARCADE_TOP - 0.5, 2.2),
         PAVILION + Vec3::new(-2.85, BEAM_TOP - 0.1, VAULT),
     ];
     let mut wire = Mesh::default();
     let mut bulbs = Mesh::default();
-    let more = [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.3, COURT.0.y + 0.45)];
+    let more = [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.5, COURT.0.y + 0.21)];
     for (from, to, sag) in [(corners[0], corners[1], 0.45), (more[0], more[1], 0.5)] {
         let points = architecture::wire_points(from, to, sag, 24);
         wire.append(&tube(&points, |_| 0.007, 5, false));
