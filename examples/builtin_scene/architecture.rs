@@ -1,6 +1,6 @@
 //! The stone, timber and metal of the courtyard, as meshes.
 
-use crate::mesh::{Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, sphere, spandrel, tube};
+use crate::mesh::{Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, spandrel, sphere, tube};
 use crate::noise::{Rng, value};
 use glam::{Mat4, Quat, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
@@ -60,11 +60,8 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
         for i in 0..count {
             let center = from + along * ((i as f32 + 0.5) / count as f32);
             let size = along.abs() / count as f32 + across;
-            let block = bevel_box(
-                Vec3::new(center.x, (bottom + top) * 0.5, center.y),
-                Vec3::new(size.x, top - bottom, size.y),
-                0.022,
-            );
+            let block =
+                bevel_box(Vec3::new(center.x, (bottom + top) * 0.5, center.y), Vec3::new(size.x, top - bottom, size.y), 0.022);
             // Its neighbours and the floor hide the rest.
             let inner = i > 0 && i + 1 < count;
             let block = block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
@@ -90,8 +87,18 @@ pub(crate) fn column(radius: f32, height: f32) -> Mesh {
         let t = i as f32 / 6.0;
         profile.push(((1.0 - 0.16 * t * t) * r, foot + (head - foot) * t));
     }
-    profile.extend([(0.98 * r, head + 0.04 * r), (1.0 * r, head + 0.12 * r), (0.98 * r, head + 0.2 * r), (0.86 * r, head + 0.24 * r)]);
-    profile.extend([(0.9 * r, head + 0.42 * r), (1.08 * r, head + 0.66 * r), (1.32 * r, head + 0.82 * r), (1.36 * r, head + 0.9 * r)]);
+    profile.extend([
+        (0.98 * r, head + 0.04 * r),
+        (1.0 * r, head + 0.12 * r),
+        (0.98 * r, head + 0.2 * r),
+        (0.86 * r, head + 0.24 * r),
+    ]);
+    profile.extend([
+        (0.9 * r, head + 0.42 * r),
+        (1.08 * r, head + 0.66 * r),
+        (1.32 * r, head + 0.82 * r),
+        (1.36 * r, head + 0.94 * r),
+    ]);
     let mut mesh = lathe(&profile, 22);
     let wide = 3.0 * r;
     mesh.append(&bevel_box(Vec3::Y * 0.15 * r, Vec3::new(wide, 0.3 * r, wide), 0.012));
@@ -106,8 +113,10 @@ pub(crate) fn arcade_bay() -> Mesh {
     let mut mesh = column(0.17, spring);
     mesh.append(&spandrel(BAY, radius, spring, 3.86, depth).at(middle));
     for (side, lift) in [(1.0, 0.0), (-1.0, 0.0)] {
-        let ring: Vec<Vec3> =
-            half_circle(radius + 0.07, 20).iter().map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5)).collect();
+        let ring: Vec<Vec3> = half_circle(radius + 0.07, 20)
+            .iter()
+            .map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5))
+            .collect();
         mesh.append(&bar(&ring, Vec3::Z, Vec2::new(0.07, 0.13)));
     }
     for (y, height, wider, bevel) in [(3.91, 0.1, 0.1, 0.02), (4.01, 0.1, 0.22, 0.03), (4.13, 0.14, 0.4, 0.035)] {
@@ -266,7 +275,17 @@ pub(crate) fn basin() -> Mesh {
 pub(crate) fn pedestal() -> Mesh {
     let mut mesh = bevel_box(Vec3::Y * 0.09, Vec3::new(0.74, 0.18, 0.74), 0.025);
     mesh.append(&lathe(
-        &[(0.30, 0.18), (0.31, 0.22), (0.29, 0.27), (0.2, 0.31), (0.165, 0.4), (0.15, 0.6), (0.16, 0.78), (0.22, 0.84), (0.25, 0.86)],
+        &[
+            (0.30, 0.18),
+            (0.31, 0.22),
+            (0.29, 0.27),
+            (0.2, 0.31),
+            (0.165, 0.4),
+            (0.15, 0.6),
+            (0.16, 0.78),
+            (0.22, 0.84),
+            (0.25, 0.86),
+        ],
         22,
     ));
     mesh.append(&bevel_box(Vec3::Y * 0.91, Vec3::new(0.58, 0.1, 0.58), 0.02));
@@ -322,17 +341,15 @@ pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
 /// A pendant lamp that throws its light down; its opening is at the origin. The second mesh glows.
 pub(crate) fn pendant(drop: f32) -> (Mesh, Mesh) {
     let mut shade = tube(&[Vec3::Y * 0.2, Vec3::Y * (0.2 + drop * 0.5), Vec3::Y * (0.2 + drop)], |_| 0.008, 6, false);
-    shade.append(&lathe(&[(0.17, 0.0), (0.15, 0.06), (0.09, 0.13), (0.04, 0.17), (0.03, 0.22), (0.0, 0.23)], 24));
-    shade.append(&lathe(&[(0.0, 0.165), (0.085, 0.125), (0.142, 0.055), (0.162, 0.0)], 24));
+    let inside = [(0.0, 0.165), (0.085, 0.125), (0.142, 0.055), (0.162, 0.0)];
+    let outside = [(0.17, 0.0), (0.15, 0.06), (0.09, 0.13), (0.04, 0.17), (0.03, 0.22), (0.0, 0.23)];
+    shade.append(&lathe(&[&inside[..], &outside[..]].concat(), 24));
     (shade, sphere(0.05, 14).at(Vec3::Y * 0.09))
 }
 
 /// Points of a wire that hangs between two points, `sag` lower in its middle.
 pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<Vec3> {
-    (0..=count)
-        .map(|i| i as f32 / count as f32)
-        .map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t))
-        .collect()
+    (0..=count).map(|i| i as f32 / count as f32).map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t)).collect()
 }
 
 /// The ground around the courtyard: grass, with a colour per vertex.

@@ -79,7 +79,8 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
         (v(0.76, 1.34, 0.0), 0.105),
     ];
     let neck = chain(&mut joints, &mut bones, "neck", Some(chest), &neck);
-    let head = chain(&mut joints, &mut bones, "head", Some(neck + 3), &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)]);
+    let head =
+        chain(&mut joints, &mut bones, "head", Some(neck + 3), &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)]);
     bones.push(Bone { joint: head, from: v(0.98, 1.35, 0.0), to: v(1.17, 1.30, 0.0), radii: Vec2::new(0.108, 0.092) });
     for side in [-1.0, 1.0] {
         // Brows, cheeks and nostrils.
@@ -116,8 +117,14 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
     let mut wings = Vec::new();
     for (side, name) in [(1.0, "left"), (-1.0, "right")] {
         let [shoulder, wrist, tip] = [SHOULDER, WRIST, FINGERS[1]].map(|p| p * v(1.0, 1.0, side));
-        let wing = chain(&mut joints, &mut wings, &format!("{name} wing"), Some(chest), &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)]);
-        wings.extend(FINGERS.map(|to| Bone { joint: wing + 1, from: wrist, to: to * v(1.0, 1.0, side), radii: Vec2::splat(0.05) }));
+        let wing =
+            chain(&mut joints, &mut wings, &format!("{name} wing"), Some(chest), &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)]);
+        wings.extend(FINGERS.map(|to| Bone {
+            joint: wing + 1,
+            from: wrist,
+            to: to * v(1.0, 1.0, side),
+            radii: Vec2::splat(0.05),
+        }));
     }
     (joints, bones, wings, head)
 }
@@ -320,7 +327,8 @@ fn horns(bones: &[Bone]) -> Mesh {
         mesh.append(&tube(&ear, |t| 0.05 * (t * 3.0 + 0.35).min(1.0) * (1.0 - t * 0.93), 8, false).tinted(coral));
     }
     // The crest: leaf-shaped plates from the head along neck, back and tail.
-    let mut line = vec![Vec3::new(0.72, 1.5, 0.0), Vec3::new(0.60, 1.22, 0.0), Vec3::new(0.54, 0.98, 0.0), Vec3::new(0.40, 0.75, 0.0)];
+    let mut line =
+        vec![Vec3::new(0.72, 1.5, 0.0), Vec3::new(0.60, 1.22, 0.0), Vec3::new(0.54, 0.98, 0.0), Vec3::new(0.40, 0.75, 0.0)];
     line.extend([Vec3::new(0.14, 0.66, 0.0), Vec3::new(-0.2, 0.68, 0.0), Vec3::new(-0.5, 0.62, 0.0)]);
     line.extend((0..=8).map(|i| tail_curve(i as f32 / 8.0) + Vec3::Y * 0.1));
     let lengths: Vec<f32> = line.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
@@ -389,15 +397,16 @@ pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
         (t * std::f32::consts::PI).sin().powi(2)
     };
     let number: f32 = joint.name.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(1.0);
-    let turn = |yaw: f32, pitch: f32, roll: f32| {
-        Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll)
-    };
+    let turn =
+        |yaw: f32, pitch: f32, roll: f32| Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
     let flap = |amount: f32| {
         let flutter = bump(0.62, 0.88) * (TAU * share * 9.0).sin();
         Quat::from_rotation_x(amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)))
     };
     match joint.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ') {
-        "neck" => turn(0.13 * wave(1.0, 0.05 * number), 0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6), 0.03 * wave(1.0, 0.2)),
+        "neck" => {
+            turn(0.13 * wave(1.0, 0.05 * number), 0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6), 0.03 * wave(1.0, 0.2))
+        }
         "head" => turn(0.22 * wave(1.0, 0.3), -0.10 + 0.10 * wave(2.0, 0.4), 0.16 * wave(1.0, 0.45)),
         "tail" => turn(0.15 * wave(1.0, 0.09 * number), 0.03 * wave(2.0, 0.12 * number) * (number > 2.0) as u8 as f32, 0.0),
         "spine" if number > 1.0 => turn(0.008 * wave(1.0, 0.1), 0.008 * wave(2.0, 0.0), 0.0),

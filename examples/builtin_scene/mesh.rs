@@ -402,10 +402,8 @@ pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f3
         let mut lower = vec![Vec3::new(-width * 0.5, spring, z)];
         lower.extend(arc.iter().map(|p| p.with_z(z)));
         lower.push(Vec3::new(width * 0.5, spring, z));
-        let pairs: Vec<[u32; 2]> = lower
-            .iter()
-            .map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal))))
-            .collect();
+        let pairs: Vec<[u32; 2]> =
+            lower.iter().map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal)))).collect();
         for pair in pairs.windows(2) {
             mesh.quad(pair[0][0], pair[1][0], pair[1][1], pair[0][1]);
         }

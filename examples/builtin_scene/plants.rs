@@ -35,7 +35,16 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
 
 /// Grows a branch and what forks from it; the ends of the last ones go into `tips` with their direction.
 #[expect(clippy::too_many_arguments, reason = "a recursion whose state is its arguments")]
-fn grow(wood: &mut Mesh, tips: &mut Vec<(Vec3, Vec3)>, rng: &mut Rng, from: Vec3, along: Vec3, length: f32, radius: f32, depth: u32) {
+fn grow(
+    wood: &mut Mesh,
+    tips: &mut Vec<(Vec3, Vec3)>,
+    rng: &mut Rng,
+    from: Vec3,
+    along: Vec3,
+    length: f32,
+    radius: f32,
+    depth: u32,
+) {
     let bend = rng.direction() * 0.14 * length;
     let along = along.normalize();
     let count = if depth < 2 { 6 } else { 3 };
@@ -87,7 +96,13 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
         stems.append(&tube(&path, |t| 0.026 * (1.0 - 0.75 * t), 6, false));
         let axis = |p: Vec3| Vec3::new(p.x, p.y.min(BEAM_TOP), if p.y > BEAM_TOP { p.z * 0.4 } else { foot.y });
         for (i, &p) in path.iter().enumerate() {
-            let dense = if i < 8 { 1 } else if i < 24 { 3 } else { 9 };
+            let dense = if i < 8 {
+                1
+            } else if i < 24 {
+                3
+            } else {
+                9
+            };
             for _ in 0..dense {
                 let scatter = if i < 24 { 0.12 } else { 0.34 };
                 let stem = p + rng.direction() * scatter * rng.unit();
@@ -122,7 +137,8 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
 fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     let mut mesh = mesh;
     let rough = |p: Vec3| {
-        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9) + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
+        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9)
+            + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
             - 1.0
     };
     for i in 0..mesh.positions.len() {
@@ -156,7 +172,7 @@ pub(crate) fn cypress() -> Mesh {
 /// A clipped hedge along +Z: a rounded box around the origin.
 pub(crate) fn hedge(length: f32, height: f32, width: f32) -> Mesh {
     let around = |v: f32| {
-        let p = Vec2::from_angle(PI * (1.08 - 1.16 * v));
+        let p = Vec2::from_angle(PI * (1.35 - 1.7 * v));
         let power = |x: f32| x.signum() * x.abs().powf(0.4);
         Vec2::new(power(p.x) * width * 0.5, (power(p.y) * 0.5 + 0.5) * height)
     };
@@ -260,7 +276,18 @@ pub(crate) fn fallen(count: usize, radius: f32) -> Mesh {
 /// A pot with a shrub: its clay, and its leaf cards.
 pub(crate) fn pot() -> (Mesh, Mesh) {
     let clay = lathe(
-        &[(0.20, 0.0), (0.21, 0.03), (0.27, 0.34), (0.31, 0.36), (0.33, 0.40), (0.33, 0.45), (0.30, 0.47), (0.27, 0.45), (0.26, 0.38), (0.0, 0.40)],
+        &[
+            (0.20, 0.0),
+            (0.21, 0.03),
+            (0.27, 0.34),
+            (0.31, 0.36),
+            (0.33, 0.40),
+            (0.33, 0.45),
+            (0.30, 0.47),
+            (0.27, 0.45),
+            (0.26, 0.38),
+            (0.0, 0.40),
+        ],
         24,
     );
     let mut rng = Rng::new(41);
@@ -292,7 +319,8 @@ pub(crate) fn heart() -> Mesh {
 /// Lily pads that float around a centre at y = 0.
 pub(crate) fn lily_pads() -> Mesh {
     let mut mesh = Mesh::default();
-    for (angle, distance, size) in [(0.4, 0.60, 0.17), (2.1, 0.62, 0.14), (3.4, 0.57, 0.19), (5.3, 0.63, 0.15), (1.3, 0.66, 0.09)] {
+    for (angle, distance, size) in [(0.4, 0.60, 0.17), (2.1, 0.62, 0.14), (3.4, 0.57, 0.19), (5.3, 0.63, 0.15), (1.3, 0.66, 0.09)]
+    {
         let middle = Vec2::from_angle(angle) * distance;
         let pad = surface(18, 3, |u, v| {
             let p = middle + Vec2::from_angle(0.25 + (TAU - 0.5) * (1.0 - u) + angle) * size * v;

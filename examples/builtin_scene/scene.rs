@@ -188,14 +188,30 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
     let hedge = writer.mesh("hedge", &[Part::rigid(&plants::hedge(14.0, 1.7, 0.9), materials.foliage)]);
     again(writer, "hedge", hedge, Vec3::new(-10.6, -0.1, -1.5), 0.0, Vec3::ONE);
     let cypress = writer.mesh("cypress", &[Part::rigid(&plants::cypress(), materials.foliage)]);
-    for (i, (x, z, size)) in [(-5.0, -9.6, 0.88), (-3.6, -10.4, 0.76), (4.6, -9.8, 0.92), (6.3, -10.6, 0.8), (-11.4, -7.0, 0.7)].into_iter().enumerate() {
+    for (i, (x, z, size)) in [(-5.0, -9.6, 0.88), (-3.6, -10.4, 0.76), (4.6, -9.8, 0.92), (6.3, -10.6, 0.8), (-11.4, -7.0, 0.7)]
+        .into_iter()
+        .enumerate()
+    {
         let scale = Vec3::new(size * 1.15, size, size * 1.15);
         again(writer, &format!("cypress {}", i + 1), cypress, Vec3::new(x, -0.1, z), i as f32 * 1.7, scale);
     }
     let (wood, crown) = plants::tree(8);
     let mesh = writer.mesh("tree", &[Part::rigid(&wood, materials.bark), Part::rigid(&crown, materials.leaves)]);
     again(writer, "tree", mesh, Vec3::new(-5.0, 0.0, 4.2), 0.6, Vec3::ONE);
-    let planter = lathe(&[(0.62, 0.0), (0.66, 0.05), (0.62, 0.1), (0.66, 0.34), (0.74, 0.38), (0.74, 0.45), (0.64, 0.46), (0.62, 0.40), (0.0, 0.42)], 28);
+    let planter = lathe(
+        &[
+            (0.62, 0.0),
+            (0.66, 0.05),
+            (0.62, 0.1),
+            (0.66, 0.34),
+            (0.74, 0.38),
+            (0.74, 0.45),
+            (0.64, 0.46),
+            (0.62, 0.40),
+            (0.0, 0.42),
+        ],
+        28,
+    );
     place(writer, None, "fallen leaves", &plants::fallen(70, 3.6), materials.leaves, Vec3::new(-1.2, 0.0, 4.4));
     let (clay, shrub) = plants::pot();
     let pot = writer.mesh("pot", &[Part::rigid(&clay, materials.clay), Part::rigid(&shrub, materials.leaves)]);
@@ -278,8 +294,7 @@ fn armillary(writer: &mut Writer, materials: &Materials) {
     let tilt = Quat::from_rotation_z(-0.41);
     let core = writer.node(Some(frame), json!({"name": "armillary rings", "mesh": core, "rotation": tilt.to_array()}));
     let times: Vec<f32> = (0..=4).map(|i| LOOP * i as f32 / 4.0).collect();
-    let values: Vec<f32> =
-        (0..=4).flat_map(|i| (tilt * Quat::from_rotation_y(TAU * i as f32 / 4.0)).to_array()).collect();
+    let values: Vec<f32> = (0..=4).flat_map(|i| (tilt * Quat::from_rotation_y(TAU * i as f32 / 4.0)).to_array()).collect();
     writer.channel(core, "rotation", Interpolation::Linear, &times, &values);
 }
 
@@ -290,8 +305,7 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
     let (frame, glow) = architecture::lantern(rod);
     let mesh = writer.mesh("lantern", &[Part::rigid(&frame, materials.iron), Part::rigid(&glow, materials.glow)]);
     let lantern = writer.node(None, json!({"name": "lantern", "mesh": mesh, "translation": vec3(at)}));
-    let point =
-        json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
+    let point = json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
     writer.light(Some(lantern), point, Vec3::Y * (-0.95 - rod), Vec3::NEG_Z);
     let times = [0.0, 1.5, 3.0, 4.5, LOOP];
     let swing = 0.11;
@@ -305,13 +319,11 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
     writer.channel(lantern, "rotation", Interpolation::CubicSpline, &times, &values);
 
     // A wire with bulbs from the arcade to the pavilion and on to the loggia.
-    let corners = [
-        Vec3::new(COURT.0.x + 0.21, ARCADE_TOP - 0.5, 2.2),
-        PAVILION + Vec3::new(-2.85, BEAM_TOP - 0.1, VAULT),
-    ];
+    let corners = [Vec3::new(COURT.0.x + 0.21, ARCADE_TOP - 0.5, 2.2), PAVILION + Vec3::new(-2.85, BEAM_TOP - 0.1, VAULT)];
     let mut wire = Mesh::default();
     let mut bulbs = Mesh::default();
-    let more = [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.5, COURT.0.y + 0.21)];
+    let more =
+        [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.5, COURT.0.y + 0.21)];
     for (from, to, sag) in [(corners[0], corners[1], 0.45), (more[0], more[1], 0.5)] {
         let points = architecture::wire_points(from, to, sag, 24);
         wire.append(&tube(&points, |_| 0.007, 5, false));
