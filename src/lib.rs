@@ -3,6 +3,7 @@
 pub mod config;
 pub mod error;
 pub mod gpu;
+pub mod reference;
 pub mod render;
 pub mod scene;
 

@@ -1,7 +1,8 @@
 //! Clips to a [`Pose`]: where every node is at a time, and the weights of every morph target.
 
-use super::Scene;
-use glam::Mat4;
+use super::{Channel, Interpolation, Property, Scene, Transform};
+use crate::{Error, Result};
+use glam::{Mat4, Quat, Vec3, Vec4};
 
 /// A scene at one moment.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +15,178 @@ pub struct Pose {
 
 impl Pose {
     /// The scene with `clip` at `time_secs` (before the first key its value, after the last the last's), or at rest.
-    pub fn new(_scene: &Scene, _clip: Option<usize>, _time_secs: f32) -> Self {
-        Self::default()
+    pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
+        let mut transforms: Vec<Transform> = scene.nodes.iter().map(|n| n.transform).collect();
+        let mut weights: Vec<Vec<f32>> = scene
+            .nodes
+            .iter()
+            .map(|n| rest_weights(scene, n.mesh, &n.weights))
+            .collect();
+        for channel in clip
+            .and_then(|c| scene.clips.get(c))
+            .into_iter()
+            .flat_map(|c| &c.channels)
+        {
+            let value = sample(channel, time_secs);
+            if channel.property == Property::Weights {
+                let targets = &mut weights[channel.node];
+                targets
+                    .iter_mut()
+                    .zip(value)
+                    .for_each(|(weight, value)| *weight = value);
+            } else if let Transform::Trs {
+                translation,
+                rotation,
+                scale,
+            } = &mut transforms[channel.node]
+            {
+                match channel.property {
+                    Property::Translation => *translation = Vec3::from_slice(&value),
+                    Property::Rotation => *rotation = unit(Vec4::from_slice(&value)),
+                    Property::Scale => *scale = Vec3::from_slice(&value),
+                    Property::Weights => {}
+                }
+            }
+        }
+        let mut world_from_node: Vec<Mat4> = Vec::with_capacity(scene.nodes.len());
+        for (node, transform) in scene.nodes.iter().zip(transforms) {
+            let parent_from_node = match transform {
+                Transform::Trs {
+                    translation,
+                    rotation,
+                    scale,
+                } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
+                Transform::Matrix(matrix) => matrix,
+            };
+            world_from_node.push(node.parent.map_or(parent_from_node, |parent| {
+                world_from_node[parent] * parent_from_node
+            }));
+        }
+        Self {
+            world_from_node,
+            weights,
+        }
     }
+}
+
+/// `world_from_mesh` of every joint of a skin: `world_from_joint · joint_from_mesh`.
+pub fn joint_matrices(scene: &Scene, pose: &Pose, skin: usize) -> Vec<Mat4> {
+    let skin = &scene.skins[skin];
+    skin.joints
+        .iter()
+        .zip(&skin.joint_from_mesh)
+        .map(|(&joint, &joint_from_mesh)| pose.world_from_node[joint] * joint_from_mesh)
+        .collect()
+}
+
+fn rest_weights(scene: &Scene, mesh: Option<usize>, weights: &[f32]) -> Vec<f32> {
+    let targets = mesh
+        .and_then(|m| scene.meshes[m].primitives.first())
+        .map_or(0, |p| p.targets.len());
+    let mut rest = weights.to_vec();
+    rest.resize(targets, 0.0);
+    rest
+}
+
+fn unit(quaternion: Vec4) -> Quat {
+    quaternion
+        .try_normalize()
+        .map_or(Quat::IDENTITY, Quat::from_vec4)
+}
+
+/// The value of a channel at a time (glTF 2.0, appendix C).
+fn sample(channel: &Channel, time_secs: f32) -> Vec<f32> {
+    let (times, n) = (&channel.times_secs, channel.components);
+    let cubic = channel.interpolation == Interpolation::CubicSpline;
+    let stride = if cubic { 3 * n } else { n };
+    // A cubic spline's key holds in-tangent, value and out-tangent.
+    let part = |key: usize, which: usize| {
+        &channel.values[key * stride + if cubic { which * n } else { 0 }..][..n]
+    };
+    let value = |key: usize| part(key, 1);
+    let next = times.partition_point(|&t| t <= time_secs);
+    if next == 0 || next == times.len() {
+        return value(next.saturating_sub(1)).to_vec();
+    }
+    let key = next - 1;
+    let step = times[next] - times[key];
+    let t = (time_secs - times[key]) / step;
+    match channel.interpolation {
+        Interpolation::Step => value(key).to_vec(),
+        Interpolation::Linear if channel.property == Property::Rotation => {
+            let (from, to) = (
+                unit(Vec4::from_slice(value(key))),
+                unit(Vec4::from_slice(value(next))),
+            );
+            from.slerp(to, t).to_array().to_vec()
+        }
+        Interpolation::Linear => value(key)
+            .iter()
+            .zip(value(next))
+            .map(|(from, to)| from + (to - from) * t)
+            .collect(),
+        Interpolation::CubicSpline => {
+            let (t2, t3) = (t * t, t * t * t);
+            let hermite = |i: usize| {
+                let (from, leaving) = (value(key)[i], step * part(key, 2)[i]);
+                let (to, arriving) = (value(next)[i], step * part(next, 0)[i]);
+                (2.0 * t3 - 3.0 * t2 + 1.0) * from
+                    + (t3 - 2.0 * t2 + t) * leaving
+                    + (3.0 * t2 - 2.0 * t3) * to
+                    + (t3 - t2) * arriving
+            };
+            (0..n).map(hermite).collect()
+        }
+    }
+}
+
+impl Scene {
+    /// The clip that a person means by `name`: a name, or a number from 0. `none` is the rest pose, and so is `0` in a scene
+    /// without clips.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], listing the clips there are.
+    pub fn clip(&self, name: &str) -> Result<Option<usize>> {
+        if name == "none" || (name == "0" && self.clips.is_empty()) {
+            return Ok(None);
+        }
+        let names: Vec<&str> = self.clips.iter().map(|c| c.name.as_str()).collect();
+        choose("clip", name, &names).map(Some)
+    }
+
+    /// The camera that a person means by `name`: a name, or a number from 0. An empty name is no camera of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], listing the cameras there are.
+    pub fn camera(&self, name: &str) -> Result<Option<usize>> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<&str> = self.cameras.iter().map(|c| c.name.as_str()).collect();
+        choose("camera", name, &names).map(Some)
+    }
+}
+
+/// The place of `name` in `names`: as a name first, then as a number.
+fn choose(kind: &str, name: &str, names: &[&str]) -> Result<usize> {
+    let by_number = || name.parse().ok().filter(|&n| n < names.len());
+    names
+        .iter()
+        .position(|n| *n == name)
+        .or_else(by_number)
+        .ok_or_else(|| {
+            let listed: Vec<String> = names
+                .iter()
+                .enumerate()
+                .map(|(i, n)| format!("{i} \"{n}\""))
+                .collect();
+            let has = if listed.is_empty() {
+                "none".into()
+            } else {
+                listed.join(", ")
+            };
+            Error::NotFound(format!("no {kind} \"{name}\"; the scene has {has}"))
+        })
 }

@@ -1,1 +1,311 @@
+//! Bytes of the files that a scene refers to: regular files inside the folder of the file that was opened, and nothing else.
 
+use crate::{Error, Result};
+use base64::{Engine as _, alphabet, engine};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    fs,
+    io::Read as _,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+/// Bytes that several buffers or images may share.
+pub(super) type Bytes = Arc<Vec<u8>>;
+
+/// Reads `path`, which a person named.
+pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
+    let size = fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    if !size.is_file() {
+        return Err(Error::scene(
+            path,
+            if size.is_dir() {
+                "is a folder"
+            } else {
+                "is not a regular file"
+            },
+        ));
+    }
+    let too_large = |bytes: u64| Error::Limit {
+        what: path.display().to_string(),
+        needed: format!("{bytes} bytes"),
+        allowed: format!("{max_bytes} bytes"),
+        by: "load.max_file_bytes".into(),
+    };
+    if size.len() > max_bytes {
+        return Err(too_large(size.len()));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|e| Error::io(path, e))?;
+    // One byte more than is allowed tells a file that grew since it was measured.
+    file.take(max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::io(path, e))?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
+
+/// The folder of an opened file: where its relative URIs lead.
+#[derive(Debug)]
+pub(super) struct Folder {
+    root: PathBuf,
+    max_bytes: u64,
+    /// A file is read once however often it is referred to, so that memory cannot outgrow what is on the disk.
+    read: RefCell<HashMap<PathBuf, Bytes>>,
+}
+
+impl Folder {
+    /// The folder that holds `file`.
+    pub(super) fn of(file: &Path, max_bytes: u64) -> Result<Self> {
+        let parent = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let root = parent.canonicalize().map_err(|e| Error::io(parent, e))?;
+        Ok(Self {
+            root,
+            max_bytes,
+            read: RefCell::default(),
+        })
+    }
+
+    /// The bytes behind a glTF URI: percent-encoded and relative, or `data:`. The error says why not, without the file's name.
+    pub(super) fn uri(&self, uri: &str) -> Result<Bytes, String> {
+        if let Some(data) = strip_prefix_ignore_case(uri, "data:") {
+            return data_uri(data)
+                .map(Arc::new)
+                .map_err(|why| format!("the data URI \"{}\" {why}", shorten(uri)));
+        }
+        if has_scheme(uri) {
+            return Err(format!(
+                "\"{}\" is not a relative path; canopy opens only files beside the scene",
+                shorten(uri)
+            ));
+        }
+        let decoded = percent_encoding::percent_decode_str(uri)
+            .decode_utf8()
+            .map_err(|_| {
+                format!(
+                    "\"{}\" is not UTF-8 once its percent escapes are decoded",
+                    shorten(uri)
+                )
+            })?;
+        self.path(&decoded)
+    }
+
+    /// The bytes of the file at a relative path, written with `/` or `\`.
+    pub(super) fn path(&self, path: &str) -> Result<Bytes, String> {
+        let quoted = format!("\"{}\"", shorten(path));
+        if path.is_empty() {
+            return Err("an empty path".into());
+        }
+        if path.contains('\0') {
+            return Err(format!("{quoted} holds a NUL"));
+        }
+        // Exporters on Windows write backslashes; they are no part of a name anywhere that matters.
+        let slashed = path.replace('\\', "/");
+        let relative = Path::new(&slashed);
+        let drive = slashed.as_bytes().get(1) == Some(&b':');
+        if relative.is_absolute() || drive || slashed.starts_with('/') {
+            return Err(format!(
+                "{quoted} is an absolute path; canopy opens only files beside the scene"
+            ));
+        }
+        let mut depth = 0_i64;
+        for component in relative.components() {
+            depth += match component {
+                Component::ParentDir => -1,
+                Component::CurDir => 0,
+                _ => 1,
+            };
+            if depth < 0 {
+                return Err(format!("{quoted} leads out of the scene's folder"));
+            }
+        }
+        let found = self
+            .root
+            .join(relative)
+            .canonicalize()
+            .map_err(|e| format!("{quoted}: {e}"))?;
+        // Symbolic links are resolved by now.
+        if !found.starts_with(&self.root) {
+            return Err(format!("{quoted} leads out of the scene's folder"));
+        }
+        if let Some(bytes) = self.read.borrow().get(&found) {
+            return Ok(bytes.clone());
+        }
+        let bytes = read_file(&found, self.max_bytes)
+            .map(Arc::new)
+            .map_err(|e| match e {
+                Error::Io { source, .. } => format!("{quoted}: {source}"),
+                Error::Scene { what, .. } => format!("{quoted} {what}"),
+                other => other.to_string(),
+            })?;
+        self.read.borrow_mut().insert(found, bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// A name short enough for a one-line message.
+pub(super) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let clean: String = text
+        .chars()
+        .take(LONGEST + 1)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    if clean.chars().count() > LONGEST {
+        clean.chars().take(LONGEST).chain(['…']).collect()
+    } else {
+        clean
+    }
+}
+
+fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix)
+        .then(|| &text[prefix.len()..])
+}
+
+/// Whether `uri` begins with `scheme:` (RFC 3986, 3.1), or with `//host`.
+fn has_scheme(uri: &str) -> bool {
+    let scheme = uri.split_once(':').map_or("", |(head, _)| head);
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    named || uri.starts_with("//")
+}
+
+/// The bytes of what follows `data:`.
+fn data_uri(rest: &str) -> Result<Vec<u8>, String> {
+    let (kind, data) = rest.split_once(',').ok_or("has no comma")?;
+    if kind.to_ascii_lowercase().ends_with(";base64") {
+        // Some exporters leave out the padding.
+        let config = engine::GeneralPurposeConfig::new()
+            .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent);
+        let base64 = engine::GeneralPurpose::new(&alphabet::STANDARD, config);
+        base64
+            .decode(data.trim_end())
+            .map_err(|e| format!("is not base64: {e}"))
+    } else {
+        Ok(percent_encoding::percent_decode_str(data).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("in/sub dir")).unwrap();
+        fs::write(dir.path().join("secret"), b"no").unwrap();
+        fs::write(dir.path().join("in/a.bin"), b"abc").unwrap();
+        fs::write(dir.path().join("in/sub dir/ü %.bin"), b"def").unwrap();
+        let folder = Folder::of(&dir.path().join("in/scene.gltf"), 10).unwrap();
+        (dir, folder)
+    }
+
+    #[test]
+    fn opens_what_lies_in_the_folder() {
+        let (_dir, folder) = folder();
+        for uri in [
+            "a.bin",
+            "./a.bin",
+            "sub dir/../a.bin",
+            "sub%20dir/%2E%2E/a.bin",
+        ] {
+            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"abc", "{uri}");
+        }
+        for uri in ["sub%20dir/%C3%BC%20%25.bin", "sub dir/ü %25.bin"] {
+            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"def", "{uri}");
+        }
+        assert_eq!(folder.path("sub dir\\ü %.bin").unwrap().as_slice(), b"def");
+    }
+
+    #[test]
+    fn decodes_data_uris() {
+        let (_dir, folder) = folder();
+        for uri in [
+            "data:application/octet-stream;base64,YWI=",
+            "data:;base64,YWI",
+            "DATA:,ab",
+            "data:text/plain,a%62",
+        ] {
+            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"ab", "{uri}");
+        }
+        assert!(
+            folder
+                .uri("data:;base64,@@")
+                .unwrap_err()
+                .contains("base64")
+        );
+        assert!(folder.uri("data:nothing").unwrap_err().contains("comma"));
+    }
+
+    #[test]
+    fn refuses_what_lies_elsewhere() {
+        let (_dir, folder) = folder();
+        for uri in [
+            "../secret",
+            "..\\secret",
+            "%2e%2e/secret",
+            "..%2Fsecret",
+            "sub dir/../../secret",
+            "nowhere/../../in/a.bin",
+            "/etc/passwd",
+            "//host/x",
+            "file:///etc/passwd",
+            "http://example.org/x",
+            "C:/x",
+            "C:\\x",
+            "\\\\host\\x",
+            "a%00b",
+            "",
+            "%ff.bin",
+            ".",
+            "sub dir",
+            "missing.bin",
+        ] {
+            let why = folder.uri(uri).unwrap_err();
+            assert!(!why.contains('\n') && !why.is_empty(), "{uri}: {why}");
+        }
+        assert!(folder.uri("../secret").unwrap_err().contains("../secret"));
+    }
+
+    #[test]
+    fn refuses_large_files() {
+        let (dir, folder) = folder();
+        fs::write(dir.path().join("in/large"), [0; 11]).unwrap();
+        assert!(
+            folder
+                .uri("large")
+                .unwrap_err()
+                .contains("load.max_file_bytes")
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_links_that_lead_out() {
+        let (dir, folder) = folder();
+        std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join("in/link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("in/zero")).unwrap();
+        std::os::unix::fs::symlink("loop", dir.path().join("in/loop")).unwrap();
+        std::os::unix::fs::symlink("a.bin", dir.path().join("in/inside")).unwrap();
+        assert!(folder.uri("link").unwrap_err().contains("leads out"));
+        assert!(folder.uri("zero").unwrap_err().contains("leads out"));
+        folder.uri("loop").unwrap_err();
+        assert_eq!(folder.uri("inside").unwrap().as_slice(), b"abc");
+        assert!(
+            read_file(Path::new("/dev/null"), 10)
+                .unwrap_err()
+                .to_string()
+                .contains("regular file")
+        );
+    }
+}

@@ -1,13 +1,327 @@
 //! Files to a [`Scene`].
 
-use crate::{Result, config, scene::Scene};
-use std::path::PathBuf;
+use super::{Scene, files, gltf, image, obj};
+use crate::{Error, Result, config};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+};
 
 /// How far a load has come; shared between the thread that loads and the one that shows it.
 #[derive(Debug, Default)]
-pub struct Progress {}
+pub struct Progress {
+    stage: Mutex<String>,
+    /// Bits of an `f32`.
+    fraction: AtomicU32,
+    cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// What is being done, for a person to read: "decoding image 3 of 15".
+    pub fn stage(&self) -> String {
+        self.stage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The share that is done, 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        f32::from_bits(self.fraction.load(Ordering::Relaxed))
+    }
+
+    /// Asks the load to stop: it soon returns [`Error::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Fails once the load is cancelled.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            Err(Error::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Says what is being done now, and fails once the load is cancelled.
+    pub(super) fn enter(&self, stage: impl Into<String>) -> Result<()> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
+        self.check()
+    }
+
+    fn set_fraction(&self, fraction: f32) {
+        self.fraction
+            .store(fraction.clamp(0.0, 1.0).to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// A load under way: what it may cost, what it has cost so far in all its files, and where it tells how far it is.
+#[derive(Debug)]
+pub(super) struct Load<'a> {
+    /// What the files may cost.
+    pub(super) limits: &'a config::Load,
+    progress: &'a Progress,
+    /// The file being read, and how many there are.
+    file: (usize, usize),
+    triangles: u64,
+    nodes: u64,
+    morph_bytes: u64,
+    texture_bytes: u64,
+}
+
+impl<'a> Load<'a> {
+    fn new(limits: &'a config::Load, progress: &'a Progress, files: usize) -> Self {
+        Self {
+            limits,
+            progress,
+            file: (0, files),
+            triangles: 0,
+            nodes: 0,
+            morph_bytes: 0,
+            texture_bytes: 0,
+        }
+    }
+
+    /// Shared with threads.
+    pub(super) fn progress(&self) -> &'a Progress {
+        self.progress
+    }
+
+    /// Says what is being done; `done` is the share of this file, 0 to 1. Fails once the load is cancelled.
+    pub(super) fn enter(&self, stage: impl Into<String>, done: f32) -> Result<()> {
+        let (file, files) = self.file;
+        self.progress
+            .set_fraction((file as f32 + done) / files.max(1) as f32);
+        self.progress.enter(stage)
+    }
+
+    /// Takes `count` triangles from what the limits allow; `what` asks for them.
+    pub(super) fn take_triangles(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.triangles,
+            count,
+            self.limits.max_triangles,
+            "triangles",
+            "load.max_triangles",
+            what,
+        )
+    }
+
+    /// Takes `count` nodes from what the limits allow.
+    pub(super) fn take_nodes(&mut self, count: u64, what: impl FnOnce() -> String) -> Result<()> {
+        take(
+            &mut self.nodes,
+            count,
+            self.limits.max_nodes,
+            "nodes",
+            "load.max_nodes",
+            what,
+        )
+    }
+
+    /// Takes bytes of morph targets from what the limits allow.
+    pub(super) fn take_morph_bytes(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.morph_bytes,
+            count,
+            self.limits.max_morph_bytes,
+            "bytes",
+            "load.max_morph_bytes",
+            what,
+        )
+    }
+
+    /// Takes bytes of decoded images from what the limits allow.
+    pub(super) fn take_texture_bytes(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.texture_bytes,
+            count,
+            self.limits.max_texture_bytes,
+            "bytes",
+            "load.max_texture_bytes",
+            what,
+        )
+    }
+}
+
+fn take(
+    used: &mut u64,
+    count: u64,
+    allowed: u64,
+    unit: &str,
+    by: &str,
+    what: impl FnOnce() -> String,
+) -> Result<()> {
+    *used = used.saturating_add(count);
+    if *used <= allowed {
+        return Ok(());
+    }
+    let (needed, allowed) = (format!("{used} {unit}"), format!("{allowed} {unit}"));
+    Err(Error::Limit {
+        what: what(),
+        needed,
+        allowed,
+        by: by.into(),
+    })
+}
+
+/// What kind of scene file some bytes are.
+#[derive(Debug, PartialEq, Eq)]
+enum Format {
+    Gltf,
+    Obj,
+}
+
+impl Format {
+    /// By content, which does not lie, then by extension.
+    fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
+        let extension = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.starts_with(b"glTF") || text.trim_ascii_start().starts_with(b"{") {
+            return Some(Self::Gltf);
+        }
+        match extension.as_deref() {
+            Some("obj") => Some(Self::Obj),
+            Some("gltf" | "glb") => Some(Self::Gltf),
+            _ => None,
+        }
+    }
+}
 
 /// Loads `files` into one scene.
-pub fn load(_files: &[PathBuf], _limits: &config::Load, _progress: &Progress) -> Result<Scene> {
-    Ok(Scene::default())
+///
+/// # Errors
+///
+/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or asks for what canopy does not do,
+/// [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after [`Progress::cancel`]. What can be left
+/// out or replaced without harm (a texture, an unknown extension) is a line in [`Scene::warnings`] instead.
+pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
+    let mut load = Load::new(limits, progress, files.len());
+    let mut scene = Scene::default();
+    for (index, path) in files.iter().enumerate() {
+        load.file.0 = index;
+        load.enter(format!("reading {}", path.display()), 0.0)?;
+        let bytes = files::read_file(path, limits.max_file_bytes)?;
+        let loaded = match Format::of(path, &bytes) {
+            Some(Format::Gltf) => gltf::load(path, &bytes, &mut load)?,
+            Some(Format::Obj) => obj::load(path, &bytes, &mut load)?,
+            None => {
+                return Err(Error::scene(
+                    path,
+                    "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj)",
+                ));
+            }
+        };
+        if loaded.instances().all(|(_, mesh)| {
+            loaded.meshes[mesh]
+                .primitives
+                .iter()
+                .all(|p| p.indices.is_empty())
+        }) {
+            return Err(Error::scene(path, "holds no triangles"));
+        }
+        append(&mut scene, loaded);
+    }
+    progress.set_fraction(1.0);
+    progress.enter("loaded")?;
+    Ok(scene)
+}
+
+/// Adds `other` to `scene`, moving its indices past those that are there.
+fn append(scene: &mut Scene, mut other: Scene) {
+    let [nodes, meshes, skins, materials] = [
+        scene.nodes.len(),
+        scene.meshes.len(),
+        scene.skins.len(),
+        scene.materials.len(),
+    ];
+    let [textures, images, lights, cameras] = [
+        scene.textures.len(),
+        scene.images.len(),
+        scene.lights.len(),
+        scene.cameras.len(),
+    ];
+    let moved = |index: &mut Option<usize>, by: usize| *index = index.map(|i| i + by);
+    for node in &mut other.nodes {
+        moved(&mut node.parent, nodes);
+        moved(&mut node.mesh, meshes);
+        moved(&mut node.skin, skins);
+        moved(&mut node.light, lights);
+        moved(&mut node.camera, cameras);
+    }
+    for primitive in other.meshes.iter_mut().flat_map(|m| &mut m.primitives) {
+        primitive.material += materials;
+    }
+    for joint in other.skins.iter_mut().flat_map(|s| &mut s.joints) {
+        *joint += nodes;
+    }
+    for reference in other.materials.iter_mut().flat_map(image::textures_of) {
+        reference.texture += textures;
+    }
+    for texture in &mut other.textures {
+        texture.image += images;
+    }
+    for channel in other.clips.iter_mut().flat_map(|c| &mut c.channels) {
+        channel.node += nodes;
+    }
+    scene.nodes.append(&mut other.nodes);
+    scene.meshes.append(&mut other.meshes);
+    scene.skins.append(&mut other.skins);
+    scene.materials.append(&mut other.materials);
+    scene.textures.append(&mut other.textures);
+    scene.images.append(&mut other.images);
+    scene.clips.append(&mut other.clips);
+    scene.lights.append(&mut other.lights);
+    scene.cameras.append(&mut other.cameras);
+    scene.warnings.append(&mut other.warnings);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_go_by_content_then_extension() {
+        for (path, bytes, format) in [
+            ("a.GLB", &b"glTF..."[..], Some(Format::Gltf)),
+            ("a.obj", b"glTF...", Some(Format::Gltf)),
+            ("a", b" \n{}", Some(Format::Gltf)),
+            ("a.txt", b"\xef\xbb\xbf{}", Some(Format::Gltf)),
+            ("a.OBJ", b"v 0 0 0", Some(Format::Obj)),
+            ("a.gltf", b"<html>", Some(Format::Gltf)),
+            ("a.fbx", b"Kaydara", None),
+            ("a", b"", None),
+        ] {
+            assert_eq!(Format::of(Path::new(path), bytes), format, "{path}");
+        }
+    }
+
+    #[test]
+    fn progress_is_cancelled_and_shared() {
+        fn shared<T: Sync>(_: &T) {}
+        let progress = Progress::default();
+        shared(&progress);
+        progress.enter("reading").unwrap();
+        assert_eq!(progress.stage(), "reading");
+        progress.cancel();
+        assert!(matches!(progress.check(), Err(Error::Cancelled)));
+    }
 }

@@ -1,1 +1,234 @@
+//! Normals and tangents that a file leaves out.
 
+use super::{MorphTarget, Primitive};
+use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
+use glam::{Vec2, Vec3, Vec4};
+use std::collections::HashMap;
+
+/// Above this many triangles at a vertex MikkTSpace, which is quadratic in it and recurses over it, is not used.
+const MAX_VALENCE: u32 = 1024;
+
+/// The unit normal of a triangle, or zero if it has no area.
+pub(super) fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
+    // Scaled to one first, or the product of tiny and of huge edges would leave the range of f32.
+    let (u, v) = (b - a, c - a);
+    let scale = u.abs().max(v.abs()).max_element();
+    if scale > 0.0 && scale.is_finite() {
+        (u / scale).cross(v / scale).normalize_or_zero()
+    } else {
+        Vec3::ZERO
+    }
+}
+
+/// Gives every triangle vertices and a normal of its own (glTF 2.0, 3.7.2.1); morph targets turn the normals with the triangles.
+pub(super) fn flat_normals(primitive: &mut Primitive) {
+    unweld(primitive);
+    let flat = |at: &dyn Fn(usize) -> Vec3| -> Vec<Vec3> {
+        let normals = (0..primitive.indices.len())
+            .map(|t| face_normal([at(3 * t), at(3 * t + 1), at(3 * t + 2)]));
+        normals
+            .map(|n| if n == Vec3::ZERO { Vec3::Y } else { n })
+            .flat_map(|n| [n; 3])
+            .collect()
+    };
+    let normals = flat(&|v| primitive.positions[v]);
+    let morphed = |target: &MorphTarget| -> Vec<Vec3> {
+        if target.positions.is_empty() {
+            return Vec::new();
+        }
+        let turned = flat(&|v| primitive.positions[v] + target.positions[v]);
+        turned
+            .iter()
+            .zip(&normals)
+            .map(|(turned, rest)| turned - rest)
+            .collect()
+    };
+    let offsets: Vec<_> = primitive.targets.iter().map(morphed).collect();
+    for (target, normals) in primitive.targets.iter_mut().zip(offsets) {
+        target.normals = normals;
+        target.tangents.clear();
+    }
+    primitive.normals = normals;
+}
+
+/// Area-weighted normals of the vertices of `triangles`; a vertex without area gets +Y.
+pub(super) fn smooth_normals(
+    positions: &[Vec3],
+    triangles: impl Iterator<Item = [u32; 3]>,
+) -> Vec<Vec3> {
+    // In f64, where the square of the largest f32 is still finite.
+    let mut normals = vec![glam::DVec3::ZERO; positions.len()];
+    for corners in triangles {
+        let [a, b, c] = corners.map(|v| positions[v as usize].as_dvec3());
+        let doubled_area = (b - a).cross(c - a);
+        for v in corners {
+            normals[v as usize] += doubled_area;
+        }
+    }
+    let unit = |n: &glam::DVec3| {
+        let scale = n.abs().max_element();
+        if scale > 0.0 {
+            (n / scale).normalize().as_vec3()
+        } else {
+            Vec3::Y
+        }
+    };
+    normals.iter().map(unit).collect()
+}
+
+/// Any tangents at right angles to `normals`: for materials in which they do not matter.
+pub(super) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
+    normals
+        .iter()
+        .map(|n| n.any_orthonormal_vector().extend(1.0))
+        .collect()
+}
+
+/// MikkTSpace's tangents for the texture coordinates `uv_set`; vertices on a seam of the tangents are split.
+pub(super) fn tangents(primitive: &mut Primitive, uv_set: u32) {
+    let uv = if uv_set == 0 {
+        &primitive.uv0
+    } else {
+        &primitive.uv1
+    };
+    if uv.is_empty() || highest_valence(primitive) > MAX_VALENCE {
+        primitive.tangents = any_tangents(&primitive.normals);
+        return;
+    }
+    let mut corners = Corners {
+        primitive,
+        uv,
+        tangents: vec![Vec4::ZERO; primitive.indices.len() * 3],
+        scale: scale_of(&primitive.positions),
+    };
+    if generate_tangents(&mut corners).is_err() {
+        primitive.tangents = any_tangents(&primitive.normals);
+        return;
+    }
+    let corner_tangents = corners.tangents;
+    let mut known: HashMap<(u32, [u32; 4]), u32> = HashMap::new();
+    let mut sources = Vec::new();
+    let mut tangents = Vec::new();
+    let mut indices = primitive.indices.clone();
+    for (vertex, found) in indices.iter_mut().flatten().zip(&corner_tangents) {
+        let normal = primitive.normals[*vertex as usize];
+        let tangent = found
+            .truncate()
+            .reject_from_normalized(normal)
+            .try_normalize();
+        let tangent = tangent
+            .unwrap_or_else(|| normal.any_orthonormal_vector())
+            .extend(if found.w < 0.0 { -1.0 } else { 1.0 });
+        *vertex = *known
+            .entry((*vertex, tangent.to_array().map(f32::to_bits)))
+            .or_insert_with(|| {
+                sources.push(*vertex);
+                tangents.push(tangent);
+                sources.len() as u32 - 1
+            });
+    }
+    gather(primitive, &sources);
+    primitive.indices = indices;
+    primitive.tangents = tangents;
+}
+
+/// The largest number of triangle corners that lie on one position.
+fn highest_valence(primitive: &Primitive) -> u32 {
+    let mut corners: HashMap<[u32; 3], u32> = HashMap::new();
+    for v in primitive.indices.iter().flatten() {
+        *corners
+            .entry(
+                primitive.positions[*v as usize]
+                    .to_array()
+                    .map(f32::to_bits),
+            )
+            .or_default() += 1;
+    }
+    corners.into_values().max().unwrap_or(0)
+}
+
+/// What brings positions that are too large to be squared into range; 1 for ordinary ones.
+fn scale_of(positions: &[Vec3]) -> f32 {
+    let largest = positions
+        .iter()
+        .fold(0.0_f32, |m, p| m.max(p.abs().max_element()));
+    if largest > 1e9 { largest.recip() } else { 1.0 }
+}
+
+/// A primitive as MikkTSpace reads it.
+struct Corners<'a> {
+    primitive: &'a Primitive,
+    uv: &'a [Vec2],
+    tangents: Vec<Vec4>,
+    scale: f32,
+}
+
+impl Corners<'_> {
+    fn vertex(&self, face: usize, corner: usize) -> usize {
+        self.primitive.indices[face][corner] as usize
+    }
+}
+
+impl Geometry for Corners<'_> {
+    fn num_faces(&self) -> usize {
+        self.primitive.indices.len()
+    }
+
+    fn num_vertices_of_face(&self, _face: usize) -> usize {
+        3
+    }
+
+    fn position(&self, face: usize, corner: usize) -> [f32; 3] {
+        (self.primitive.positions[self.vertex(face, corner)] * self.scale).to_array()
+    }
+
+    fn normal(&self, face: usize, corner: usize) -> [f32; 3] {
+        self.primitive.normals[self.vertex(face, corner)].to_array()
+    }
+
+    fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
+        // MikkTSpace wants v upwards, glTF has it downwards.
+        let uv = self.uv[self.vertex(face, corner)].clamp(Vec2::splat(-1e9), Vec2::splat(1e9));
+        [uv.x, 1.0 - uv.y]
+    }
+
+    fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, corner: usize) {
+        self.tangents[face * 3 + corner] = space.unwrap_or_default().tangent_encoded().into();
+    }
+}
+
+/// Gives every triangle vertices of its own.
+fn unweld(primitive: &mut Primitive) {
+    let sources = primitive.indices.as_flattened().to_vec();
+    gather(primitive, &sources);
+    primitive.indices = (0..sources.len() as u32 / 3)
+        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+        .collect();
+}
+
+/// Replaces the vertices by copies of those at `sources`, in all streams alike; `indices` are left as they are.
+fn gather(primitive: &mut Primitive, sources: &[u32]) {
+    fn pick<T: Copy>(stream: &mut Vec<T>, sources: &[u32], per_vertex: usize) {
+        if !stream.is_empty() {
+            *stream = sources
+                .iter()
+                .flat_map(|&v| &stream[v as usize * per_vertex..][..per_vertex])
+                .copied()
+                .collect();
+        }
+    }
+    let influences = primitive.influences_per_vertex;
+    pick(&mut primitive.positions, sources, 1);
+    pick(&mut primitive.normals, sources, 1);
+    pick(&mut primitive.tangents, sources, 1);
+    pick(&mut primitive.uv0, sources, 1);
+    pick(&mut primitive.uv1, sources, 1);
+    pick(&mut primitive.colors, sources, 1);
+    pick(&mut primitive.joints, sources, influences);
+    pick(&mut primitive.joint_weights, sources, influences);
+    for target in &mut primitive.targets {
+        pick(&mut target.positions, sources, 1);
+        pick(&mut target.normals, sources, 1);
+        pick(&mut target.tangents, sources, 1);
+    }
+}

@@ -1,0 +1,486 @@
+//! Meshes: triangles out of every mode, attributes out of every component type, and what the file leaves out.
+
+use super::{
+    File,
+    accessor::{ANY, Accessor, UNSIGNED},
+    name_of,
+    node::Used,
+};
+use crate::{
+    Result,
+    scene::{Material, Mesh, MorphTarget, Primitive, Scene, load::Load, surface},
+};
+use ::gltf::json::{
+    accessor::{ComponentType, Type},
+    mesh::{Mode, Primitive as JsonPrimitive, Semantic},
+    validation::Checked,
+};
+use glam::{Vec2, Vec3, Vec4};
+
+/// Reads the meshes that nodes show.
+pub(super) fn meshes(
+    file: &File<'_>,
+    used: &Used,
+    load: &mut Load<'_>,
+    scene: &mut Scene,
+) -> Result<()> {
+    let mut default_material = None;
+    for (place, &(number, instances)) in used.meshes.iter().enumerate() {
+        let done = 0.1 + 0.4 * place as f32 / used.meshes.len() as f32;
+        load.enter(
+            format!("reading mesh {} of {}", place + 1, used.meshes.len()),
+            done,
+        )?;
+        let json = &file.root.meshes[number];
+        let mut primitives = Vec::new();
+        for (index, json) in json.primitives.iter().enumerate() {
+            load.progress().check()?;
+            let material = match json.material.map(|m| m.value()) {
+                Some(material) => {
+                    let materials = &scene.materials[..file.root.materials.len()];
+                    file.get(materials, "material", material, || {
+                        format!("mesh {number} primitive {index}")
+                    })?;
+                    material
+                }
+                None => *default_material.get_or_insert_with(|| {
+                    scene.materials.push(Material::default());
+                    scene.materials.len() - 1
+                }),
+            };
+            let reader = Reader {
+                file,
+                json,
+                name: format!("mesh {number} primitive {index}"),
+            };
+            primitives.extend(reader.read(
+                material,
+                &scene.materials[material],
+                instances,
+                load,
+            )?);
+        }
+        let targets = |p: &Primitive| p.targets.len();
+        if primitives
+            .windows(2)
+            .any(|pair| targets(&pair[0]) != targets(&pair[1]))
+        {
+            return Err(file.error(format!(
+                "the primitives of mesh {number} differ in their number of morph targets"
+            )));
+        }
+        scene.meshes.push(Mesh {
+            name: name_of(json.name.as_ref()),
+            primitives,
+        });
+    }
+    Ok(())
+}
+
+/// One primitive on its way.
+struct Reader<'a> {
+    file: &'a File<'a>,
+    json: &'a JsonPrimitive,
+    /// "mesh 2 primitive 0", for messages.
+    name: String,
+}
+
+impl<'a> Reader<'a> {
+    fn warn(&self, what: &str) {
+        self.file.warn(format!("{} {what}", self.name));
+    }
+
+    /// `None` for a primitive that canopy does not draw.
+    fn read(
+        &self,
+        material: usize,
+        look: &Material,
+        instances: u64,
+        load: &mut Load<'_>,
+    ) -> Result<Option<Primitive>> {
+        let mode = match self.json.mode {
+            Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => {
+                mode
+            }
+            Checked::Valid(_) => {
+                self.warn("holds points or lines, which canopy does not draw");
+                return Ok(None);
+            }
+            Checked::Invalid => {
+                return Err(self
+                    .file
+                    .error(format!("{} has an unknown mode", self.name)));
+            }
+        };
+        let Some(position) = self.attribute(Semantic::Positions, &[Type::Vec3], &ANY, None)? else {
+            self.warn("has no POSITION and is ignored");
+            return Ok(None);
+        };
+        let (triangles, sources) = self.triangles(mode, position.count, instances, load)?;
+        if triangles.is_empty() {
+            self.warn("holds no triangles and is ignored");
+            return Ok(None);
+        }
+        let mut primitive = Primitive {
+            material,
+            indices: triangles,
+            ..Primitive::default()
+        };
+        for &vertex in &sources {
+            let position = Vec3::from(position.floats(vertex as usize));
+            if !position.is_finite() {
+                let index = self.index_of(Semantic::Positions);
+                return Err(self.file.error(format!(
+                    "{}: POSITION (accessor {index}) of vertex {vertex} is NaN or infinite",
+                    self.name
+                )));
+            }
+            primitive.positions.push(position);
+        }
+        let count = Some(position.count);
+        primitive.uv0 = self.texture_coordinates(0, &sources, count)?;
+        primitive.uv1 = self.texture_coordinates(1, &sources, count)?;
+        self.colors(&mut primitive, &sources, count)?;
+        self.joints(&mut primitive, &sources, count)?;
+        self.targets(&mut primitive, &sources, count, load)?;
+        self.normals(&mut primitive, &sources, count)?;
+        if primitive.tangents.is_empty() {
+            match look.normal_texture {
+                Some(texture) => surface::tangents(&mut primitive, texture.uv_set),
+                None => primitive.tangents = surface::any_tangents(&primitive.normals),
+            }
+        }
+        Ok(Some(primitive))
+    }
+
+    fn index_of(&self, semantic: Semantic) -> usize {
+        self.json
+            .attributes
+            .get(&Checked::Valid(semantic))
+            .map_or(0, |a| a.value())
+    }
+
+    /// The accessor of an attribute; `count` is how many elements it must have.
+    fn attribute(
+        &self,
+        semantic: Semantic,
+        kinds: &[Type],
+        components: &[ComponentType],
+        count: Option<usize>,
+    ) -> Result<Option<Accessor<'a>>> {
+        let key = Checked::Valid(semantic);
+        let Some(index) = self.json.attributes.get(&key) else {
+            return Ok(None);
+        };
+        let user = format!("{}: {}", self.name, key.to_string());
+        let accessor = Accessor::open(self.file, index.value(), &user, kinds, components)?;
+        match count {
+            Some(count) if count != accessor.count => Err(self.file.error(format!(
+                "{user}: accessor {index} has {} elements for {count} vertices",
+                accessor.count
+            ))),
+            _ => Ok(Some(accessor)),
+        }
+    }
+
+    /// The triangles, and which of the file's vertices they use: their indices point into that list. A primitive often uses a small
+    /// part of a large accessor that it shares with thousands of others.
+    fn triangles(
+        &self,
+        mode: Mode,
+        vertices: usize,
+        instances: u64,
+        load: &mut Load<'_>,
+    ) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
+        let fail = |what: String| self.file.error(format!("{}: {what}", self.name));
+        let indices = self.json.indices.map(|index| {
+            let user = format!("{}: indices", self.name);
+            Accessor::open(self.file, index.value(), &user, &[Type::Scalar], &UNSIGNED)
+                .map(|accessor| (index, accessor))
+        });
+        let indices = indices.transpose()?;
+        let corners = indices
+            .as_ref()
+            .map_or(vertices, |(_, accessor)| accessor.count);
+        let count = if mode == Mode::Triangles {
+            corners / 3
+        } else {
+            corners.saturating_sub(2)
+        };
+        let name = || format!("{}: {}", self.file.path.display(), self.name);
+        load.take_triangles((count as u64).saturating_mul(instances), name)?;
+        if u32::try_from(vertices).is_err() && indices.is_none() {
+            return Err(fail(format!(
+                "{vertices} vertices are more than 32 bits can number"
+            )));
+        }
+        let corner = |at: usize| -> Result<u32> {
+            let Some((index, accessor)) = &indices else {
+                return Ok(at as u32);
+            };
+            let [vertex] = accessor.integers(at);
+            if (vertex as usize) < vertices {
+                Ok(vertex)
+            } else {
+                Err(fail(format!(
+                    "index {vertex} (accessor {index}, element {at}) is past its {vertices} vertices"
+                )))
+            }
+        };
+        let mut triangles = Vec::with_capacity(count);
+        for i in 0..count {
+            let at = match mode {
+                Mode::TriangleStrip => [i, i + 1 + i % 2, i + 2 - i % 2],
+                Mode::TriangleFan => [i + 1, i + 2, 0],
+                _ => [3 * i, 3 * i + 1, 3 * i + 2],
+            };
+            let triangle @ [a, b, c] = [corner(at[0])?, corner(at[1])?, corner(at[2])?];
+            // Strips are joined through triangles without area; they are no part of the surface.
+            if mode == Mode::Triangles || (a != b && b != c && c != a) {
+                triangles.push(triangle);
+            }
+        }
+        let sources = compact(&mut triangles, vertices);
+        Ok((triangles, sources))
+    }
+
+    fn texture_coordinates(
+        &self,
+        set: u32,
+        sources: &[u32],
+        count: Option<usize>,
+    ) -> Result<Vec<Vec2>> {
+        let Some(accessor) =
+            self.attribute(Semantic::TexCoords(set), &[Type::Vec2], &ANY, count)?
+        else {
+            return Ok(Vec::new());
+        };
+        let read = |&v: &u32| {
+            let uv = Vec2::from(accessor.floats(v as usize));
+            if !uv.is_finite() {
+                self.warn("has texture coordinates that are not finite; they become 0");
+                return Vec2::ZERO;
+            }
+            uv
+        };
+        Ok(sources.iter().map(read).collect())
+    }
+
+    fn colors(
+        &self,
+        primitive: &mut Primitive,
+        sources: &[u32],
+        count: Option<usize>,
+    ) -> Result<()> {
+        let Some(accessor) =
+            self.attribute(Semantic::Colors(0), &[Type::Vec3, Type::Vec4], &ANY, count)?
+        else {
+            return Ok(());
+        };
+        let accessor = accessor.normalized();
+        let opaque = accessor.components == 3;
+        let read = |&v: &u32| {
+            let [r, g, b, a] = accessor.floats(v as usize);
+            let color = Vec4::new(r, g, b, if opaque { 1.0 } else { a });
+            if !color.is_finite() {
+                self.warn("has vertex colours that are not finite; they become white");
+                return Vec4::ONE;
+            }
+            color.max(Vec4::ZERO)
+        };
+        primitive.colors = sources.iter().map(read).collect();
+        Ok(())
+    }
+
+    fn joints(
+        &self,
+        primitive: &mut Primitive,
+        sources: &[u32],
+        count: Option<usize>,
+    ) -> Result<()> {
+        let mut sets = Vec::new();
+        let weight_types = [ComponentType::F32, ComponentType::U8, ComponentType::U16];
+        for set in 0.. {
+            let joints = self.attribute(Semantic::Joints(set), &[Type::Vec4], &UNSIGNED, count)?;
+            let weights =
+                self.attribute(Semantic::Weights(set), &[Type::Vec4], &weight_types, count)?;
+            match (joints, weights) {
+                (Some(joints), Some(weights)) => sets.push((joints, weights.normalized())),
+                (None, None) => break,
+                _ => {
+                    self.warn(&format!(
+                        "has only one of JOINTS_{set} and WEIGHTS_{set}; it is ignored"
+                    ));
+                    break;
+                }
+            }
+        }
+        let per_vertex = 4 * sets.len();
+        if per_vertex == 0 {
+            return Ok(());
+        }
+        for &vertex in sources {
+            let first = primitive.joints.len();
+            for (joints, weights) in &sets {
+                primitive
+                    .joints
+                    .extend(joints.integers::<4>(vertex as usize));
+                primitive
+                    .joint_weights
+                    .extend(weights.floats::<4>(vertex as usize));
+            }
+            if !normalise_weights(
+                &mut primitive.joints[first..],
+                &mut primitive.joint_weights[first..],
+            ) {
+                self.warn(
+                    "has joint weights that do not sum to anything; the first joint takes them",
+                );
+            }
+        }
+        primitive.influences_per_vertex = per_vertex;
+        Ok(())
+    }
+
+    fn targets(
+        &self,
+        primitive: &mut Primitive,
+        sources: &[u32],
+        count: Option<usize>,
+        load: &mut Load<'_>,
+    ) -> Result<()> {
+        for (number, json) in self.json.targets.iter().flatten().enumerate() {
+            let mut read = |index: Option<usize>, attribute: &str| -> Result<Vec<Vec3>> {
+                let Some(index) = index else {
+                    return Ok(Vec::new());
+                };
+                let user = format!("{}: {attribute} of morph target {number}", self.name);
+                let accessor = Accessor::open(self.file, index, &user, &[Type::Vec3], &ANY)?;
+                if Some(accessor.count) != count {
+                    let (has, needs) = (accessor.count, count.unwrap_or_default());
+                    return Err(self.file.error(format!(
+                        "{user}: accessor {index} has {has} elements for {needs} vertices"
+                    )));
+                }
+                let bytes = size_of_val(sources) as u64 / 4 * 12;
+                load.take_morph_bytes(bytes, || format!("{}: {user}", self.file.path.display()))?;
+                let offsets: Vec<Vec3> = sources
+                    .iter()
+                    .map(|&v| Vec3::from(accessor.floats(v as usize)))
+                    .collect();
+                match offsets.iter().position(|o| !o.is_finite()) {
+                    Some(at) => Err(self.file.error(format!(
+                        "{user} (accessor {index}) of vertex {} is NaN or infinite",
+                        sources[at]
+                    ))),
+                    None => Ok(offsets),
+                }
+            };
+            primitive.targets.push(MorphTarget {
+                positions: read(json.positions.map(|i| i.value()), "POSITION")?,
+                normals: read(json.normals.map(|i| i.value()), "NORMAL")?,
+                tangents: read(json.tangents.map(|i| i.value()), "TANGENT")?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Normals, and tangents where the file has both.
+    fn normals(
+        &self,
+        primitive: &mut Primitive,
+        sources: &[u32],
+        count: Option<usize>,
+    ) -> Result<()> {
+        let normals = self.attribute(Semantic::Normals, &[Type::Vec3], &ANY, count)?;
+        let tangents = self.attribute(Semantic::Tangents, &[Type::Vec4], &ANY, count)?;
+        let Some(normals) = normals else {
+            surface::flat_normals(primitive);
+            return Ok(());
+        };
+        primitive.normals = sources
+            .iter()
+            .map(|&v| unit(Vec3::from(normals.floats(v as usize))))
+            .collect();
+        if primitive.normals.contains(&Vec3::ZERO) {
+            self.warn("has normals without direction; canopy makes them from the triangles");
+            let smooth =
+                surface::smooth_normals(&primitive.positions, primitive.indices.iter().copied());
+            for (normal, smooth) in primitive.normals.iter_mut().zip(smooth) {
+                if *normal == Vec3::ZERO {
+                    *normal = smooth;
+                }
+            }
+        }
+        if let Some(tangents) = tangents {
+            let read = |(&v, normal): (&u32, &Vec3)| {
+                let tangent = Vec4::from(tangents.floats(v as usize));
+                let direction = unit(tangent.truncate());
+                let direction = if direction == Vec3::ZERO {
+                    normal.any_orthonormal_vector()
+                } else {
+                    direction
+                };
+                direction.extend(if tangent.w < 0.0 { -1.0 } else { 1.0 })
+            };
+            primitive.tangents = sources.iter().zip(&primitive.normals).map(read).collect();
+        }
+        Ok(())
+    }
+}
+
+/// The direction of `v`, or zero if it has none.
+fn unit(v: Vec3) -> Vec3 {
+    // Scaled first: the square of a large or a tiny f32 is not one.
+    let scale = v.abs().max_element();
+    if v.is_finite() && scale > 0.0 {
+        (v / scale).normalize_or_zero()
+    } else {
+        Vec3::ZERO
+    }
+}
+
+/// Makes the weights of a vertex sum to 1; false if there was nothing to scale. A joint without weight becomes joint 0, for files
+/// leave anything there.
+fn normalise_weights(joints: &mut [u32], weights: &mut [f32]) -> bool {
+    let finite = weights.iter().all(|w| w.is_finite());
+    weights.iter_mut().for_each(|w| *w = w.max(0.0));
+    let sum: f32 = weights.iter().sum();
+    let sound = finite && sum > 0.0 && sum.is_finite();
+    if sound {
+        weights.iter_mut().for_each(|w| *w /= sum);
+    } else {
+        weights.fill(0.0);
+        weights[0] = 1.0;
+    }
+    for (joint, weight) in joints.iter_mut().zip(weights) {
+        if *weight == 0.0 {
+            *joint = 0;
+        }
+    }
+    sound
+}
+
+/// Renumbers the corners of `triangles` so that they point into the list of used vertices, which it returns in rising order.
+fn compact(triangles: &mut [[u32; 3]], vertices: usize) -> Vec<u32> {
+    let corners = triangles.as_flattened_mut();
+    if vertices / 4 <= corners.len() {
+        let mut place = vec![u32::MAX; vertices];
+        corners.iter().for_each(|&v| place[v as usize] = 0);
+        let used: Vec<u32> = (0..vertices as u32)
+            .filter(|&v| place[v as usize] == 0)
+            .collect();
+        used.iter()
+            .zip(0..)
+            .for_each(|(&v, at)| place[v as usize] = at);
+        corners.iter_mut().for_each(|v| *v = place[*v as usize]);
+        return used;
+    }
+    let mut used = corners.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    corners
+        .iter_mut()
+        .for_each(|v| *v = used.partition_point(|u| u < v) as u32);
+    used
+}

@@ -1,0 +1,428 @@
+//! The node hierarchy, with skins, lights and cameras.
+
+use super::{File, accessor::Accessor, name_of};
+use crate::{
+    Result,
+    scene::{Camera, Light, LightKind, Node, Projection, Scene, Skin, Transform, load::Load},
+};
+use ::gltf::json::{
+    accessor::{ComponentType, Type},
+    camera::Type as CameraType,
+    extensions::scene::khr_lights_punctual::{Light as JsonLight, Type as LightType},
+    validation::Checked,
+};
+use glam::{Mat4, Quat, Vec3, Vec4};
+use std::{collections::HashMap, f32::consts::FRAC_PI_2};
+
+/// Past this an intensity is no longer taken at its word: products with it leave the range of f32.
+const BRIGHTEST: f32 = 1e9;
+
+/// Which of the file's nodes are in the scene, parents before children.
+#[derive(Debug)]
+pub(super) struct Hierarchy {
+    order: Vec<Placed>,
+    /// The place in `order` of each of the file's nodes.
+    pub(super) place: Vec<Option<usize>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    /// The file's number.
+    node: usize,
+    /// Place of the parent.
+    parent: Option<usize>,
+    /// Whether it is in the scene itself, or only moves a joint.
+    shown: bool,
+}
+
+/// Meshes and skins that the scene's nodes use, as the file numbers them, in the scene's order.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    /// Mesh, and how many nodes show it.
+    pub(super) meshes: Vec<(usize, u64)>,
+    skins: Vec<usize>,
+}
+
+/// Orders the nodes, and checks that they are a forest.
+pub(super) fn hierarchy(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
+    let nodes = &file.root.nodes;
+    load.take_nodes(nodes.len() as u64, || file.path.display().to_string())?;
+    let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
+    for (parent, node) in nodes.iter().enumerate() {
+        for child in node.children.iter().flatten().map(|c| c.value()) {
+            file.get(nodes, "node", child, || format!("node {parent}"))?;
+            if let Some(other) = parents[child].replace(parent) {
+                return Err(file.error(format!(
+                    "node {child} has two parents, {other} and {parent}"
+                )));
+            }
+        }
+    }
+    let roots: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
+    check_cycles(file, &roots, &parents)?;
+
+    let chosen = match file.root.scene {
+        Some(scene) => Some(file.get(&file.root.scenes, "scene", scene.value(), || {
+            "the default scene".into()
+        })?),
+        None => file.root.scenes.first(),
+    };
+    let mut hierarchy = Hierarchy {
+        order: Vec::new(),
+        place: vec![None; nodes.len()],
+    };
+    match chosen {
+        Some(scene) => {
+            for root in scene.nodes.iter().map(|n| n.value()) {
+                file.get(nodes, "node", root, || "the scene".into())?;
+                if let Some(parent) = parents[root] {
+                    return Err(file.error(format!(
+                        "the scene lists node {root} as a root, and it is a child of node {parent}"
+                    )));
+                }
+                hierarchy.place(file, root, true);
+            }
+        }
+        None => roots
+            .iter()
+            .for_each(|&root| hierarchy.place(file, root, true)),
+    }
+    // Joints may lie outside the scene; they still move it.
+    for (node, skin) in hierarchy.skinned(file) {
+        let skin = file.get(&file.root.skins, "skin", skin, || format!("node {node}"))?;
+        for &joint in &skin.joints {
+            let mut root = joint.value();
+            file.get(nodes, "node", root, || format!("a skin of node {node}"))?;
+            while let Some(parent) = parents[root] {
+                if hierarchy.place[root].is_some() {
+                    break;
+                }
+                root = parent;
+            }
+            hierarchy.place(file, root, false);
+        }
+    }
+    Ok(hierarchy)
+}
+
+/// With one parent a node at most, whatever the roots do not reach hangs on a cycle.
+fn check_cycles(file: &File<'_>, roots: &[usize], parents: &[Option<usize>]) -> Result<()> {
+    let mut reached = vec![false; parents.len()];
+    let mut open = roots.to_vec();
+    while let Some(node) = open.pop() {
+        reached[node] = true;
+        open.extend(
+            file.root.nodes[node]
+                .children
+                .iter()
+                .flatten()
+                .map(|c| c.value()),
+        );
+    }
+    let Some(lost) = reached.iter().position(|r| !r) else {
+        return Ok(());
+    };
+    let on_cycle = (0..parents.len())
+        .try_fold(lost, |node, _| parents[node])
+        .unwrap_or(lost);
+    Err(file.error(format!("node {on_cycle} is its own ancestor")))
+}
+
+impl Hierarchy {
+    /// Adds a root with everything below it, unless it is there.
+    fn place(&mut self, file: &File<'_>, root: usize, shown: bool) {
+        let mut open = vec![(root, None)];
+        while let Some((node, parent)) = open.pop() {
+            if self.place[node].is_some() {
+                continue;
+            }
+            let place = self.order.len();
+            self.place[node] = Some(place);
+            self.order.push(Placed {
+                node,
+                parent,
+                shown,
+            });
+            open.extend(
+                file.root.nodes[node]
+                    .children
+                    .iter()
+                    .flatten()
+                    .rev()
+                    .map(|c| (c.value(), Some(place))),
+            );
+        }
+    }
+
+    /// Nodes that show a mesh with a skin, and the skin.
+    fn skinned(&self, file: &File<'_>) -> Vec<(usize, usize)> {
+        let shown = self
+            .order
+            .iter()
+            .filter(|p| p.shown)
+            .map(|p| (p.node, &file.root.nodes[p.node]));
+        shown
+            .filter(|(_, json)| json.mesh.is_some())
+            .filter_map(|(node, json)| Some((node, json.skin?.value())))
+            .collect()
+    }
+}
+
+/// Fills the scene's nodes, skins, lights and cameras. Meshes are numbered as in the result.
+pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -> Result<Used> {
+    lights(file, scene)?;
+    cameras(file, scene)?;
+    let mut used = Used::default();
+    let (mut mesh_places, mut skin_places) = (HashMap::new(), HashMap::new());
+    for placed in &hierarchy.order {
+        let (number, json) = (placed.node, &file.root.nodes[placed.node]);
+        let user = || format!("node {number}");
+        let mut node = Node {
+            name: name_of(json.name.as_ref()),
+            parent: placed.parent,
+            transform: transform(file, number)?,
+            mesh: None,
+            skin: None,
+            weights: json.weights.clone().unwrap_or_default(),
+            light: None,
+            camera: None,
+        };
+        if placed.shown {
+            if let Some(mesh) = json.mesh.map(|m| m.value()) {
+                file.get(&file.root.meshes, "mesh", mesh, user)?;
+                let place = *mesh_places.entry(mesh).or_insert_with(|| {
+                    used.meshes.push((mesh, 0));
+                    used.meshes.len() - 1
+                });
+                used.meshes[place].1 += 1;
+                node.mesh = Some(place);
+                node.skin = json.skin.map(|skin| {
+                    *skin_places.entry(skin.value()).or_insert_with(|| {
+                        used.skins.push(skin.value());
+                        used.skins.len() - 1
+                    })
+                });
+            }
+            if let Some(light) = json
+                .extensions
+                .as_ref()
+                .and_then(|e| e.khr_lights_punctual.as_ref())
+                .map(|l| l.light.value())
+            {
+                file.get(&scene.lights, "light", light, user)?;
+                node.light = Some(light);
+            }
+            if let Some(camera) = json.camera.map(|c| c.value()) {
+                file.get(&scene.cameras, "camera", camera, user)?;
+                if scene.cameras[camera].name.is_empty() {
+                    scene.cameras[camera].name.clone_from(&node.name);
+                }
+                node.camera = Some(camera);
+            }
+        }
+        scene.nodes.push(node);
+    }
+    for &skin in &used.skins {
+        scene.skins.push(read_skin(file, skin, hierarchy)?);
+    }
+    Ok(used)
+}
+
+fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
+    let json = &file.root.nodes[number];
+    let (finite, transform) = if let Some(matrix) = json.matrix {
+        let matrix = Mat4::from_cols_array(&matrix);
+        if matrix.row(3) != Vec4::W && matrix.is_finite() {
+            return Err(file.error(format!("the matrix of node {number} is not affine")));
+        }
+        (matrix.is_finite(), Transform::Matrix(matrix))
+    } else {
+        let translation = json.translation.map_or(Vec3::ZERO, Vec3::from);
+        let scale = json.scale.map_or(Vec3::ONE, Vec3::from);
+        let rotation = json.rotation.map_or(Vec4::W, |r| Vec4::from(r.0));
+        let finite = translation.is_finite() && scale.is_finite() && rotation.is_finite();
+        let rotation = rotation
+            .try_normalize()
+            .map_or(Quat::IDENTITY, Quat::from_vec4);
+        (
+            finite,
+            Transform::Trs {
+                translation,
+                rotation,
+                scale,
+            },
+        )
+    };
+    if finite {
+        Ok(transform)
+    } else {
+        Err(file.error(format!("the transform of node {number} is not finite")))
+    }
+}
+
+fn read_skin(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Result<Skin> {
+    let json = &file.root.skins[number];
+    let joints: Vec<usize> = json
+        .joints
+        .iter()
+        .filter_map(|j| hierarchy.place[j.value()])
+        .collect();
+    let Some(index) = json.inverse_bind_matrices else {
+        return Ok(Skin {
+            joint_from_mesh: vec![Mat4::IDENTITY; joints.len()],
+            joints,
+        });
+    };
+    let user = format!("skin {number}");
+    let accessor = Accessor::open(
+        file,
+        index.value(),
+        &user,
+        &[Type::Mat4],
+        &[ComponentType::F32],
+    )?;
+    if accessor.count < joints.len() {
+        let (has, needs) = (accessor.count, joints.len());
+        return Err(file.error(format!(
+            "{user}: accessor {index} has {has} inverse bind matrices for {needs} joints"
+        )));
+    }
+    let joint_from_mesh: Vec<Mat4> = (0..joints.len())
+        .map(|j| Mat4::from_cols_array(&accessor.floats(j)))
+        .collect();
+    match joint_from_mesh.iter().position(|m| !m.is_finite()) {
+        Some(joint) => Err(file.error(format!(
+            "{user}: accessor {index}: the inverse bind matrix of joint {joint} is not finite"
+        ))),
+        None => Ok(Skin {
+            joints,
+            joint_from_mesh,
+        }),
+    }
+}
+
+/// What only meshes, nodes and skins together show: joints within their skins, and a weight for every target.
+pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
+    for node in &mut scene.nodes {
+        let Some(mesh) = node.mesh else {
+            node.weights.clear();
+            continue;
+        };
+        let primitives = &scene.meshes[mesh].primitives;
+        let targets = primitives.first().map_or(0, |p| p.targets.len());
+        let number = used.meshes[mesh].0;
+        if node.weights.is_empty() {
+            node.weights = file.root.meshes[number].weights.clone().unwrap_or_default();
+        }
+        if !node.weights.is_empty() && node.weights.len() != targets && !primitives.is_empty() {
+            file.warn(format!(
+                "mesh {number} has {targets} morph targets and {} weights",
+                node.weights.len()
+            ));
+        }
+        if !node.weights.is_empty() {
+            node.weights.resize(targets, 0.0);
+        }
+        if node.weights.iter().any(|w| !w.is_finite()) {
+            return Err(file.error(format!("the morph weights of mesh {number} are not finite")));
+        }
+        let Some(skin) = node.skin else { continue };
+        let joints = scene.skins[skin].joints.len();
+        if let Some(joint) = primitives
+            .iter()
+            .flat_map(|p| &p.joints)
+            .find(|&&joint| joint as usize >= joints)
+        {
+            let skin = used.skins[skin];
+            return Err(file.error(format!(
+                "mesh {number} refers to joint {joint}, and skin {skin} has {joints}"
+            )));
+        }
+        // A skin without joints in the mesh moves nothing.
+        if primitives.iter().all(|p| p.joints.is_empty()) {
+            node.skin = None;
+        }
+    }
+    Ok(())
+}
+
+fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
+    let json = file
+        .root
+        .extensions
+        .as_ref()
+        .and_then(|e| e.khr_lights_punctual.as_ref());
+    for (index, json) in json.iter().flat_map(|l| &l.lights).enumerate() {
+        let kind = light_kind(json)
+            .ok_or_else(|| file.error(format!("light {index} is of an unknown type")))?;
+        scene.lights.push(Light {
+            name: name_of(json.name.as_ref()),
+            kind,
+            color: Vec3::from(json.color).clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST)),
+            intensity: json.intensity.clamp(0.0, BRIGHTEST),
+            range: json.range.filter(|range| range.is_finite() && *range > 0.0),
+        });
+    }
+    Ok(())
+}
+
+fn light_kind(json: &JsonLight) -> Option<LightKind> {
+    match json.type_ {
+        Checked::Valid(LightType::Directional) => Some(LightKind::Directional),
+        Checked::Valid(LightType::Point) => Some(LightKind::Point),
+        Checked::Valid(LightType::Spot) => {
+            let (inner, outer) = json.spot.as_ref().map_or((0.0, FRAC_PI_2 / 2.0), |s| {
+                (s.inner_cone_angle, s.outer_cone_angle)
+            });
+            let outer_angle = outer.clamp(1e-3, FRAC_PI_2);
+            // The falloff divides by their difference.
+            Some(LightKind::Spot {
+                inner_angle: inner.clamp(0.0, outer_angle - 5e-4),
+                outer_angle,
+            })
+        }
+        Checked::Invalid => None,
+    }
+}
+
+fn cameras(file: &File<'_>, scene: &mut Scene) -> Result<()> {
+    for (index, json) in file.root.cameras.iter().enumerate() {
+        let projection = match (json.type_, &json.perspective, &json.orthographic) {
+            (Checked::Valid(CameraType::Perspective), Some(p), _) => {
+                let sound = p.yfov > 0.0 && p.yfov < 2.0 * FRAC_PI_2;
+                if !sound {
+                    file.warn(format!(
+                        "camera {index} has a yfov of {}; canopy takes 45 degrees",
+                        p.yfov
+                    ));
+                }
+                Projection::Perspective {
+                    fov_y: if sound { p.yfov } else { FRAC_PI_2 / 2.0 },
+                }
+            }
+            (Checked::Valid(CameraType::Orthographic), _, Some(o)) => {
+                let half_height = o.ymag.abs();
+                let sound = half_height > 0.0 && half_height.is_finite();
+                if !sound {
+                    file.warn(format!(
+                        "camera {index} has a ymag of {}; canopy takes 1",
+                        o.ymag
+                    ));
+                }
+                Projection::Orthographic {
+                    half_height: if sound { half_height } else { 1.0 },
+                }
+            }
+            _ => {
+                return Err(file.error(format!(
+                    "camera {index} is of an unknown type, or lacks its values"
+                )));
+            }
+        };
+        scene.cameras.push(Camera {
+            name: name_of(json.name.as_ref()),
+            projection,
+        });
+    }
+    Ok(())
+}
