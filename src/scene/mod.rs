@@ -6,6 +6,7 @@
 
 pub mod animation;
 mod files;
+pub mod framing;
 mod gltf;
 mod image;
 mod load;
