@@ -1,5 +1,6 @@
 //! canopy
 
+pub mod accel;
 pub mod config;
 pub mod error;
 pub mod gpu;

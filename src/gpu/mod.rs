@@ -232,11 +232,11 @@ impl Gpu {
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
     }
 
-    /// An empty buffer with a label; at least 16 bytes, so that an empty scene can still be bound.
+    /// A buffer of zeros with a label; at least 64 bytes, so that one element of everything can be bound.
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
         self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
-            size: bytes.next_multiple_of(16).max(16),
+            size: bytes.next_multiple_of(16).max(64),
             usage,
             mapped_at_creation: false,
         })
