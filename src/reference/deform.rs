@@ -1,8 +1,6 @@
 //! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
 
-use crate::scene::{
-    MorphTarget, Pose, Primitive, Scene, animation::joint_matrices, framing::Bounds,
-};
+use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices, bounds::Aabb};
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.
@@ -91,9 +89,9 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     out
 }
 
-/// The box around every deformed vertex: a skin may carry its mesh far from where it rests.
-pub fn bounds(scene: &Scene, pose: &Pose) -> Bounds {
-    Bounds::around(scene.instances().flat_map(|(node, mesh)| {
+/// The tight box around every deformed vertex: a skin may carry its mesh far from where it rests.
+pub fn bounds(scene: &Scene, pose: &Pose) -> Aabb {
+    let points = scene.instances().flat_map(|(node, mesh)| {
         let joints = scene.nodes[node]
             .skin
             .map(|skin| joint_matrices(scene, pose, skin));
@@ -113,7 +111,8 @@ pub fn bounds(scene: &Scene, pose: &Pose) -> Bounds {
                     .transform_point3(position)
             })
         })
-    }))
+    });
+    Aabb::of(points.filter(|p| p.is_finite()))
 }
 
 /// What the morph targets add to one attribute of a vertex.

@@ -1,69 +1,18 @@
 //! The first view of a scene: bounds, a camera that sees all of them, clip planes that fit, and an exposure.
 
-use super::{LightKind, Pose, Projection, Scene};
+use super::{LightKind, Pose, Projection, Scene, bounds::Aabb};
 use crate::{Result, config};
 use glam::{Mat4, Vec3};
 
-/// An axis-aligned box in world space.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
-    /// Its least corner.
-    pub min: Vec3,
-    /// Its greatest corner.
-    pub max: Vec3,
+/// Half the diagonal in metres, never zero: a point has no size of its own, so it gets what its coordinates can tell apart.
+pub fn extent(bounds: Aabb) -> f32 {
+    let radius = bounds.radius().max(bounds.center().length() * 1e-5);
+    radius.clamp(1e-9, f32::MAX.sqrt())
 }
 
-impl Bounds {
-    /// The box around `points`; a unit box at the origin if there are none that are finite.
-    pub fn around(points: impl IntoIterator<Item = Vec3>) -> Self {
-        let mut bounds = Self {
-            min: Vec3::INFINITY,
-            max: Vec3::NEG_INFINITY,
-        };
-        for point in points.into_iter().filter(|p| p.is_finite()) {
-            bounds.min = bounds.min.min(point);
-            bounds.max = bounds.max.max(point);
-        }
-        if bounds.min.cmple(bounds.max).all() {
-            return bounds;
-        }
-        Self {
-            min: Vec3::splat(-0.5),
-            max: Vec3::splat(0.5),
-        }
-    }
-
-    /// The middle.
-    pub fn center(&self) -> Vec3 {
-        // Halved first: the sum of two large numbers may overflow.
-        self.min * 0.5 + self.max * 0.5
-    }
-
-    /// Half the diagonal in metres, never zero.
-    pub fn radius(&self) -> f32 {
-        let radius = (self.max * 0.5 - self.min * 0.5).length();
-        // A point has no size of its own to go by; take what its coordinates can still tell apart.
-        radius.max(self.center().length() * 1e-5).max(1e-9)
-    }
-
-    /// The eight corners.
-    pub fn corners(&self) -> [Vec3; 8] {
-        std::array::from_fn(|i| {
-            let pick = |axis: usize| {
-                if i >> axis & 1 == 1 {
-                    self.max[axis]
-                } else {
-                    self.min[axis]
-                }
-            };
-            Vec3::new(pick(0), pick(1), pick(2))
-        })
-    }
-
-    /// Distance from `point` to the box in metres; 0 inside.
-    pub fn distance(&self, point: Vec3) -> f32 {
-        point.clamp(self.min, self.max).distance(point)
-    }
+/// Distance in metres from `point` to the box; 0 inside.
+fn distance(bounds: Aabb, point: Vec3) -> f32 {
+    point.max(bounds.min).min(bounds.max).distance(point)
 }
 
 /// Where the framed scene is seen from: the front, a little from the right and from above.
@@ -99,7 +48,7 @@ impl Viewpoint {
     pub fn first(
         scene: &Scene,
         pose: &Pose,
-        bounds: &Bounds,
+        bounds: Aabb,
         look: &Look,
         config: &config::Camera,
         aspect: f32,
@@ -142,13 +91,13 @@ impl Viewpoint {
     }
 
     /// The whole of `bounds`, as large as it fits into a picture of this `aspect` (width over height).
-    pub fn framing(bounds: &Bounds, projection: Projection, aspect: f32) -> Self {
+    pub fn framing(bounds: Aabb, projection: Projection, aspect: f32) -> Self {
         Self::framing_from(bounds, FRAMING_DIRECTION, projection, aspect)
     }
 
     /// As [`Self::framing`], seen from `direction` (from the scene to the eye).
     pub fn framing_from(
-        bounds: &Bounds,
+        bounds: Aabb,
         direction: Vec3,
         projection: Projection,
         aspect: f32,
@@ -171,11 +120,11 @@ impl Viewpoint {
             }
             Projection::Orthographic { half_height } => {
                 let needs = corners.map(|c| c.y.abs().max(c.x.abs() / aspect));
-                *half_height = needs.into_iter().fold(bounds.radius() * 1e-3, f32::max) / room;
-                2.0 * bounds.radius()
+                *half_height = needs.into_iter().fold(extent(bounds) * 1e-3, f32::max) / room;
+                2.0 * extent(bounds)
             }
         };
-        let eye = center + direction * distance.max(bounds.radius() * 0.1);
+        let eye = center + direction * distance.max(extent(bounds) * 0.1);
         view.world_from_view.w_axis = eye.extend(1.0);
         view
     }
@@ -206,9 +155,9 @@ impl Viewpoint {
     /// Near and far planes in metres that hold `bounds`, and what moves a little out of them.
     ///
     /// `focus` is the distance in metres to what is looked at, and never clipped.
-    pub fn clip_planes(&self, bounds: &Bounds, focus: f32) -> (f32, f32) {
-        let reach = bounds.center().distance(self.eye()) + bounds.radius();
-        let near = (bounds.distance(self.eye()) * 0.1).max(reach * 1e-4);
+    pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
+        let reach = bounds.center().distance(self.eye()) + extent(bounds);
+        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-4);
         let near = near.min((focus * 0.1).max(reach * 1e-6));
         (near, reach * 4.0)
     }
@@ -226,11 +175,11 @@ const FITTING_LUX: std::ops::RangeInclusive<f32> = 0.5..=6.0;
 /// the sum of the directional lights' lux and the other lights' candela over squared distance (of at least a quarter of
 /// the scene's radius), weighted by luminance. Between 0.5 and 6 lux the exposure is 0 EV; outside of that it maps the light
 /// to 3 lux, which is what canopy's own sun gives.
-pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: &Bounds, config: &config::Config) -> f32 {
+pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Config) -> f32 {
     if let Some(ev) = config.image.exposure_ev() {
         return ev;
     }
-    let least_distance = bounds.radius() * 0.25;
+    let least_distance = extent(bounds) * 0.25;
     let mut lights = 0;
     let mut lux = 0.0;
     for (node, world_from_node) in scene.nodes.iter().zip(&pose.world_from_node) {
@@ -275,8 +224,8 @@ mod tests {
 
     const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
 
-    fn cuboid(center: Vec3, half: Vec3) -> Bounds {
-        Bounds {
+    fn cuboid(center: Vec3, half: Vec3) -> Aabb {
+        Aabb {
             min: center - half,
             max: center + half,
         }
@@ -294,8 +243,8 @@ mod tests {
             ] {
                 for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
                     let bounds = cuboid(offset * scale, half * scale);
-                    let view = Viewpoint::framing(&bounds, LENS, aspect);
-                    let (near, far) = view.clip_planes(&bounds, bounds.distance(view.eye()));
+                    let view = Viewpoint::framing(bounds, LENS, aspect);
+                    let (near, far) = view.clip_planes(bounds, distance(bounds, view.eye()));
                     let tan = 0.4_f32.tan();
                     let mut widest = 0.0_f32;
                     for corner in bounds.corners() {
@@ -315,7 +264,7 @@ mod tests {
     fn orthographic_framing_fits() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let lens = Projection::Orthographic { half_height: 1.0 };
-        let view = Viewpoint::framing_from(&bounds, Vec3::Z, lens, 1.0);
+        let view = Viewpoint::framing_from(bounds, Vec3::Z, lens, 1.0);
         let Projection::Orthographic { half_height } = view.projection else {
             panic!("the projection changed")
         };
@@ -341,17 +290,17 @@ mod tests {
     fn planes_hold_inside_and_close_up() {
         let bounds = cuboid(Vec3::ZERO, Vec3::splat(10.0));
         let view = Viewpoint::looking(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
-        let (near, far) = view.clip_planes(&bounds, 1.0);
+        let (near, far) = view.clip_planes(bounds, 1.0);
         assert!(near <= 0.01 && far > 17.4, "{near} {far}");
-        assert!(view.clip_planes(&bounds, 1e-3).0 <= 1.1e-4);
+        assert!(view.clip_planes(bounds, 1e-3).0 <= 1.1e-4);
     }
 
     #[test]
-    fn bounds_of_nothing_and_of_a_point() {
-        assert_eq!(Bounds::around([]).center(), Vec3::ZERO);
-        let bounds = Bounds::around([Vec3::splat(3.0), Vec3::NAN]);
-        assert_eq!(bounds.center(), Vec3::splat(3.0));
-        assert!(bounds.radius() > 0.0);
+    fn a_point_has_an_extent() {
+        for point in [Vec3::ZERO, Vec3::splat(3.0), Vec3::splat(1e30)] {
+            let bounds = cuboid(point, Vec3::ZERO);
+            assert!(extent(bounds) > 0.0 && extent(bounds).is_finite());
+        }
     }
 
     fn lit(kind: LightKind, intensity: f32, translation: Vec3) -> (Scene, Pose) {
@@ -387,7 +336,7 @@ mod tests {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = config::Config::default();
         let ev =
-            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, &bounds, config);
+            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, bounds, config);
         assert_eq!(ev((Scene::default(), Pose::default()), &config), 0.0);
         assert_eq!(
             ev(lit(LightKind::Directional, 3.0, Vec3::ZERO), &config),
