@@ -7,6 +7,7 @@
 pub mod animation;
 pub mod bounds;
 mod files;
+pub mod framing;
 mod gltf;
 mod image;
 mod load;
