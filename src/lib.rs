@@ -1,6 +1,7 @@
 //! canopy
 
 pub mod accel;
+pub mod cli;
 pub mod config;
 pub mod error;
 pub mod gpu;

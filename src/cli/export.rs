@@ -61,7 +61,7 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     };
     let mut encoder = gpu.encoder("export");
     let view = target.create_view(&wgpu::TextureViewDescriptor::default());
-    renderer.record(&gpu, &mut encoder, &input, &view, target.format())?;
+    renderer.record(&gpu, &mut encoder, &input, &view)?;
     renderer.submit(&gpu, encoder);
     gpu.wait()?;
     renderer.read_merged(&gpu, &buffers)
