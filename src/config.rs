@@ -1,6 +1,12 @@
 //! `config.toml` as a [`Config`]: every default in one place, compiled in, with a user's values laid over it.
 
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The defaults, with their documentation.
+const DEFAULTS: &str = include_str!("../config.toml");
 
 /// Every setting, section by section as in `config.toml`, which documents each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,6 +67,319 @@ Ambient { strength: f32, sky: [f32; 3], ground: [f32; 3] });
 section!(/// `[image]`: from radiance to the screen.
 Image { exposure: String, tonemap: Tonemap, background: [f32; 3] });
 
+impl Default for Config {
+    #[expect(
+        clippy::expect_used,
+        reason = "the file is compiled in, and a test parses it"
+    )]
+    fn default() -> Self {
+        toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
+    }
+}
+
+impl Config {
+    /// The defaults, under the platform's `config.toml`, under `canopy.toml` in the current folder, under `explicit`, under
+    /// `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a string).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read, [`Error::Config`] naming origin and key for one that is wrong.
+    pub fn load(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
+        let mut config = Self::default();
+        let implied = [user_file(), Some("canopy.toml".into())];
+        for path in implied.into_iter().flatten() {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => config.merge(&path.display().to_string(), &text)?,
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Error::io(path, e)),
+            }
+        }
+        if let Some(path) = explicit {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+            config.merge(&path.display().to_string(), &text)?;
+        }
+        for set in sets {
+            config.set_text(set)?;
+        }
+        Ok(config)
+    }
+
+    /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
+    pub fn merge(&mut self, origin: &str, text: &str) -> Result<()> {
+        let document: Table = toml::from_str(text).map_err(|e| {
+            let line = e
+                .span()
+                .map(|span| 1 + text[..span.start].matches('\n').count());
+            let place = line
+                .map(|line| format!("line {line}: "))
+                .unwrap_or_default();
+            fault(origin, format!("{place}{}", one_line(e.message())))
+        })?;
+        for (section, keys) in document {
+            let Value::Table(keys) = keys else {
+                // A known section with a plain value, or a key outside of any section.
+                self.section(origin, &section)?;
+                return Err(fault(
+                    origin,
+                    format!("{section}: is a section, not a value"),
+                ));
+            };
+            for (key, value) in keys {
+                self.set(origin, &format!("{section}.{key}"), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets what `--set KEY=VALUE` asks for.
+    fn set_text(&mut self, set: &str) -> Result<()> {
+        let origin = "--set";
+        let Some((key, text)) = set.split_once('=') else {
+            return Err(fault(origin, format!("\"{set}\" is not KEY=VALUE")));
+        };
+        let (key, text) = (key.trim(), text.trim());
+        let value = toml::from_str::<Table>(&format!("value = {text}"))
+            .ok()
+            .filter(|table| table.len() == 1)
+            .and_then(|mut table| table.remove("value"));
+        // `camera.name=007` names a camera: no number's spelling may get between.
+        let value = match value {
+            Some(value) if !(self.is_text(key) && is_number(&value)) => value,
+            _ => Value::String(text.into()),
+        };
+        self.set(origin, key, value)
+    }
+
+    /// Sets one key, such as `shadows.mode`. `origin` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for an unknown key, or a value of the wrong type or out of its range; then nothing has changed.
+    pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
+        let mut value = value.into();
+        let Some((section, name)) = key.split_once('.') else {
+            self.section(origin, key)?;
+            return Err(fault(
+                origin,
+                format!("{key}: is a section; a key is written SECTION.KEY"),
+            ));
+        };
+        let keys = self.section(origin, section)?;
+        if !keys.contains_key(name) {
+            let known: Vec<_> = keys.keys().map(String::as_str).collect();
+            let what = format!("{key}: unknown key; [{section}] has {}", known.join(", "));
+            return Err(fault(origin, what));
+        }
+        if self.is_text(key) && is_number(&value) {
+            value = Value::String(value.to_string());
+        }
+        let mut table = self.table();
+        if let Some(Value::Table(keys)) = table.get_mut(section) {
+            keys.insert(name.into(), value);
+        }
+        let config: Self = table.try_into().map_err(|e: toml::de::Error| {
+            fault(origin, format!("{key}: {}", one_line(e.message())))
+        })?;
+        if let Some((key, what)) = config.out_of_range() {
+            return Err(fault(origin, format!("{key}: {what}")));
+        }
+        *self = config;
+        Ok(())
+    }
+
+    /// These settings as TOML.
+    fn table(&self) -> Table {
+        // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
+        Table::try_from(self).unwrap_or_default()
+    }
+
+    /// The keys of a section.
+    fn section(&self, origin: &str, section: &str) -> Result<Table> {
+        let table = self.table();
+        match table.get(section) {
+            Some(Value::Table(keys)) => Ok(keys.clone()),
+            _ => {
+                let known: Vec<_> = table.keys().map(String::as_str).collect();
+                let what = format!("{section}: unknown section; there are {}", known.join(", "));
+                Err(fault(origin, what))
+            }
+        }
+    }
+
+    /// Whether `key` holds text, which may look like a number.
+    fn is_text(&self, key: &str) -> bool {
+        let value = key
+            .split_once('.')
+            .and_then(|(section, name)| self.table().get(section)?.get(name).cloned());
+        value.is_some_and(|value| value.is_str())
+    }
+
+    /// The first key whose value is out of its range, and why.
+    fn out_of_range(&self) -> Option<(&'static str, String)> {
+        let limits: [(&'static str, f64, f64, f64); 28] = [
+            ("window.size", f64::from(self.window.size[0]), 1.0, 16384.0),
+            ("window.size", f64::from(self.window.size[1]), 1.0, 16384.0),
+            ("output.size", f64::from(self.output.size[0]), 1.0, 16384.0),
+            ("output.size", f64::from(self.output.size[1]), 1.0, 16384.0),
+            ("output.fps", f64::from(self.output.fps), 0.001, 1e6),
+            ("animation.time", f64::from(self.animation.time), -1e6, 1e6),
+            (
+                "animation.speed",
+                f64::from(self.animation.speed),
+                -1000.0,
+                1000.0,
+            ),
+            ("camera.fov", f64::from(self.camera.fov), 1.0, 170.0),
+            ("camera.speed", f64::from(self.camera.speed), 1e-6, 1e6),
+            (
+                "tree.leaf_cutoff",
+                f64::from(self.tree.leaf_cutoff),
+                1.0,
+                32.0,
+            ),
+            (
+                "shadows.map_resolution",
+                f64::from(self.shadows.map_resolution),
+                64.0,
+                8192.0,
+            ),
+            (
+                "shadows.map_depth_bias",
+                f64::from(self.shadows.map_depth_bias),
+                0.0,
+                1000.0,
+            ),
+            (
+                "shadows.map_normal_bias",
+                f64::from(self.shadows.map_normal_bias),
+                0.0,
+                1000.0,
+            ),
+            ("sun.strength", f64::from(self.sun.strength), 0.0, 1e9),
+            ("sun.color", f64::from(self.sun.color[0]), 0.0, 1e6),
+            ("sun.color", f64::from(self.sun.color[1]), 0.0, 1e6),
+            ("sun.color", f64::from(self.sun.color[2]), 0.0, 1e6),
+            (
+                "ambient.strength",
+                f64::from(self.ambient.strength),
+                0.0,
+                1e9,
+            ),
+            ("ambient.sky", f64::from(self.ambient.sky[0]), 0.0, 1e6),
+            ("ambient.sky", f64::from(self.ambient.sky[1]), 0.0, 1e6),
+            ("ambient.sky", f64::from(self.ambient.sky[2]), 0.0, 1e6),
+            (
+                "ambient.ground",
+                f64::from(self.ambient.ground[0]),
+                0.0,
+                1e6,
+            ),
+            (
+                "ambient.ground",
+                f64::from(self.ambient.ground[1]),
+                0.0,
+                1e6,
+            ),
+            (
+                "ambient.ground",
+                f64::from(self.ambient.ground[2]),
+                0.0,
+                1e6,
+            ),
+            (
+                "image.background",
+                f64::from(self.image.background[0]),
+                0.0,
+                1e6,
+            ),
+            (
+                "image.background",
+                f64::from(self.image.background[1]),
+                0.0,
+                1e6,
+            ),
+            (
+                "image.background",
+                f64::from(self.image.background[2]),
+                0.0,
+                1e6,
+            ),
+            (
+                "shadows.map_pcf_width",
+                f64::from(self.shadows.map_pcf_width),
+                1.0,
+                7.0,
+            ),
+        ];
+        for (key, value, least, most) in limits {
+            // Also false for NaN.
+            if !(least..=most).contains(&value) {
+                return Some((key, format!("{value} is outside {least} to {most}")));
+            }
+        }
+        self.other_faults()
+    }
+
+    /// What a range cannot say.
+    fn other_faults(&self) -> Option<(&'static str, String)> {
+        let scale = self.window.render_scale;
+        if scale != 0.0 && !(0.25..=1.0).contains(&scale) {
+            return Some((
+                "window.render_scale",
+                format!("{scale} is neither 0 (automatic) nor within 0.25 to 1"),
+            ));
+        }
+        let width = self.shadows.map_pcf_width;
+        if width % 2 == 0 {
+            return Some((
+                "shadows.map_pcf_width",
+                format!("{width} is none of 1, 3, 5 and 7"),
+            ));
+        }
+        let direction = glam::Vec3::from(self.sun.direction);
+        if direction.try_normalize().is_none() {
+            return Some(("sun.direction", format!("{direction} has no direction")));
+        }
+        let exposure = &self.image.exposure;
+        let ev = exposure.parse::<f32>().unwrap_or(f32::NAN);
+        if exposure != "auto" && !(-64.0..=64.0).contains(&ev) {
+            return Some((
+                "image.exposure",
+                format!("\"{exposure}\" is neither \"auto\" nor a number of stops"),
+            ));
+        }
+        None
+    }
+}
+
+impl Image {
+    /// The exposure in stops; `None` when it is chosen automatically.
+    pub fn exposure_ev(&self) -> Option<f32> {
+        self.exposure.parse().ok()
+    }
+}
+
+/// The person's own file in the platform's folder for such.
+fn user_file() -> Option<PathBuf> {
+    let folders = directories::ProjectDirs::from("", "", "canopy")?;
+    Some(folders.config_dir().join("config.toml"))
+}
+
+fn fault(origin: &str, what: impl Into<String>) -> Error {
+    Error::Config {
+        origin: origin.into(),
+        what: what.into(),
+    }
+}
+
+fn is_number(value: &Value) -> bool {
+    value.is_integer() || value.is_float()
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// How shadows are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -97,4 +416,129 @@ pub enum Tonemap {
     Aces,
     /// Khronos PBR Neutral.
     Neutral,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<impl Sized>) -> String {
+        result.map(drop).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn defaults_are_in_range() {
+        assert_eq!(Config::default().out_of_range(), None);
+    }
+
+    /// Every key stands in config.toml with a comment or under a name that says it all, and can be set.
+    #[test]
+    fn every_key_is_in_the_file_and_can_be_set() {
+        let default = Config::default();
+        let written: Table = toml::from_str(DEFAULTS).unwrap();
+        for (section, keys) in default.table() {
+            for (key, value) in keys.as_table().unwrap() {
+                let key = format!("{section}.{key}");
+                assert!(
+                    written[&section]
+                        .get(key.rsplit('.').next().unwrap())
+                        .is_some(),
+                    "{key}"
+                );
+                let mut config = default.clone();
+                config
+                    .set_text(&format!("{key}={value}"))
+                    .unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(config, default, "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn layers_merge_key_by_key() {
+        let mut config = Config::default();
+        config.merge("a", "[shadows]\nmode = \"map\"").unwrap();
+        config
+            .merge("b", "[shadows]\nmap_pcf_width = 5\n[camera]\nfov = 60")
+            .unwrap();
+        assert_eq!(config.shadows.mode, ShadowMode::Map);
+        assert_eq!(config.shadows.map_pcf_width, 5);
+        assert_eq!(config.camera.fov, 60.0);
+        assert_eq!(
+            config.shadows.map_resolution,
+            Config::default().shadows.map_resolution
+        );
+    }
+
+    #[test]
+    fn sets_take_toml_and_bare_words() {
+        let mut config = Config::default();
+        for set in [
+            "shadows.mode=map",
+            "image.tonemap=\"aces\"",
+            "sun.direction=[0, -1, 0.5]",
+            "camera.name=007",
+            "image.exposure=-1.5",
+            "animation.clip = Run fast",
+            "camera.fov=30",
+        ] {
+            config.set_text(set).unwrap();
+        }
+        assert_eq!(config.shadows.mode, ShadowMode::Map);
+        assert_eq!(config.image.tonemap, Tonemap::Aces);
+        assert_eq!(config.sun.direction, [0.0, -1.0, 0.5]);
+        assert_eq!(config.camera.name, "007");
+        assert_eq!(config.image.exposure_ev(), Some(-1.5));
+        assert_eq!(config.animation.clip, "Run fast");
+        assert_eq!(config.camera.fov, 30.0);
+    }
+
+    #[test]
+    fn faults_name_origin_and_key() {
+        let mut config = Config::default();
+        for (text, expected) in [
+            (
+                "[shadows]\nmode = \"foo\"",
+                "f: shadows.mode: unknown variant `foo`, expected one of `off`, `map`, `rays`",
+            ),
+            (
+                "[shadows]\nmodes = 1",
+                "f: shadows.modes: unknown key; [shadows] has ",
+            ),
+            ("[shade]\nmode = 1", "f: shade: unknown section; there are "),
+            ("shadows = 1", "f: shadows: is a section, not a value"),
+            (
+                "[tree]\nleaf_cutoff = 33",
+                "f: tree.leaf_cutoff: 33 is outside 1 to 32",
+            ),
+            (
+                "[tree]\nleaf_cutoff = -1",
+                "f: tree.leaf_cutoff: invalid value",
+            ),
+            (
+                "[camera]\nfov = nan",
+                "f: camera.fov: NaN is outside 1 to 170",
+            ),
+            ("[sun]\ndirection = [0, 0, 0]", "f: sun.direction: "),
+            ("[sun]\ndirection = [0, 0]", "f: sun.direction: "),
+            (
+                "[image]\nexposure = \"bright\"",
+                "f: image.exposure: \"bright\" is neither",
+            ),
+            ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
+            ("\n[sun", "f: line 2: "),
+        ] {
+            let message = message(config.merge("f", text));
+            assert!(message.starts_with(expected), "{message}");
+            assert!(!message.contains('\n'), "{message}");
+        }
+        assert_eq!(config, Config::default());
+        assert_eq!(
+            message(config.set_text("tree.leaf_cutoff")),
+            "--set: \"tree.leaf_cutoff\" is not KEY=VALUE"
+        );
+        assert!(
+            message(config.set_text("shadows.map_pcf_width=4")).contains("none of 1, 3, 5 and 7")
+        );
+    }
 }

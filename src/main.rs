@@ -1,1 +1,58 @@
-fn main() {}
+//! Arguments in, exit code out.
+
+use canopy::cli::{self, Cli, Command};
+use std::{io::Write, process::ExitCode};
+
+fn main() -> ExitCode {
+    let cli = match Cli::parse_from_os(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(message) => {
+            // Help and usage go where clap wants them; that nobody reads them is no failure.
+            message.print().ok();
+            return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2));
+        }
+    };
+    cli.common.start_log();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let line = format!("{error:#}");
+            let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+            writeln!(std::io::stderr(), "error: {line}").ok();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    let config = cli.common.config()?;
+    match cli.command {
+        Command::View(args) => view(args, config)?,
+        Command::Render(args) => cli::render::run(&args, config)?,
+        Command::Export(args) => cli::export::run(&args, config)?,
+        Command::Info(args) => cli::info::run(&args, &config)?,
+        Command::Adapters(args) => cli::adapters::run(&args, &config)?,
+    }
+    Ok(())
+}
+
+#[cfg(feature = "viewer")]
+fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
+    args.look.apply(&mut config, "window.size")?;
+    args.time.apply(&mut config)?;
+    canopy::app::run(canopy::app::Options {
+        look: args.look.look(),
+        files: args.files,
+        config,
+        exit_after: args.exit_after,
+        screenshot: args.screenshot,
+    })?;
+    Ok(())
+}
+
+#[cfg(not(feature = "viewer"))]
+fn view(_args: cli::ViewArgs, _config: canopy::config::Config) -> anyhow::Result<()> {
+    anyhow::bail!(
+        "this canopy was built without its viewer; use `canopy render`, or build with the feature \"viewer\""
+    )
+}

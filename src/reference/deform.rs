@@ -1,6 +1,6 @@
 //! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
 
-use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices};
+use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices, bounds::Aabb};
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.
@@ -87,6 +87,32 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
         });
     }
     out
+}
+
+/// The tight box around every deformed vertex: a skin may carry its mesh far from where it rests.
+pub fn bounds(scene: &Scene, pose: &Pose) -> Aabb {
+    let points = scene.instances().flat_map(|(node, mesh)| {
+        let joints = scene.nodes[node]
+            .skin
+            .map(|skin| joint_matrices(scene, pose, skin));
+        let primitives = &scene.meshes[mesh].primitives;
+        primitives.iter().flat_map(move |primitive| {
+            let joints = joints
+                .clone()
+                .filter(|_| primitive.influences_per_vertex > 0);
+            (0..primitive.positions.len()).map(move |vertex| {
+                let position = primitive.positions[vertex]
+                    + morph(primitive, vertex, &pose.weights[node], |t| &t.positions);
+                joints
+                    .as_deref()
+                    .map_or(pose.world_from_node[node], |joints| {
+                        blend(primitive, vertex, joints)
+                    })
+                    .transform_point3(position)
+            })
+        })
+    });
+    Aabb::of(points.filter(|p| p.is_finite()))
 }
 
 /// What the morph targets add to one attribute of a vertex.

@@ -207,7 +207,10 @@ impl Format {
     }
 }
 
-/// Loads `files` into one scene.
+/// The scene that is shown when no file is given.
+const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
+
+/// Loads `files` into one scene, or the built-in scene if there are none.
 ///
 /// # Errors
 ///
@@ -221,28 +224,34 @@ pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Re
         load.file.0 = index;
         load.enter(format!("reading {}", path.display()), 0.0)?;
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        let loaded = match Format::of(path, &bytes) {
-            Some(Format::Gltf) => gltf::load(path, &bytes, &mut load)?,
-            Some(Format::Obj) => obj::load(path, &bytes, &mut load)?,
-            None => {
-                return Err(Error::scene(
-                    path,
-                    "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj)",
-                ));
-            }
-        };
-        if loaded.instances().all(|(_, mesh)| {
-            loaded.meshes[mesh]
-                .primitives
-                .iter()
-                .all(|p| p.indices.is_empty())
-        }) {
-            return Err(Error::scene(path, "holds no triangles"));
-        }
-        append(&mut scene, loaded);
+        append(&mut scene, parse(path, &bytes, &mut load)?);
+    }
+    if files.is_empty() {
+        scene = parse(Path::new("builtin.glb"), BUILT_IN, &mut load)?;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;
+    Ok(scene)
+}
+
+/// The scene that one file holds.
+fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
+    let scene = match Format::of(path, bytes) {
+        Some(Format::Gltf) => gltf::load(path, bytes, load)?,
+        Some(Format::Obj) => obj::load(path, bytes, load)?,
+        None => {
+            return Err(Error::scene(
+                path,
+                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj)",
+            ));
+        }
+    };
+    if scene.instances().all(|(_, mesh)| {
+        let primitives = &scene.meshes[mesh].primitives;
+        primitives.iter().all(|p| p.indices.is_empty())
+    }) {
+        return Err(Error::scene(path, "holds no triangles"));
+    }
     Ok(scene)
 }
 

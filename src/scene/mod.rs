@@ -5,7 +5,9 @@
 //! loaders check this once, so that nothing after them has to.
 
 pub mod animation;
+pub mod bounds;
 mod files;
+pub mod framing;
 mod gltf;
 mod image;
 mod load;

@@ -1,0 +1,32 @@
+// trace: rays from a list against the whole scene; the library's own query, with no say in what counts as a hit.
+//
+// in   rays, the tree (group 1)
+// out  hits, one per ray: closest_hit the nearest one, any_hit some one
+// One thread per ray.
+#import "common/dispatch.wgsl"
+#import "common/bvh.wgsl"
+
+// count, leaf_cutoff
+@group(0) @binding(0) var<uniform> query: vec4u;
+@group(0) @binding(1) var<storage, read> rays: array<Ray>;
+@group(0) @binding(2) var<storage, read_write> hits: array<Hit>;
+
+fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+    return true;
+}
+
+fn trace(i: u32, any: bool) {
+    if i < query.x {
+        hits[i] = bvh_trace(rays[i], query.y, any);
+    }
+}
+
+@compute @workgroup_size(64)
+fn closest_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    trace(dispatch_workgroup(workgroup, workgroups) * 64u + thread, false);
+}
+
+@compute @workgroup_size(64)
+fn any_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    trace(dispatch_workgroup(workgroup, workgroups) * 64u + thread, true);
+}

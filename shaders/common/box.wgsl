@@ -1,0 +1,23 @@
+// Axis-aligned boxes. The empty box is the identity of union and is never hit.
+
+struct Box {
+    lower: vec3f,
+    upper: vec3f,
+}
+
+const BOX_FAR = 3.0e38;
+
+fn box_empty() -> Box {
+    return Box(vec3f(BOX_FAR), vec3f(-BOX_FAR));
+}
+
+fn box_union(a: Box, b: Box) -> Box {
+    return Box(min(a.lower, b.lower), max(a.upper, b.upper));
+}
+
+// Coordinates that a tree can hold: finite and below 2^50, so that products of extents stay finite. Judged by the exponent's bits,
+// because a compiler may assume that floats are never NaN.
+fn box_coordinates_valid(p: vec3f) -> bool {
+    let exponent = bitcast<vec3u>(p) & vec3u(0x7f800000u);
+    return all(exponent < vec3u((127u + 50u) << 23u));
+}

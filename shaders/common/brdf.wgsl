@@ -1,0 +1,54 @@
+// glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's Fresnel, Lambert.
+
+const PI = 3.14159265358979;
+
+// Below this a highlight is smaller than a pixel and wider than f32 can hold.
+const ROUGHNESS_MIN = 0.045;
+
+fn brdf_ggx(n_dot_h: f32, alpha: f32) -> f32 {
+    let a2 = alpha * alpha;
+    let f = (n_dot_h * a2 - n_dot_h) * n_dot_h + 1.0;
+    return a2 / (PI * f * f);
+}
+
+fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
+    let a2 = alpha * alpha;
+    let l = n_dot_v * sqrt(n_dot_l * n_dot_l * (1.0 - a2) + a2);
+    let v = n_dot_l * sqrt(n_dot_v * n_dot_v * (1.0 - a2) + a2);
+    return 0.5 / max(l + v, 1.0e-7);
+}
+
+// BRDF × cosine, for unit vectors to the eye and to the light.
+fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
+    let n_dot_l = dot(s.normal, to_light);
+    if n_dot_l <= 0.0 {
+        return vec3f(0.0);
+    }
+    let half_vector = normalize(to_eye + to_light);
+    let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
+    let n_dot_h = saturate(dot(s.normal, half_vector));
+    let v_dot_h = saturate(dot(to_eye, half_vector));
+    let alpha = pow(max(s.roughness, ROUGHNESS_MIN), 2.0);
+    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
+    let fresnel = f0 + (1.0 - f0) * pow(1.0 - v_dot_h, 5.0);
+    let specular = fresnel * brdf_ggx(n_dot_h, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha);
+    let diffuse = (1.0 - fresnel) * (1.0 - s.metallic) * s.albedo / PI;
+    return (diffuse + specular) * n_dot_l;
+}
+
+// Light from everywhere: sky above, ground below. Diffuse by the normal, specular by the mirror direction with Karis's fit of the
+// split-sum table ("Physically Based Shading on Mobile", 2014).
+fn brdf_ambient(s: Surface, to_eye: vec3f) -> vec3f {
+    let n_dot_v = saturate(dot(s.normal, to_eye));
+    let mirror = reflect(-to_eye, s.normal);
+    let up_specular = mix(mirror.y, s.normal.y, s.roughness) * 0.5 + 0.5;
+    let diffuse_light = mix(frame.ambient_ground, frame.ambient_sky, s.normal.y * 0.5 + 0.5);
+    let specular_light = mix(frame.ambient_ground, frame.ambient_sky, up_specular);
+    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
+    let r = s.roughness * vec4f(-1.0, -0.0275, -0.572, 0.022) + vec4f(1.0, 0.0425, 1.04, -0.04);
+    let a004 = min(r.x * r.x, exp2(-9.28 * n_dot_v)) * r.x + r.y;
+    let scale_bias = vec2f(-1.04, 1.04) * a004 + r.zw;
+    let specular = f0 * scale_bias.x + scale_bias.y;
+    let diffuse = (1.0 - f0) * (1.0 - s.metallic) * s.albedo;
+    return (diffuse * diffuse_light + specular * specular_light) * s.occlusion;
+}

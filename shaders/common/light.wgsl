@@ -1,0 +1,56 @@
+// Punctual lights (KHR_lights_punctual) in world space.
+
+struct Light {
+    position: vec3f,
+    // 0 directional, 1 point, 2 spot
+    kind: u32,
+    // in which its light travels
+    direction: vec3f,
+    // metres; 0 for no end
+    range: f32,
+    // linear colour × lux or candela
+    intensity: vec3f,
+    // first layer of its shadow maps; all ones for none
+    shadow_view: u32,
+    spot_scale: f32,
+    spot_offset: f32,
+}
+
+const LIGHT_DIRECTIONAL = 0u;
+const LIGHT_POINT = 1u;
+const LIGHT_SPOT = 2u;
+
+@group(0) @binding(1) var<uniform> lights: array<Light, LIGHT_LIMIT>;
+
+struct LightSample {
+    // Unit vector to the light.
+    to_light: vec3f,
+    // Metres; very large for directional lights.
+    distance: f32,
+    // On a surface that faces the light, in lux; zero out of range and outside the cone.
+    irradiance: vec3f,
+}
+
+fn light_sample(light: Light, position: vec3f) -> LightSample {
+    if light.kind == LIGHT_DIRECTIONAL {
+        return LightSample(-light.direction, 1.0e30, light.intensity);
+    }
+    let offset = light.position - position;
+    let distance = max(length(offset), 1.0e-20);
+    let to_light = offset / distance;
+    var falloff = 1.0 / (distance * distance);
+    if light.range > 0.0 {
+        let ratio = distance / light.range;
+        falloff *= saturate(1.0 - ratio * ratio * ratio * ratio);
+    }
+    if light.kind == LIGHT_SPOT {
+        let cone = saturate(dot(-to_light, light.direction) * light.spot_scale + light.spot_offset);
+        falloff *= cone * cone;
+    }
+    return LightSample(to_light, distance, light.intensity * falloff);
+}
+
+// Whether any light arrives where nothing blocks it.
+fn light_reaches(sample: LightSample) -> bool {
+    return any(sample.irradiance > vec3f(0.0));
+}

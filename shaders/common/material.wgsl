@@ -1,0 +1,101 @@
+// Materials in the raster passes (group 3), and the vertex shader that the G-buffer and the blended surfaces share.
+//
+// Vertices are pulled from the merged buffers, three per triangle, so that each fragment knows its triangle on every adapter.
+#import "common/frame.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/scene.wgsl"
+
+struct Material {
+    base_color: vec4f,
+    emissive: vec3f,
+    normal_scale: f32,
+    metallic: f32,
+    roughness: f32,
+    occlusion_strength: f32,
+    alpha_cutoff: f32,
+    uv_sets: u32,
+    flags: u32,
+    texture_from_uv: array<vec4f, 10>,
+}
+
+const MATERIAL_DOUBLE_SIDED = 1u;
+const MATERIAL_UNLIT = 2u;
+
+@group(3) @binding(0) var<uniform> material: Material;
+@group(3) @binding(1) var base_color_texture: texture_2d<f32>;
+@group(3) @binding(2) var metallic_roughness_texture: texture_2d<f32>;
+@group(3) @binding(3) var normal_texture: texture_2d<f32>;
+@group(3) @binding(4) var occlusion_texture: texture_2d<f32>;
+@group(3) @binding(5) var emissive_texture: texture_2d<f32>;
+@group(3) @binding(6) var base_color_sampler: sampler;
+@group(3) @binding(7) var metallic_roughness_sampler: sampler;
+@group(3) @binding(8) var normal_sampler: sampler;
+@group(3) @binding(9) var occlusion_sampler: sampler;
+@group(3) @binding(10) var emissive_sampler: sampler;
+
+struct Fragment {
+    @builtin(position) clip: vec4f,
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) tangent: vec4f,
+    @location(3) uv: vec4f,
+    @location(4) color: vec4f,
+    @location(5) @interpolate(flat, either) triangle: u32,
+}
+
+@vertex
+fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
+    let vertex = indices[corner];
+    let position = scene_position(vertex);
+    return Fragment(
+        frame.clip_from_offset * vec4f(position - frame.eye, 1.0),
+        position,
+        scene_normal(vertex),
+        scene_tangent(vertex),
+        vec4f(scene_uv(vertex, 0u), scene_uv(vertex, 1u)),
+        scene_color(vertex),
+        corner / 3u,
+    );
+}
+
+// Which UV set a texture uses, from 1; 0 without a texture.
+fn material_uv_set(texture: u32) -> u32 {
+    return (material.uv_sets >> (2u * texture)) & 3u;
+}
+
+fn material_uv(texture: u32, uv: vec4f) -> vec2f {
+    let raw = vec3f(select(uv.xy, uv.zw, material_uv_set(texture) == 2u), 1.0);
+    return vec2f(dot(material.texture_from_uv[2u * texture].xyz, raw), dot(material.texture_from_uv[2u * texture + 1u].xyz, raw));
+}
+
+fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
+    // Every texture is bound, a white one where the material has none: sampling stays in uniform control flow.
+    return material.base_color * color * textureSample(base_color_texture, base_color_sampler, material_uv(0u, uv));
+}
+
+// The surface at a fragment. `front` is false on back faces, whose normals are turned.
+fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
+    let metallic_roughness = textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
+    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv)).xyz * 2.0 - 1.0;
+    let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
+    let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
+
+    var normal = normalize(in.normal);
+    if material_uv_set(2u) != 0u {
+        let scaled = bump * vec3f(material.normal_scale, material.normal_scale, 1.0);
+        let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+        let mapped = scaled.x * in.tangent.xyz + scaled.y * bitangent + scaled.z * in.normal;
+        normal = select(normal, normalize(mapped), dot(mapped, mapped) > 1.0e-20);
+    }
+    let unlit = (material.flags & MATERIAL_UNLIT) != 0u;
+    return Surface(
+        in.position,
+        select(-normal, normal, front),
+        select(base_color.rgb, vec3f(0.0), unlit),
+        1.0 + material.occlusion_strength * (occlusion - 1.0),
+        select(material.emissive * emissive, base_color.rgb, unlit),
+        material.roughness * metallic_roughness.g,
+        material.metallic * metallic_roughness.b,
+        unlit,
+    );
+}

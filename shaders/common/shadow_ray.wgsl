@@ -1,0 +1,86 @@
+// Shadow rays: whether anything lies between a surface and a light. Masked triangles are asked for their alpha at the hit.
+#import "common/bvh.wgsl"
+#import "common/frame.wgsl"
+#import "common/light.wgsl"
+#import "common/scene.wgsl"
+
+// Words of a material's header in `alpha`.
+const ALPHA_HEADER = 16u;
+const ALPHA_MODE = 0u; // 0 opaque, 1 mask, 2 blend
+const ALPHA_CUTOFF = 1u;
+const ALPHA_FACTOR = 2u;
+const ALPHA_UV_SET = 3u; // all ones without a texture
+const ALPHA_FIRST_WORD = 4u;
+const ALPHA_WIDTH = 5u;
+const ALPHA_HEIGHT = 6u;
+const ALPHA_SAMPLER = 7u; // wrap u (2 bits: repeat, mirror, clamp), wrap v (2 bits), linear (1 bit)
+const ALPHA_FROM_UV = 8u; // two rows of three
+
+fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
+    if mode == 2u {
+        return clamp(x, 0, size - 1);
+    }
+    if mode == 1u {
+        let period = 2 * size;
+        let folded = ((x % period) + period) % period;
+        return select(folded, period - 1 - folded, folded >= size);
+    }
+    return ((x % size) + size) % size;
+}
+
+fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
+    let width = i32(alpha[header + ALPHA_WIDTH]);
+    let height = i32(alpha[header + ALPHA_HEIGHT]);
+    let modes = alpha[header + ALPHA_SAMPLER];
+    let at = u32(alpha_wrap(y, height, (modes >> 2u) & 3u) * width + alpha_wrap(x, width, modes & 3u));
+    return unpack4x8unorm(alpha[alpha[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
+}
+
+// The texture's alpha at the finest level.
+fn alpha_sample(header: u32, uv: vec2f) -> f32 {
+    let at = header + ALPHA_FROM_UV;
+    let u = bitcast<f32>(alpha[at]) * uv.x + bitcast<f32>(alpha[at + 1u]) * uv.y + bitcast<f32>(alpha[at + 2u]);
+    let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y + bitcast<f32>(alpha[at + 5u]);
+    let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
+    // Kept where integers are exact: a texture repeated 2^20 times has no texels to tell apart.
+    let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
+    if (alpha[header + ALPHA_SAMPLER] & 16u) == 0u {
+        let nearest = vec2i(floor(texel));
+        return alpha_texel(header, nearest.x, nearest.y);
+    }
+    let corner = floor(texel - 0.5);
+    let weight = texel - 0.5 - corner;
+    let c = vec2i(corner);
+    let top = mix(alpha_texel(header, c.x, c.y), alpha_texel(header, c.x + 1, c.y), weight.x);
+    let bottom = mix(alpha_texel(header, c.x, c.y + 1), alpha_texel(header, c.x + 1, c.y + 1), weight.x);
+    return mix(top, bottom, weight.y);
+}
+
+fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+    let header = ALPHA_HEADER * triangle.payload;
+    if alpha[header + ALPHA_MODE] == 2u {
+        return frame.blended_cast != 0u;
+    }
+    let i = vec3u(indices[3u * triangle.triangle], indices[3u * triangle.triangle + 1u], indices[3u * triangle.triangle + 2u]);
+    let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
+    var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);
+    value *= dot(weights, vec3f(scene_color(i.x).a, scene_color(i.y).a, scene_color(i.z).a));
+    let uv_set = alpha[header + ALPHA_UV_SET];
+    if uv_set < 2u {
+        value *= alpha_sample(header, weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set) + weights.z * scene_uv(i.z, uv_set));
+    }
+    return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+}
+
+// Where a ray that leaves `position` on the side of `geometric_normal` begins: far enough out that rounding cannot bring it back through
+// the surface, and no further. Positions are rounded in proportion to their coordinates, so the step is 16 ulp of the largest.
+fn shadow_ray_origin(position: vec3f, geometric_normal: vec3f) -> vec3f {
+    let size = abs(position);
+    return position + geometric_normal * (max(size.x, max(size.y, size.z)) * 1.9073486e-6);
+}
+
+// Whether the light arrives at a surface that faces it.
+fn shadow_ray_arrives(position: vec3f, geometric_normal: vec3f, sample: LightSample) -> bool {
+    let ray = Ray(shadow_ray_origin(position, geometric_normal), 0.0, sample.to_light, sample.distance);
+    return !bvh_any_hit(ray, frame.leaf_cutoff);
+}

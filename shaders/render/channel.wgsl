@@ -1,0 +1,92 @@
+// channel: one channel of the frame as floats, for AOVs and for the debug views.
+//
+// in   G-buffer, visibility or shadow maps, cost, hdr, triangle_info
+// out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
+// One thread per pixel. The numbers of the channels are those of `render::Channel`.
+#import "common/frame.wgsl"
+#import "common/light.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/shadow_map.wgsl"
+
+@group(1) @binding(0) var position_texture: texture_2d<f32>;
+@group(1) @binding(1) var normal_texture: texture_2d<u32>;
+@group(1) @binding(2) var albedo_texture: texture_2d<u32>;
+@group(1) @binding(3) var emissive_texture: texture_2d<u32>;
+@group(1) @binding(4) var ids_texture: texture_2d<u32>;
+@group(1) @binding(5) var visibility_texture: texture_2d_array<u32>;
+@group(1) @binding(6) var cost_texture: texture_2d<u32>;
+@group(1) @binding(7) var hdr_texture: texture_2d<f32>;
+@group(1) @binding(8) var<storage, read> triangle_info: array<vec2u>;
+@group(1) @binding(9) var<uniform> params: ChannelParams;
+@group(1) @binding(10) var channel_out: texture_storage_2d<rgba32float, write>;
+
+struct ChannelParams {
+    channel: u32,
+    // A NaN, which WGSL has no word for.
+    nan: f32,
+}
+
+// Whether the first light arrives.
+fn shadow(pixel: vec2u, s: Surface) -> f32 {
+    if frame.light_count == 0u {
+        return 1.0;
+    }
+    if frame.shadow_mode == SHADOWS_RAYS {
+        return f32(textureLoad(visibility_texture, pixel, 0, 0).r & 1u);
+    }
+    let sample = light_sample(lights[0], s.position);
+    if !light_reaches(sample) || dot(s.normal, sample.to_light) <= 0.0 {
+        return 0.0;
+    }
+    if frame.shadow_mode == SHADOWS_MAP {
+        return shadow_map_visibility(lights[0], sample, s.position, s.normal);
+    }
+    return 1.0;
+}
+
+@compute @workgroup_size(8, 8)
+fn channel(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy;
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let position = textureLoad(position_texture, pixel, 0);
+    let covered = position.w != 0.0;
+    var value = vec3f(0.0);
+    var alpha = select(0.0, 1.0, covered);
+    if covered {
+        let s = gbuffer_unpack(
+            position,
+            textureLoad(normal_texture, pixel, 0).r,
+            textureLoad(albedo_texture, pixel, 0).r,
+            textureLoad(emissive_texture, pixel, 0).r,
+        );
+        let info = triangle_info[textureLoad(ids_texture, pixel, 0).r - 1u];
+        switch params.channel {
+            case 1u: { value = s.position; }
+            case 2u: { value = s.normal; }
+            case 3u: { value = s.albedo; }
+            case 4u: { value = vec3f(s.roughness); }
+            case 5u: { value = vec3f(s.metallic); }
+            case 6u: { value = vec3f(s.occlusion); }
+            case 7u: { value = s.emissive; }
+            case 8u: { value = vec3f(dot(s.position - frame.eye, frame.forward)); }
+            case 9u: { value = vec3f(f32(info.x & ~NEEDS_CONSENT)); }
+            case 10u: { value = vec3f(f32(info.y)); }
+            case 11u: { value = vec3f(shadow(pixel, s)); }
+            case 12u: {
+                let cost = textureLoad(cost_texture, pixel, 0).r;
+                value = vec3f(f32(cost & 0xffffu), f32(cost >> 16u), 0.0);
+            }
+            default: {}
+        }
+    } else if params.channel == 1u {
+        value = vec3f(params.nan);
+    }
+    if params.channel == 0u {
+        let lit = textureLoad(hdr_texture, pixel, 0);
+        value = lit.rgb;
+        alpha = lit.a;
+    }
+    textureStore(channel_out, pixel, vec4f(value, alpha));
+}

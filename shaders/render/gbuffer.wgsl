@@ -1,0 +1,15 @@
+// gbuffer: opaque and masked surfaces into the G-buffer (common/gbuffer.wgsl says how it is encoded).
+//
+// in   the merged scene (group 2), one material (group 3)
+// out  position, normal, albedo, emissive, ids, depth (reversed: 1 near, 0 far)
+#import "common/material.wgsl"
+
+@fragment
+fn gbuffer(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTexel {
+    let base_color = material_base_color(in.uv, in.color);
+    let surface = material_surface(in, base_color, front);
+    if base_color.a < material.alpha_cutoff {
+        discard;
+    }
+    return gbuffer_pack(surface, in.triangle);
+}

@@ -1,0 +1,61 @@
+// lighting: the G-buffer to radiance, one thread per pixel.
+//
+// in   G-buffer, lights, visibility (rays) or shadow maps
+// out  hdr: linear radiance; alpha 1 on surfaces, 0 on the background
+#import "common/frame.wgsl"
+#import "common/light.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/brdf.wgsl"
+#import "common/shadow_map.wgsl"
+
+@group(1) @binding(0) var position_texture: texture_2d<f32>;
+@group(1) @binding(1) var normal_texture: texture_2d<u32>;
+@group(1) @binding(2) var albedo_texture: texture_2d<u32>;
+@group(1) @binding(3) var emissive_texture: texture_2d<u32>;
+@group(1) @binding(4) var visibility_texture: texture_2d_array<u32>;
+@group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
+
+// Past this rgba16float holds infinity.
+const RADIANCE_MAX = 65504.0;
+
+fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
+    if frame.shadow_mode == SHADOWS_RAYS {
+        let word = textureLoad(visibility_texture, pixel, i / 32u, 0).r;
+        return f32((word >> (i % 32u)) & 1u);
+    }
+    if frame.shadow_mode == SHADOWS_MAP {
+        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
+    }
+    return 1.0;
+}
+
+@compute @workgroup_size(8, 8)
+fn lighting(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy;
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let position = textureLoad(position_texture, pixel, 0);
+    if position.w == 0.0 {
+        textureStore(hdr_out, pixel, vec4f(frame.background, 0.0));
+        return;
+    }
+    let s = gbuffer_unpack(
+        position,
+        textureLoad(normal_texture, pixel, 0).r,
+        textureLoad(albedo_texture, pixel, 0).r,
+        textureLoad(emissive_texture, pixel, 0).r,
+    );
+    var radiance = s.emissive;
+    if !s.unlit {
+        let to_eye = frame_to_eye(s.position);
+        radiance += brdf_ambient(s, to_eye);
+        for (var i = 0u; i < frame.light_count; i++) {
+            let sample = light_sample(lights[i], s.position);
+            if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, pixel, s, sample);
+            }
+        }
+    }
+    textureStore(hdr_out, pixel, vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0));
+}

@@ -1,0 +1,34 @@
+// shadow_map: depth of the merged scene from a light, one layer a draw (reversed: 1 near, 0 far).
+//
+// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 0); the material (group 3)
+// out  depth
+// Opaque surfaces have no fragment shader.
+#import "common/frame.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/scene.wgsl"
+#import "common/material.wgsl"
+
+@group(1) @binding(0) var<uniform> clip_from_world: mat4x4f;
+
+@vertex
+fn opaque(@location(0) position: vec3f) -> @builtin(position) vec4f {
+    return clip_from_world * vec4f(position, 1.0);
+}
+
+struct Cut {
+    @builtin(position) clip: vec4f,
+    @location(0) uv: vec4f,
+    @location(1) color: vec4f,
+}
+
+@vertex
+fn masked(@location(0) position: vec3f, @location(1) uv0: vec2f, @location(2) uv1: vec2f, @location(3) color: vec4f) -> Cut {
+    return Cut(clip_from_world * vec4f(position, 1.0), vec4f(uv0, uv1), color);
+}
+
+@fragment
+fn cut_out(in: Cut) {
+    if material_base_color(in.uv, in.color).a < material.alpha_cutoff {
+        discard;
+    }
+}

@@ -1,0 +1,15 @@
+//! The tree: radix sort, LBVH over many meshes in one batch, the TLAS offset table, and rays through them. Usable alone: give it
+//! merged world-space triangles in GPU memory.
+//!
+//! ```text
+//! bounds ─► morton ─► sort ─► regroup ─► sort ─► leaves ─► pyramid ─► hierarchy
+//!                                                            └──────► tlas
+//! ```
+//!
+//! The number of dispatches is [`lbvh::DISPATCHES`], whatever the number of meshes and triangles.
+
+pub mod lbvh;
+pub mod sort;
+pub mod trace;
+
+pub use lbvh::{Geometry, Lbvh, Tree};

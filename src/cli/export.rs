@@ -1,0 +1,127 @@
+//! `canopy export`: the merged world-space triangles, read back from the GPU.
+
+use super::{TimeArgs, output, render};
+use crate::{
+    Result,
+    config::Config,
+    gpu::Gpu,
+    reference::deform,
+    render::{Channel, FrameInput, Merged, Renderer},
+    scene::{self, Pose, Progress, Projection, Scene, framing::Viewpoint},
+};
+use clap::Args;
+use std::{collections::HashSet, fmt::Write, path::PathBuf};
+
+/// `canopy export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Scene files; several make one scene, none takes the built-in one
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The .obj file to write
+    #[arg(short, long, value_name = "OUT.obj")]
+    pub output: PathBuf,
+    /// When.
+    #[command(flatten)]
+    pub time: TimeArgs,
+}
+
+/// The frame that is drawn so that the buffers are filled.
+const SIZE: [u32; 2] = [16, 16];
+
+/// Deforms the scene on the GPU and writes what is then in the buffers.
+pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
+    args.time.apply(&mut config)?;
+    output::extension(&args.output, &["obj"])?;
+    output::check_writable(&args.output)?;
+    let scene = scene::load(&args.files, &config.load, &Progress::default())?;
+    scene.warnings.iter().for_each(|line| log::warn!("{line}"));
+    let clip = scene.clip(&config.animation.clip)?;
+    let pose = Pose::new(&scene, clip, config.animation.time);
+    let merged = merge(&scene, &pose, &config)?;
+    output::write(&args.output, obj(&scene, &merged).as_bytes())
+}
+
+fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
+    let gpu = Gpu::new(&config.gpu)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let buffers = renderer.upload(&gpu, scene, config)?;
+    let bounds = deform::bounds(scene, pose);
+    let lens = Projection::Perspective { fov_y: 1.0 };
+    let target = render::target(&gpu, SIZE)?;
+    let input = FrameInput {
+        scene,
+        buffers: &buffers,
+        pose,
+        view: render::view(&Viewpoint::framing(bounds, lens, 1.0), bounds),
+        config,
+        exposure_ev: 0.0,
+        channel: Channel::Lit,
+        size: SIZE,
+    };
+    let mut encoder = gpu.encoder("export");
+    let view = target.create_view(&wgpu::TextureViewDescriptor::default());
+    renderer.record(&gpu, &mut encoder, &input, &view)?;
+    renderer.submit(&gpu, encoder);
+    gpu.wait()?;
+    renderer.read_merged(&gpu, &buffers)
+}
+
+/// Wavefront OBJ: an object for each mesh instance, positions and normals with the digits that bring every f32 back.
+fn obj(scene: &Scene, merged: &Merged) -> String {
+    let mut text = String::from("# canopy: world-space triangles\n");
+    // Writing to a String cannot fail.
+    for p in &merged.positions {
+        writeln!(text, "v {} {} {}", p.x, p.y, p.z).ok();
+    }
+    for n in &merged.normals {
+        writeln!(text, "vn {} {} {}", n.x, n.y, n.z).ok();
+    }
+    let mut taken = HashSet::new();
+    for ((node, mesh), range) in scene.instances().zip(&merged.meshes) {
+        let names = [&scene.nodes[node].name, &scene.meshes[mesh].name];
+        writeln!(text, "o {}", object_name(names, node, &mut taken)).ok();
+        for triangle in &merged.indices[range.start as usize..range.end as usize] {
+            let [a, b, c] = triangle.map(|vertex| vertex + 1);
+            writeln!(text, "f {a}//{a} {b}//{b} {c}//{c}").ok();
+        }
+    }
+    text
+}
+
+/// The first of `names` that is one, without what OBJ readers stumble over, and unlike those before it.
+fn object_name(names: [&String; 2], node: usize, taken: &mut HashSet<String>) -> String {
+    let clean = |name: &&String| -> String {
+        let plain = |c: char| {
+            if c.is_whitespace() || c.is_control() || c == '#' || c == '\\' {
+                '_'
+            } else {
+                c
+            }
+        };
+        name.chars().map(plain).collect()
+    };
+    let found = names.iter().map(clean).find(|name| !name.is_empty());
+    let mut name = found.unwrap_or_else(|| format!("node_{node}"));
+    if taken.contains(&name) {
+        name = format!("{name}_{node}");
+    }
+    taken.insert(name.clone());
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn object_names_are_clean_and_unique() {
+        let mut taken = HashSet::new();
+        let mut name =
+            |a: &str, b: &str, node| object_name([&a.into(), &b.into()], node, &mut taken);
+        assert_eq!(name("a b#c", "", 0), "a_b_c");
+        assert_eq!(name("", "mesh", 1), "mesh");
+        assert_eq!(name("", "", 2), "node_2");
+        assert_eq!(name("", "mesh", 3), "mesh_3");
+    }
+}

@@ -1,0 +1,167 @@
+//! Files that appear whole or not at all, and names that number them.
+
+use crate::{Error, Result};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds half of them.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    let part = folder(path).join(name);
+    let written = std::fs::File::create(&part)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|e| {
+        // It may not even exist; the first error is the one that counts.
+        std::fs::remove_file(&part).ok();
+        Error::io(path, e)
+    })
+}
+
+/// The folder that `path` is in.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Fails before any work is done if `path` cannot be written later.
+pub(super) fn check_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        return Err(Error::io(path, is_folder));
+    }
+    let folder = folder(path);
+    let probe = folder.join(format!(".canopy.{}.part", std::process::id()));
+    std::fs::File::create(&probe).map_err(|e| Error::io(folder, e))?;
+    std::fs::remove_file(&probe).map_err(|e| Error::io(folder, e))
+}
+
+/// The extension of `path` in lower case, if it is one of `known`.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] listing those that are.
+pub(super) fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
+    let extension = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_ascii_lowercase());
+    known
+        .iter()
+        .find(|k| extension.as_deref() == Some(**k))
+        .copied()
+        .ok_or_else(|| {
+            let listed: Vec<_> = known.iter().map(|k| format!(".{k}")).collect();
+            Error::NotFound(format!(
+                "{}: unknown output format; the name must end in {}",
+                path.display(),
+                listed.join(" or ")
+            ))
+        })
+}
+
+/// A file name in which `{frame}` or `{frame:4}` stands for the frame's number.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Template {
+    path: PathBuf,
+    /// Text before and after the number, and its least width.
+    number: Option<(String, String, usize)>,
+}
+
+impl Template {
+    /// Reads a name. A number needs a name that is Unicode.
+    pub(super) fn new(path: &Path) -> Result<Self> {
+        let path = path.to_owned();
+        let Some((before, rest)) = path.to_str().and_then(|text| text.split_once("{frame")) else {
+            return Ok(Self { path, number: None });
+        };
+        let parsed = rest.split_once('}').and_then(|(width, after)| {
+            let width = match width.strip_prefix(':') {
+                Some(digits) => digits.parse().ok().filter(|w| *w <= 20)?,
+                None if width.is_empty() => 1,
+                None => return None,
+            };
+            Some((before.to_owned(), after.to_owned(), width))
+        });
+        match parsed {
+            Some(number) => Ok(Self {
+                number: Some(number),
+                path,
+            }),
+            None => Err(Error::NotFound(format!(
+                "{}: expected {{frame}} or {{frame:4}} in the name",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Whether every frame has a name of its own.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.number.is_some()
+    }
+
+    /// The name of one frame.
+    pub(super) fn frame(&self, frame: u32) -> PathBuf {
+        match &self.number {
+            Some((before, after, width)) => format!("{before}{frame:0width$}{after}").into(),
+            None => self.path.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_number_frames() {
+        let name = |text: &str| Template::new(Path::new(text)).unwrap();
+        assert_eq!(name("a-{frame}.png").frame(7), Path::new("a-7.png"));
+        assert_eq!(name("a-{frame:4}.png").frame(7), Path::new("a-0007.png"));
+        assert_eq!(name("a{b}.png").frame(7), Path::new("a{b}.png"));
+        assert!(!name("a.png").is_numbered());
+        for bad in ["{frame", "{frames}", "{frame:}", "{frame:x}", "{frame:99}"] {
+            assert!(Template::new(Path::new(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn writing_is_whole_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        let missing = folder.path().join("none").join("a.png");
+        assert!(write(&missing, b"x").is_err());
+        let message = check_writable(&missing).unwrap_err().to_string();
+        assert!(
+            message.starts_with(&folder.path().join("none").display().to_string()),
+            "{message}"
+        );
+        assert!(check_writable(folder.path()).is_err());
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn extensions_are_known_or_listed() {
+        assert_eq!(
+            extension(Path::new("A.PNG"), &["png", "exr"]).unwrap(),
+            "png"
+        );
+        let message = extension(Path::new("a.gif"), &["png", "exr"])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "a.gif: unknown output format; the name must end in .png or .exr"
+        );
+        assert!(extension(Path::new("png"), &["png"]).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! Floats to picture files: `.exr` keeps them as they are, `.png` maps them to something one can look at.
+
+use crate::{
+    Error, Result,
+    render::{Channel, FloatImage},
+};
+use glam::Vec3;
+use image::ImageFormat;
+use std::io::Cursor;
+
+/// Nodes and triangles visited by a pixel's shadow rays that make the hot end of the heat map. Fixed, so that pictures compare.
+pub(super) const COST_SCALE: f32 = 256.0;
+
+/// RGBA of eight bits a channel, already encoded for the screen, as PNG.
+pub(super) fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
+    let picture = image::RgbaImage::from_raw(width, height, rgba8);
+    encode(picture.map(Into::into), ImageFormat::Png)
+}
+
+/// Floats as OpenEXR, untouched: R, G, B and A.
+pub(super) fn exr(image: &FloatImage) -> Result<Vec<u8>> {
+    let floats = image.texels.as_flattened().to_vec();
+    let picture = image::Rgba32FImage::from_raw(image.width, image.height, floats);
+    encode(picture.map(Into::into), ImageFormat::OpenExr)
+}
+
+fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<Vec<u8>> {
+    let failed = |e: String| Error::Gpu(format!("the picture cannot be encoded: {e}"));
+    let picture = picture.ok_or_else(|| failed("too few pixels came back".into()))?;
+    let mut bytes = Cursor::new(Vec::new());
+    picture
+        .write_to(&mut bytes, format)
+        .map_err(|e| failed(e.to_string()))?;
+    Ok(bytes.into_inner())
+}
+
+/// A channel as a picture, transparent where there is nothing.
+///
+/// Positions are placed in their bounds, depths run from white (near) to black (far), normals are (n + 1) / 2, colours are
+/// encoded as sRGB, indices get a colour each, costs are a heat map from blue (0) to red ([`COST_SCALE`]); the rest is grey.
+pub(super) fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
+    let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
+    let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
+    let mut low = Vec3::INFINITY;
+    let mut high = Vec3::NEG_INFINITY;
+    for value in covered().map(vector).filter(|v| v.is_finite()) {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    let span = (high - low).max(Vec3::splat(f32::MIN_POSITIVE));
+    let color = |texel: &[f32; 4]| {
+        let value = vector(texel);
+        match channel {
+            Channel::Position => (value - low) / span,
+            Channel::Normal => value * 0.5 + 0.5,
+            Channel::Lit | Channel::Albedo | Channel::Emissive => srgb(value),
+            Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
+            Channel::Mesh | Channel::Material => hashed(value.x),
+            Channel::Cost => heat((value.x + value.y) / COST_SCALE),
+            Channel::Roughness | Channel::Metallic | Channel::Occlusion | Channel::Shadow => value,
+        }
+    };
+    let pixel = |texel: &[f32; 4]| {
+        if texel[3] == 0.0 {
+            return [0; 4];
+        }
+        let [r, g, b] = color(texel).to_array().map(byte);
+        [r, g, b, 255]
+    };
+    image.texels.iter().flat_map(pixel).collect()
+}
+
+/// 0 to 1 as a byte; NaN is 0.
+fn byte(value: f32) -> u8 {
+    (value.clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
+fn srgb(linear: Vec3) -> Vec3 {
+    linear.clamp(Vec3::ZERO, Vec3::ONE).map(|c| {
+        if c <= 0.003_130_8 {
+            12.92 * c
+        } else {
+            1.055 * c.powf(1.0 / 2.4) - 0.055
+        }
+    })
+}
+
+/// A colour of its own for each number, as in the tonemap pass.
+fn hashed(id: f32) -> Vec3 {
+    let h = (id as u32).wrapping_add(1).wrapping_mul(2_654_435_761);
+    let channel = |shift: u32| (h >> shift & 255) as f32 / 255.0;
+    Vec3::new(channel(0), channel(8), channel(16)) * 0.75 + 0.25
+}
+
+/// Polynomial fit of the turbo colour map (Mikhailov 2019), as in the tonemap pass.
+fn heat(x: f32) -> Vec3 {
+    let t = x.clamp(0.0, 1.0);
+    let powers = [1.0, t, t.powi(2), t.powi(3), t.powi(4), t.powi(5)];
+    let fit = |c: [f32; 6]| c.iter().zip(powers).map(|(c, p)| c * p).sum::<f32>();
+    Vec3::new(
+        fit([
+            0.135_721, 4.615_393, -42.660_32, 132.131_08, -152.942_4, 59.286_38,
+        ]),
+        fit([
+            0.091_403,
+            2.194_188,
+            4.842_967,
+            -14.185_033,
+            4.277_299,
+            2.829_566,
+        ]),
+        fit([
+            0.106_673, 12.641_946, -60.582_05, 110.362_77, -89.903_11, 27.348_25,
+        ]),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(channel: Channel, texels: &[[f32; 4]]) -> Vec<u8> {
+        let image = FloatImage {
+            width: texels.len() as u32,
+            height: 1,
+            texels: texels.to_vec(),
+        };
+        viewable(channel, &image)
+    }
+
+    #[test]
+    fn channels_become_viewable() {
+        let nothing = [f32::NAN, f32::NAN, f32::NAN, 0.0];
+        assert_eq!(
+            one(
+                Channel::Position,
+                &[[-5.0, 1.0, 2.0, 1.0], [5.0, 1.0, 4.0, 1.0], nothing]
+            ),
+            [0, 0, 0, 255, 255, 0, 255, 255, 0, 0, 0, 0]
+        );
+        assert_eq!(
+            one(Channel::Normal, &[[0.0, 1.0, -1.0, 1.0]]),
+            [128, 255, 0, 255]
+        );
+        assert_eq!(
+            one(
+                Channel::Depth,
+                &[[1.0, 1.0, 1.0, 1.0], [9.0, 9.0, 9.0, 1.0]]
+            ),
+            [255, 255, 255, 255, 0, 0, 0, 255]
+        );
+        assert_eq!(
+            one(Channel::Albedo, &[[0.5, 0.0, 2.0, 1.0]]),
+            [188, 0, 255, 255]
+        );
+        let ids = one(Channel::Mesh, &[[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
+        assert_ne!(ids[..4], ids[4..]);
+        let heat = one(
+            Channel::Cost,
+            &[[0.0, 0.0, 0.0, 1.0], [COST_SCALE, 0.0, 0.0, 1.0]],
+        );
+        assert!(heat[2] < 80 && heat[4] > 100 && heat[6] < 40, "{heat:?}");
+    }
+
+    #[test]
+    fn files_hold_what_they_are_given() {
+        let image = FloatImage {
+            width: 2,
+            height: 1,
+            texels: vec![[1.5, -2.0, 0.25, 1.0], [f32::NAN, 0.0, 0.0, 0.0]],
+        };
+        let read = |bytes: &[u8]| image::load_from_memory(bytes).unwrap();
+        let floats = read(&exr(&image).unwrap()).into_rgba32f();
+        assert_eq!(floats.get_pixel(0, 0).0, [1.5, -2.0, 0.25, 1.0]);
+        assert!(floats.get_pixel(1, 0).0[0].is_nan());
+        let bytes = png(1, 1, vec![1, 2, 3, 4]).unwrap();
+        assert_eq!(read(&bytes).into_rgba8().into_raw(), [1, 2, 3, 4]);
+        assert!(png(2, 2, vec![0; 3]).is_err());
+    }
+}

@@ -1,0 +1,305 @@
+//! `canopy render`: pictures without a window.
+
+use super::{LookArgs, TimeArgs, output, picture};
+use crate::{
+    Error, Result,
+    config::Config,
+    gpu::Gpu,
+    reference::deform,
+    render::{Channel, FrameInput, Renderer, SceneBuffers, View},
+    scene::{
+        self, Pose, Progress, Scene,
+        bounds::{Aabb, Bounds},
+        framing::{self, Viewpoint},
+    },
+};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// `canopy render`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Scene files (.gltf, .glb, .obj); several make one scene, none takes the built-in one
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The picture: .png, or .exr for linear radiance before exposure; {frame} or {frame:4} numbers a sequence
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// What is shown.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// When.
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Pictures to draw, one after another in time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: u32,
+    /// Pictures per second of the sequence
+    #[arg(long, value_name = "F", value_parser = fps)]
+    pub fps: Option<f64>,
+    /// A channel of the frame as well (position, normal, albedo, roughness, metallic, occlusion, emissive, depth, mesh, material,
+    /// shadow, cost): .exr holds the floats, .png a picture
+    #[arg(long, value_name = "NAME=FILE", value_parser = aov)]
+    pub aov: Vec<(Channel, PathBuf)>,
+    /// Counts and timings of the last frame as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+}
+
+/// Draws the pictures.
+pub fn run(args: &RenderArgs, mut config: Config) -> Result<()> {
+    args.look.apply(&mut config, "output.size")?;
+    args.time.apply(&mut config)?;
+    if let Some(fps) = args.fps {
+        config.set("--fps", "output.fps", fps)?;
+    }
+    let outputs = outputs(args)?;
+    let shot = Shot::new(args, config)?;
+    shot.draw(args, &outputs)
+}
+
+/// A picture to be written.
+struct Output {
+    channel: Channel,
+    name: output::Template,
+    extension: &'static str,
+}
+
+/// Everything that is to be written, checked before any work is done.
+fn outputs(args: &RenderArgs) -> Result<Vec<Output>> {
+    let mut outputs = Vec::new();
+    let wanted = std::iter::once((Channel::Lit, &args.output));
+    for (channel, path) in wanted.chain(args.aov.iter().map(|(c, path)| (*c, path))) {
+        let output = Output {
+            channel,
+            name: output::Template::new(path)?,
+            extension: output::extension(path, &["png", "exr"])?,
+        };
+        if args.frames > 1 && !output.name.is_numbered() {
+            return Err(Error::NotFound(format!(
+                "{}: --frames {} needs a name with {{frame}} in it, or every picture would replace the last",
+                path.display(),
+                args.frames
+            )));
+        }
+        if outputs
+            .iter()
+            .any(|other: &Output| other.name == output.name)
+        {
+            return Err(Error::NotFound(format!(
+                "{}: is written twice",
+                path.display()
+            )));
+        }
+        output::check_writable(&output.name.frame(0))?;
+        outputs.push(output);
+    }
+    if let Some(path) = &args.stats {
+        output::extension(path, &["json"])?;
+        output::check_writable(path)?;
+    }
+    Ok(outputs)
+}
+
+/// A loaded scene on an open GPU, with the view that stays.
+struct Shot {
+    config: Config,
+    scene: Scene,
+    clip: Option<usize>,
+    bounds: Bounds,
+    viewpoint: Viewpoint,
+    exposure_ev: f32,
+    gpu: Gpu,
+    renderer: Renderer,
+    buffers: SceneBuffers,
+}
+
+impl Shot {
+    fn new(args: &RenderArgs, mut config: Config) -> Result<Self> {
+        let scene = scene::load(&args.files, &config.load, &Progress::default())?;
+        scene.warnings.iter().for_each(|line| log::warn!("{line}"));
+        // The built-in scene is made to be seen through its camera.
+        if args.files.is_empty() && config.camera.name.is_empty() && !scene.cameras.is_empty() {
+            config.camera.name = "0".into();
+        }
+        let clip = scene.clip(&config.animation.clip)?;
+        let pose = Pose::new(&scene, clip, config.animation.time);
+        let tight = deform::bounds(&scene, &pose);
+        let [width, height] = config.output.size;
+        let viewpoint = Viewpoint::first(
+            &scene,
+            &pose,
+            tight,
+            &args.look.look(),
+            &config.camera,
+            width as f32 / height as f32,
+        )?;
+        let gpu = Gpu::new(&config.gpu)?;
+        log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
+        check_size(&gpu, config.output.size)?;
+        let renderer = Renderer::new(&gpu)?;
+        let buffers = renderer.upload(&gpu, &scene, &config)?;
+        Ok(Self {
+            bounds: Bounds::new(&scene),
+            exposure_ev: framing::exposure_ev(&scene, &pose, tight, &config),
+            config,
+            scene,
+            clip,
+            viewpoint,
+            gpu,
+            renderer,
+            buffers,
+        })
+    }
+
+    fn draw(mut self, args: &RenderArgs, outputs: &[Output]) -> Result<()> {
+        let target = target(&self.gpu, self.config.output.size)?;
+        let animation = &self.config.animation;
+        let (start, step) = (animation.time, animation.speed / self.config.output.fps);
+        for frame in 0..args.frames {
+            let time = start + frame as f32 * step;
+            self.frame(time, &target)?;
+            for output in outputs {
+                let path = output.name.frame(frame);
+                output::write(&path, &self.encode(output, &target)?)?;
+                log::info!("wrote {}", path.display());
+            }
+        }
+        match &args.stats {
+            Some(path) => self.write_stats(path),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws the moment `time` and waits for it.
+    fn frame(&mut self, time: f32, target: &wgpu::Texture) -> Result<()> {
+        let pose = Pose::new(&self.scene, self.clip, time);
+        let bounds = self.bounds.scene(&self.scene, &pose);
+        let input = FrameInput {
+            scene: &self.scene,
+            buffers: &self.buffers,
+            pose: &pose,
+            view: view(&self.viewpoint, bounds),
+            config: &self.config,
+            exposure_ev: self.exposure_ev,
+            channel: Channel::Lit,
+            size: self.config.output.size,
+        };
+        let mut encoder = self.gpu.encoder("frame");
+        let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
+        self.renderer
+            .record(&self.gpu, &mut encoder, &input, &target_view)?;
+        self.renderer.submit(&self.gpu, encoder);
+        self.gpu.wait()
+    }
+
+    fn encode(&mut self, output: &Output, target: &wgpu::Texture) -> Result<Vec<u8>> {
+        let [width, height] = self.config.output.size;
+        match (output.channel, output.extension) {
+            (Channel::Lit, "png") => picture::png(width, height, self.gpu.read_texture(target)?),
+            (channel, extension) => {
+                let image = self
+                    .renderer
+                    .read_channel(&self.gpu, channel, &self.buffers)?;
+                if extension == "exr" {
+                    return picture::exr(&image);
+                }
+                let pixels = picture::viewable(channel, &image);
+                picture::png(image.width, image.height, pixels)
+            }
+        }
+    }
+
+    fn write_stats(mut self, path: &Path) -> Result<()> {
+        self.renderer.collect(&self.gpu);
+        let stats = self.renderer.stats();
+        let passes = stats
+            .passes
+            .iter()
+            .map(|pass| json!({"name": pass.name, "depth": pass.depth, "gpu_ms": pass.last_ms}));
+        let report = json!({
+            "adapter": super::adapter_json(&self.gpu.info),
+            "size": self.config.output.size,
+            "scene": super::info::counts(&self.scene),
+            "passes": passes.collect::<Vec<_>>(),
+            "cpu_record_ms": stats.cpu_record_ms,
+            "triangles": stats.triangles,
+            "vertices": stats.vertices,
+            "meshes": stats.meshes,
+            "tree_nodes": stats.nodes,
+            "lights": stats.lights,
+            "rays": stats.rays,
+            "tree_dispatches": stats.tree_dispatches,
+            "exposure_ev": self.exposure_ev,
+            "warnings": self.scene.warnings,
+        });
+        output::write(path, super::json_text(&report).as_bytes())
+    }
+}
+
+/// A view with the planes that `bounds` ask for.
+pub(super) fn view(viewpoint: &Viewpoint, bounds: Aabb) -> View {
+    let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY);
+    View {
+        world_from_view: viewpoint.world_from_view,
+        projection: viewpoint.projection,
+        near,
+        far,
+    }
+}
+
+/// Fails if the adapter has no pictures of this size.
+fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+    let most = gpu.limits.max_texture_dimension_2d;
+    if size.into_iter().all(|side| side <= most) {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the picture".into(),
+        needed: format!("{}×{} pixels", size[0], size[1]),
+        allowed: format!("{most} a side"),
+        by: gpu.info.name.clone(),
+    })
+}
+
+/// A texture that can be drawn to and read back.
+pub(super) fn target(gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::Texture> {
+    gpu.catch(|| {
+        gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size: wgpu::Extent3d {
+                width: size[0],
+                height: size[1],
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        })
+    })
+}
+
+fn fps(text: &str) -> Result<f64, String> {
+    let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
+    fps.ok_or_else(|| "expected frames per second, such as 30".into())
+}
+
+fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
+    let names = || Channel::ALL.iter().skip(1).map(|c| c.name());
+    let Some((name, file)) = text.split_once('=') else {
+        return Err("expected NAME=FILE, such as normal=normal.exr".into());
+    };
+    let channel = Channel::ALL.into_iter().skip(1).find(|c| c.name() == name);
+    match channel {
+        Some(channel) if !file.is_empty() => Ok((channel, file.into())),
+        Some(_) => Err("has no file name".into()),
+        None => Err(format!(
+            "no channel \"{name}\"; there are {}",
+            names().collect::<Vec<_>>().join(", ")
+        )),
+    }
+}

@@ -1,0 +1,195 @@
+//! Which adapter: found, ranked and explained.
+
+use crate::{Error, Result, config};
+
+/// An adapter that wgpu found, and whether canopy can run on it.
+#[derive(Debug, Clone)]
+pub struct AdapterReport {
+    /// Name, backend, driver and kind.
+    pub info: wgpu::AdapterInfo,
+    /// What it lacks; `None` when it is usable.
+    pub lacks: Option<String>,
+    /// Its limits.
+    pub limits: wgpu::Limits,
+    /// Its features.
+    pub features: wgpu::Features,
+}
+
+/// Backends by the names that people write.
+const BACKENDS: [(&str, wgpu::Backends); 7] = [
+    ("vulkan", wgpu::Backends::VULKAN),
+    ("vk", wgpu::Backends::VULKAN),
+    ("metal", wgpu::Backends::METAL),
+    ("mtl", wgpu::Backends::METAL),
+    ("dx12", wgpu::Backends::DX12),
+    ("gl", wgpu::Backends::GL),
+    ("gles", wgpu::Backends::GL),
+];
+
+/// The setting if there is one, else the environment variable, else nothing.
+fn wish(setting: &str, variable: &str) -> (String, String) {
+    if setting.is_empty() {
+        (
+            std::env::var(variable)
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            variable.to_owned(),
+        )
+    } else {
+        (
+            setting.to_owned(),
+            format!(
+                "{} setting",
+                variable
+                    .trim_start_matches("WGPU_")
+                    .to_lowercase()
+                    .replace("_name", "")
+            ),
+        )
+    }
+}
+
+/// The backends that `options` or `WGPU_BACKEND` ask for.
+fn backends(options: &config::Gpu) -> Result<wgpu::Backends> {
+    let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
+    let mut backends = wgpu::Backends::empty();
+    for name in wish
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
+        backends |= BACKENDS
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, backend)| *backend)
+            .ok_or_else(|| {
+                Error::NotFound(format!(
+                    "{origin}: there is no backend \"{name}\"; there are vulkan, metal, dx12 and gl"
+                ))
+            })?;
+    }
+    Ok(if backends.is_empty() {
+        wgpu::Backends::all()
+    } else {
+        backends
+    })
+}
+
+/// An instance of wgpu with the backends that are asked for. `display` is winit's, where there is a window.
+pub fn instance(
+    options: &config::Gpu,
+    display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>,
+) -> Result<wgpu::Instance> {
+    let backends = backends(options)?;
+    let descriptor = match display {
+        Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display),
+        None => wgpu::InstanceDescriptor::new_without_display_handle(),
+    };
+    let mut descriptor = wgpu::InstanceDescriptor {
+        backends,
+        flags: descriptor.flags.with_env(),
+        ..descriptor
+    };
+    // Past this share of the memory an allocation fails with an error, where the device would be lost otherwise.
+    descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
+    Ok(wgpu::Instance::new(descriptor))
+}
+
+/// Every adapter that `instance` sees, the fastest kind first.
+pub fn adapters(instance: &wgpu::Instance) -> Vec<AdapterReport> {
+    enumerate(instance)
+        .iter()
+        .map(|adapter| AdapterReport {
+            info: adapter.get_info(),
+            lacks: lacks(adapter, None),
+            limits: adapter.limits(),
+            features: adapter.features(),
+        })
+        .collect()
+}
+
+fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    adapters.sort_by_key(|adapter| {
+        let info = adapter.get_info();
+        let kind = match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => 0,
+            wgpu::DeviceType::IntegratedGpu => 1,
+            wgpu::DeviceType::VirtualGpu => 2,
+            wgpu::DeviceType::Other => 3,
+            wgpu::DeviceType::Cpu => 4,
+        };
+        // The same GPU through OpenGL is the slower road.
+        (kind, info.backend == wgpu::Backend::Gl)
+    });
+    adapters
+}
+
+/// What `adapter` lacks for canopy, if anything.
+fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option<String> {
+    let required = wgpu::Limits::default();
+    let limits = adapter.limits();
+    let mut missing = Vec::new();
+    if !adapter
+        .get_downlevel_capabilities()
+        .flags
+        .contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+    {
+        missing.push("compute shaders".to_owned());
+    }
+    required.check_limits_with_fail_fn(&limits, false, |name, needed, has| {
+        missing.push(format!("{name} of {needed} (has {has})"))
+    });
+    if surface.is_some_and(|surface| !adapter.is_surface_supported(surface)) {
+        missing.push("drawing to this window".to_owned());
+    }
+    (!missing.is_empty()).then(|| missing.join(", "))
+}
+
+/// The best usable adapter that matches `options`, or the environment where they are silent.
+pub(super) fn choose(
+    instance: &wgpu::Instance,
+    options: &config::Gpu,
+    surface: Option<&wgpu::Surface<'_>>,
+) -> Result<wgpu::Adapter> {
+    let adapters = enumerate(instance);
+    if adapters.is_empty() {
+        return Err(Error::Gpu(no_adapter(instance)));
+    }
+    let (wish, origin) = wish(&options.adapter, "WGPU_ADAPTER_NAME");
+    let mut seen = Vec::new();
+    for adapter in adapters {
+        let name = adapter.get_info().name;
+        let matches = name.to_lowercase().contains(&wish.to_lowercase());
+        match lacks(&adapter, surface) {
+            None if matches => return Ok(adapter),
+            None => seen.push(format!("\"{name}\"")),
+            Some(lacks) => seen.push(format!("\"{name}\" (unusable: lacks {lacks})")),
+        }
+    }
+    let seen = seen.join(", ");
+    Err(if wish.is_empty() {
+        Error::Gpu(format!("no usable graphics adapter: {seen}; {INSTALL}"))
+    } else {
+        Error::NotFound(format!(
+            "{origin}: no usable adapter is named like \"{wish}\"; there are {seen}"
+        ))
+    })
+}
+
+const INSTALL: &str = "install your graphics card's Vulkan driver, or Mesa's software one (Debian: libvulkan1 mesa-vulkan-drivers)";
+
+/// wgpu's own account of what it tried, with what to do about it.
+fn no_adapter(instance: &wgpu::Instance) -> String {
+    let tried =
+        match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
+        {
+            Ok(_) => String::new(),
+            Err(error) => super::one_line(&error.to_string()),
+        };
+    format!(
+        "no graphics adapter: {}; {INSTALL}",
+        tried.trim_end_matches('.')
+    )
+}

@@ -1,0 +1,223 @@
+//! Every struct that WGSL declares too, once. `tests/shaders.rs` compares names, offsets and sizes with what naga parsed.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Lights that a frame can hold: what fits a portable uniform buffer.
+pub const LIGHT_LIMIT: u32 = 256;
+/// Layers of the shadow maps that a frame can hold.
+pub const SHADOW_VIEW_LIMIT: u32 = 128;
+/// Top bit of a triangle's mesh: its hits need the caller's consent (alpha masks).
+pub const NEEDS_CONSENT: u32 = 1 << 31;
+/// Entries of the traversal stack. A tree of 30-bit codes over n triangles is at most 30 + log2(n) deep.
+pub const STACK_SIZE: u32 = 64;
+/// Threads of a sorting workgroup: one per digit.
+pub const SORT_BLOCK: u32 = 256;
+/// Pairs that each of them sorts.
+pub const SORT_ROUNDS: u32 = 8;
+
+/// Constants that both sides need: written here once, put in front of every shader that names them.
+pub const CONSTANTS: &[(&str, u32)] = &[
+    ("LIGHT_LIMIT", LIGHT_LIMIT),
+    ("NEEDS_CONSENT", NEEDS_CONSENT),
+    ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
+    ("SORT_BLOCK", SORT_BLOCK),
+    ("SORT_ROUNDS", SORT_ROUNDS),
+    ("STACK_SIZE", STACK_SIZE),
+];
+
+/// The layout of a struct, for comparison with WGSL.
+#[derive(Debug, Clone, Copy)]
+pub struct StructLayout {
+    /// Name on both sides.
+    pub name: &'static str,
+    /// Size in bytes.
+    pub size: usize,
+    /// Name and byte offset of each member.
+    pub members: &'static [(&'static str, usize)],
+}
+
+/// Declares a `repr(C)` struct and its [`StructLayout`]. Members that begin with `_` are padding that WGSL does not name.
+macro_rules! gpu_structs {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$member_doc:meta])* $member:ident: $type:ty),* $(,)? })*) => {
+        $($(#[$doc])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Pod, Zeroable)]
+        #[expect(missing_docs, reason = "members without a note are padding or say it all in their name")]
+        pub struct $name { $($(#[$member_doc])* pub $member: $type),* })*
+
+        /// All of them.
+        pub const STRUCTS: &[StructLayout] = &[$(StructLayout {
+            name: stringify!($name),
+            size: size_of::<$name>(),
+            members: &[$((stringify!($member), std::mem::offset_of!($name, $member))),*],
+        }),*];
+    };
+}
+
+gpu_structs! {
+    /// What every pass of a frame may ask for.
+    Frame {
+        /// From world offsets to the eye: far from the origin, subtracting the eye first keeps what a full matrix would round away.
+        clip_from_offset: [[f32; 4]; 4],
+        eye: [f32; 3],
+        light_count: u32,
+        /// Unit vector along the view.
+        forward: [f32; 3],
+        leaf_cutoff: u32,
+        /// Radiance from above, strength multiplied in.
+        ambient_sky: [f32; 3],
+        /// 0 off, 1 map, 2 rays.
+        shadow_mode: u32,
+        /// Radiance from below, strength multiplied in.
+        ambient_ground: [f32; 3],
+        /// Taps along an edge of the shadow-map filter.
+        pcf_width: u32,
+        background: [f32; 3],
+        /// Whether alpha-blended surfaces cast shadows.
+        blended_cast: u32,
+        size: [u32; 2],
+        /// In texels of the shadow map.
+        depth_bias: f32,
+        /// In texels of the shadow map.
+        normal_bias: f32,
+        /// 1 when the view is a parallel projection.
+        orthographic: u32,
+        _pad: [u32; 3],
+    }
+    /// A light in world space.
+    Light {
+        position: [f32; 3],
+        /// 0 directional, 1 point, 2 spot.
+        kind: u32,
+        /// In which its light travels.
+        direction: [f32; 3],
+        /// Metres; 0 for no end.
+        range: f32,
+        /// Linear colour × lux or candela.
+        intensity: [f32; 3],
+        /// First layer of its shadow maps; all ones for none.
+        shadow_view: u32,
+        /// `saturate(cos_angle * spot_scale + spot_offset)²` is the cone's falloff.
+        spot_scale: f32,
+        spot_offset: f32,
+        _pad: [u32; 2],
+    }
+    /// One layer of the shadow maps.
+    ShadowView {
+        clip_from_world: [[f32; 4]; 4],
+        /// Size of a texel in metres, at distance 1 where the projection is a perspective.
+        texel_size: f32,
+        /// 1 for a perspective, 0 for a parallel projection.
+        perspective: f32,
+        _pad: [u32; 2],
+    }
+    /// A material as the raster passes see it.
+    Material {
+        base_color: [f32; 4],
+        emissive: [f32; 3],
+        normal_scale: f32,
+        metallic: f32,
+        roughness: f32,
+        occlusion_strength: f32,
+        /// Alpha below it is cut out; 0 keeps all.
+        alpha_cutoff: f32,
+        /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV set 0, 2 UV set 1.
+        uv_sets: u32,
+        /// Bit 0 double-sided, bit 1 unlit.
+        flags: u32,
+        _pad: [u32; 2],
+        /// Rows of `texture_from_uv`, two per texture in the order above.
+        texture_from_uv: [[f32; 4]; 10],
+    }
+    /// A mesh instance's part, as `deform` sees it.
+    DeformPart {
+        first_vertex: u32,
+        /// Into the bind-pose vertices.
+        first_source: u32,
+        /// Into the influences; `u32::MAX` when rigid.
+        first_influence: u32,
+        influences_per_vertex: u32,
+        /// Into the morph deltas.
+        first_delta: u32,
+        target_count: u32,
+        vertex_count: u32,
+        /// First of the part's matrices in the pose (4 × vec4 each): one when rigid, one per joint when skinned.
+        first_matrix: u32,
+        /// First of the part's morph weights in the pose, in floats.
+        first_weight: u32,
+    }
+    /// Where a mesh's triangles and vertices lie in the merged buffers.
+    MeshRange {
+        first_triangle: u32,
+        triangle_count: u32,
+        first_vertex: u32,
+    }
+    /// A row of the TLAS: the offset table, with the box of the mesh.
+    TlasEntry {
+        node_count: u32,
+        /// The root, when there are nodes.
+        node_offset: u32,
+        vertex_offset: u32,
+        index_offset: u32,
+        box_min: [f32; 3],
+        first_triangle: u32,
+        box_max: [f32; 3],
+        triangle_count: u32,
+    }
+    /// An inner node over the triangles `first..=last` in leaf order: the left child has `first..=split`, the right one the rest.
+    /// A child of one triangle is that triangle; else the left child is node `split` and the right one node `split + 1`.
+    Node {
+        left_min: [f32; 3],
+        first: u32,
+        left_max: [f32; 3],
+        split: u32,
+        right_min: [f32; 3],
+        last: u32,
+        right_max: [f32; 3],
+        mesh: u32,
+    }
+    /// A triangle in leaf order.
+    LeafTriangle {
+        v0: [f32; 3],
+        /// Its number in the merged index buffer.
+        triangle: u32,
+        v1: [f32; 3],
+        /// The caller's word for this triangle (canopy: the material).
+        payload: u32,
+        v2: [f32; 3],
+        /// The mesh; the top bit says that hits need the caller's consent (alpha masks).
+        mesh: u32,
+    }
+    /// Sizes that every stage of the tree's build needs.
+    BuildParams {
+        triangle_count: u32,
+        mesh_count: u32,
+        _pad: [u32; 2],
+        /// First box of each level of the pyramid, four levels a row.
+        level_offset: [[u32; 4]; 7],
+    }
+    /// One pass of the radix sort.
+    SortParams {
+        count: u32,
+        block_count: u32,
+        shift: u32,
+    }
+    /// What the tone mapper needs.
+    TonemapParams {
+        /// Multiplies radiance.
+        exposure: f32,
+        /// 0 linear, 1 Reinhard, 2 ACES, 3 PBR Neutral.
+        curve: u32,
+        /// 0 shows the lit image; else a channel, mapped to colours by its kind.
+        channel: u32,
+        /// Scales the channel where its kind asks for it.
+        scale: f32,
+        offset: [f32; 4],
+    }
+    /// Which channel to extract.
+    ChannelParams {
+        channel: u32,
+        /// A NaN, which WGSL has no word for.
+        nan: f32,
+    }
+}

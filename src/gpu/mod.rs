@@ -1,0 +1,285 @@
+//! A thin layer over wgpu: the device, shaders, layouts, labelled pipelines, timings. Knows no pass.
+
+pub mod adapter;
+pub mod layout;
+pub mod pass;
+pub mod profiler;
+pub mod readback;
+pub mod shader;
+
+pub use adapter::{AdapterReport, adapters, instance};
+
+use crate::{Error, Result, config};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long any wait on the GPU may take: a guard against a hang, not a budget.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A device with its queue, and what was learned about it once.
+#[derive(Debug)]
+pub struct Gpu {
+    /// The adapter the device came from.
+    pub adapter: wgpu::Adapter,
+    /// Name, backend, driver and kind of the adapter.
+    pub info: wgpu::AdapterInfo,
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// What the device was opened with.
+    pub limits: wgpu::Limits,
+    errors: Arc<Mutex<Vec<String>>>,
+}
+
+/// What to ask of the adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// All limits the adapter has, and the features canopy knows to use.
+    Adapter,
+    /// Exactly what WebGPU promises everywhere: the road that has to work.
+    Portable,
+}
+
+impl Gpu {
+    /// Opens the adapter that `options` names (or the environment variables of wgpu, or the fastest) without a window.
+    pub fn new(options: &config::Gpu) -> Result<Self> {
+        let instance = instance(options, None)?;
+        Self::open(&adapter::choose(&instance, options, None)?, Tier::Adapter)
+    }
+
+    /// Opens an adapter that can draw to `surface`.
+    pub fn for_surface(
+        instance: &wgpu::Instance,
+        options: &config::Gpu,
+        surface: &wgpu::Surface<'_>,
+    ) -> Result<Self> {
+        Self::open(
+            &adapter::choose(instance, options, Some(surface))?,
+            Tier::Adapter,
+        )
+    }
+
+    /// Opens `adapter`.
+    pub fn open(adapter: &wgpu::Adapter, tier: Tier) -> Result<Self> {
+        let wanted = wgpu::Features::TIMESTAMP_QUERY;
+        let (required_features, required_limits) = match tier {
+            Tier::Adapter => (adapter.features() & wanted, adapter.limits()),
+            Tier::Portable => (wgpu::Features::empty(), wgpu::Limits::default()),
+        };
+        let info = adapter.get_info();
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("canopy"),
+            required_features,
+            required_limits,
+            ..Default::default()
+        }))
+        .map_err(|e| Error::Gpu(format!("the adapter {} gives no device: {e}", info.name)))?;
+
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let log = {
+            let errors = errors.clone();
+            move |message: String| {
+                let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                // A broken pass repeats its error every frame: once is enough.
+                if !errors.contains(&message) && errors.len() < 16 {
+                    errors.push(message);
+                }
+            }
+        };
+        let lost = log.clone();
+        device.on_uncaptured_error(Arc::new(move |error| log(one_line(&error.to_string()))));
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                lost(format!("the GPU device was lost: {}", one_line(&message)));
+            }
+        });
+        let limits = device.limits();
+        Ok(Self {
+            adapter: adapter.clone(),
+            info,
+            device,
+            queue,
+            limits,
+            errors,
+        })
+    }
+
+    /// Whether the adapter is a processor in disguise.
+    pub fn is_software(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Errors that wgpu reported outside of any scope, each once since the last call.
+    pub fn take_errors(&self) -> Vec<String> {
+        std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Fails with the first error that wgpu has reported since the last check.
+    pub fn check(&self) -> Result<()> {
+        self.take_errors()
+            .into_iter()
+            .next()
+            .map_or(Ok(()), |message| Err(Error::Gpu(message)))
+    }
+
+    /// Runs `work` and fails with the first validation or memory error that it causes.
+    pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let result = work();
+        let errors = [
+            pollster::block_on(validation.pop()),
+            pollster::block_on(memory.pop()),
+        ];
+        match errors.into_iter().flatten().next() {
+            Some(error) => Err(Error::Gpu(one_line(&error.to_string()))),
+            None => Ok(result),
+        }
+    }
+
+    /// Waits until the queue is empty.
+    pub fn wait(&self) -> Result<()> {
+        self.device
+            .poll(wgpu::PollType::Wait {
+                submission_index: None,
+                timeout: Some(WAIT_TIMEOUT),
+            })
+            .map_err(|e| {
+                Error::Gpu(format!(
+                    "the GPU did not finish within {} s: {e}",
+                    WAIT_TIMEOUT.as_secs()
+                ))
+            })?;
+        self.check()
+    }
+
+    /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
+    pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("readback"),
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.encoder("readback");
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        self.queue.submit([encoder.finish()]);
+        self.map(&staging)
+    }
+
+    /// Reads the first level and layer of `texture` back, rows packed. It needs `COPY_SRC`; this waits.
+    pub fn read_texture(&self, texture: &wgpu::Texture) -> Result<Vec<u8>> {
+        let texel_bytes = texture.format().block_copy_size(None).unwrap_or(4);
+        let row_bytes = texture.width() * texel_bytes;
+        let padded_row_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("readback"),
+            size: u64::from(padded_row_bytes) * u64::from(texture.height()),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.encoder("readback");
+        encoder.copy_texture_to_buffer(
+            texture.as_image_copy(),
+            wgpu::TexelCopyBufferInfo {
+                buffer: &staging,
+                layout: wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(padded_row_bytes),
+                    rows_per_image: None,
+                },
+            },
+            wgpu::Extent3d {
+                depth_or_array_layers: 1,
+                ..texture.size()
+            },
+        );
+        self.queue.submit([encoder.finish()]);
+        let padded = self.map(&staging)?;
+        Ok(padded
+            .chunks(padded_row_bytes as usize)
+            .flat_map(|row| &row[..row_bytes as usize])
+            .copied()
+            .collect())
+    }
+
+    /// Waits for `staging` and copies what it holds.
+    fn map(&self, staging: &wgpu::Buffer) -> Result<Vec<u8>> {
+        let slice = staging.slice(..);
+        let outcome = Arc::new(Mutex::new(None));
+        let seen = outcome.clone();
+        slice.map_async(wgpu::MapMode::Read, move |result| {
+            *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+        self.wait()?;
+        match outcome
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            Some(Ok(())) => slice
+                .get_mapped_range()
+                .map(|bytes| bytes.to_vec())
+                .map_err(|e| Error::Gpu(format!("reading back failed: {e}"))),
+            Some(Err(e)) => Err(Error::Gpu(format!("reading back failed: {e}"))),
+            None => Err(Error::Gpu("reading back did not finish".into())),
+        }
+    }
+
+    /// A command encoder with a label.
+    pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
+        self.device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
+    }
+
+    /// A buffer of zeros with a label; at least 64 bytes, so that one element of everything can be bound.
+    pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size: bytes.next_multiple_of(16).max(64),
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// A buffer with contents. Written through the queue: `create_buffer_init` panics where memory is short.
+    pub fn buffer_with<T: bytemuck::NoUninit>(
+        &self,
+        label: &str,
+        contents: &[T],
+        usage: wgpu::BufferUsages,
+    ) -> wgpu::Buffer {
+        let bytes: &[u8] = bytemuck::cast_slice(contents);
+        let buffer = self.buffer(
+            label,
+            bytes.len() as u64,
+            usage | wgpu::BufferUsages::COPY_DST,
+        );
+        self.queue.write_buffer(&buffer, 0, bytes);
+        buffer
+    }
+
+    /// Fails when a storage binding of `bytes` is more than the device takes.
+    pub fn check_binding(&self, what: &str, bytes: u64) -> Result<()> {
+        let allowed = self
+            .limits
+            .max_storage_buffer_binding_size
+            .min(self.limits.max_buffer_size);
+        if bytes <= allowed {
+            return Ok(());
+        }
+        let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+        Err(Error::Limit {
+            what: what.into(),
+            needed: mib(bytes),
+            allowed: mib(allowed),
+            by: format!("storage buffer binding limit of {}", self.info.name),
+        })
+    }
+}
+
+/// Folds a message of several lines into one.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}

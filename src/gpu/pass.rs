@@ -1,0 +1,278 @@
+//! Labelled compute pipelines, bind groups and dispatches.
+
+use super::{Gpu, shader};
+use crate::Result;
+
+/// A compute pipeline with the layout that its shader implies.
+pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::ComputePipeline> {
+    let module = shader::module(gpu, path)?;
+    compute_pipeline_with(gpu, &module, entry, None)
+}
+
+/// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind groups are shared.
+pub fn compute_pipeline_with(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    entry: &str,
+    layouts: Option<&[&wgpu::BindGroupLayout]>,
+) -> Result<wgpu::ComputePipeline> {
+    let layout = layouts.map(|layouts| pipeline_layout(gpu, entry, layouts));
+    gpu.catch(|| {
+        gpu.device
+            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry),
+                layout: layout.as_ref(),
+                module,
+                entry_point: Some(entry),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+    })
+}
+
+/// A pipeline layout over `layouts`, group 0 first.
+pub fn pipeline_layout(
+    gpu: &Gpu,
+    label: &str,
+    layouts: &[&wgpu::BindGroupLayout],
+) -> wgpu::PipelineLayout {
+    let layouts: Vec<_> = layouts.iter().map(|layout| Some(*layout)).collect();
+    gpu.device
+        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        })
+}
+
+/// A bind group of `resources`, bound at 0, 1, 2, ….
+pub fn bind_group(
+    gpu: &Gpu,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry {
+            binding,
+            resource: resource.clone(),
+        })
+        .collect();
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some(label),
+        layout,
+        entries: &entries,
+    })
+}
+
+/// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the shader's
+/// `workgroup_index` (common/dispatch.wgsl) flattens it again; the last row may run over, so shaders check their bounds.
+pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
+    const LIMIT: u32 = 65_535;
+    let rows = groups.div_ceil(LIMIT);
+    pass.dispatch_workgroups(
+        if rows > 1 {
+            groups.div_ceil(rows)
+        } else {
+            groups
+        },
+        rows.max(1),
+        1,
+    );
+}
+
+/// A texture of the frame: one level, one layer, with a default view.
+pub fn target(
+    gpu: &Gpu,
+    label: &str,
+    size: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
+    gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width: size[0].max(1),
+            height: size[1].max(1),
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    })
+}
+
+/// What a binding of a bind group layout holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Binding {
+    /// A uniform buffer.
+    Uniform,
+    /// A uniform buffer with a dynamic offset.
+    UniformAt,
+    /// A storage buffer that is read.
+    Read,
+    /// A storage buffer that is written.
+    Write,
+    /// A texture of floats that may be filtered.
+    Filtered,
+    /// A texture of floats that is loaded.
+    Float,
+    /// A texture of integers.
+    Uint,
+    /// An array of textures of integers.
+    UintArray,
+    /// An array of depth textures.
+    DepthArray,
+    /// A storage texture that is written.
+    Store(wgpu::TextureFormat),
+    /// An array of storage textures that is written.
+    StoreArray(wgpu::TextureFormat),
+    /// A sampler.
+    Sampler,
+    /// A sampler that compares.
+    Compare,
+}
+
+impl Binding {
+    fn ty(self) -> wgpu::BindingType {
+        use wgpu::{
+            BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View,
+        };
+        let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset,
+            min_binding_size: None,
+        };
+        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension,
+            multisampled: false,
+        };
+        let store = |format, view_dimension| wgpu::BindingType::StorageTexture {
+            access: wgpu::StorageTextureAccess::WriteOnly,
+            format,
+            view_dimension,
+        };
+        match self {
+            Self::Uniform => buffer(Buffer::Uniform, false),
+            Self::UniformAt => buffer(Buffer::Uniform, true),
+            Self::Read => buffer(Buffer::Storage { read_only: true }, false),
+            Self::Write => buffer(Buffer::Storage { read_only: false }, false),
+            Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
+            Self::Float => texture(Sample::Float { filterable: false }, View::D2),
+            Self::Uint => texture(Sample::Uint, View::D2),
+            Self::UintArray => texture(Sample::Uint, View::D2Array),
+            Self::DepthArray => texture(Sample::Depth, View::D2Array),
+            Self::Store(format) => store(format, View::D2),
+            Self::StoreArray(format) => store(format, View::D2Array),
+            Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+            Self::Compare => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
+        }
+    }
+}
+
+/// A bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
+pub fn layout(
+    gpu: &Gpu,
+    label: &str,
+    bindings: &[(wgpu::ShaderStages, Binding)],
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = (0..)
+        .zip(bindings)
+        .map(
+            |(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
+                binding: index,
+                visibility: *visibility,
+                ty: binding.ty(),
+                count: None,
+            },
+        )
+        .collect();
+    gpu.device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(label),
+            entries: &entries,
+        })
+}
+
+/// As [`layout`], for compute shaders.
+pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::BindGroupLayout {
+    let bindings: Vec<_> = bindings
+        .iter()
+        .map(|binding| (wgpu::ShaderStages::COMPUTE, *binding))
+        .collect();
+    layout(gpu, label, &bindings)
+}
+
+/// A pipeline that covers its one target by `cover` and `entry` of `module`.
+pub fn cover_pipeline(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    entry: &str,
+    layouts: &[&wgpu::BindGroupLayout],
+    format: wgpu::TextureFormat,
+) -> Result<wgpu::RenderPipeline> {
+    let layout = pipeline_layout(gpu, entry, layouts);
+    gpu.catch(|| {
+        gpu.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(entry),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module,
+                    entry_point: Some("cover"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    buffers: &[],
+                },
+                primitive: wgpu::PrimitiveState::default(),
+                depth_stencil: None,
+                multisample: wgpu::MultisampleState::default(),
+                fragment: Some(wgpu::FragmentState {
+                    module,
+                    entry_point: Some(entry),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    targets: &[Some(format.into())],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+    })
+}
+
+/// A colour attachment that is kept.
+pub fn color(
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<wgpu::Color>,
+) -> wgpu::RenderPassColorAttachment<'_> {
+    wgpu::RenderPassColorAttachment {
+        view,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations {
+            load,
+            store: wgpu::StoreOp::Store,
+        },
+    }
+}
+
+/// A depth attachment, reversed: cleared to 0, which is far.
+pub fn depth(
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<f32>,
+) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations {
+            load,
+            store: wgpu::StoreOp::Store,
+        }),
+        stencil_ops: None,
+    }
+}

@@ -1,0 +1,140 @@
+//! Timings: one scope is a debug group and a pair of GPU timestamps, read back frames later without a wait.
+
+use super::Gpu;
+use crate::{Error, Result};
+use std::time::{Duration, Instant};
+
+/// A scope on an encoder; passes and further scopes are opened in it.
+pub type Scope<'a> = wgpu_profiler::Scope<'a, wgpu::CommandEncoder>;
+
+/// The time of one pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassTiming {
+    /// The pass's name, that of its shader and source file.
+    pub name: String,
+    /// How deep it is nested.
+    pub depth: usize,
+    /// The last measured time on the GPU.
+    pub last_ms: f64,
+    /// An exponential average over about 30 frames.
+    pub average_ms: f64,
+}
+
+/// Takes the time of every scope; on an adapter without timestamps it measures nothing and still groups.
+pub struct Profiler {
+    inner: wgpu_profiler::GpuProfiler,
+    timings: Vec<PassTiming>,
+}
+
+impl std::fmt::Debug for Profiler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Profiler")
+            .field("timings", &self.timings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Profiler {
+    /// A profiler for the device of `gpu`.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let inner = wgpu_profiler::GpuProfiler::new(
+            &gpu.device,
+            wgpu_profiler::GpuProfilerSettings::default(),
+        );
+        let inner = inner.map_err(|e| Error::Gpu(format!("no profiler: {e}")))?;
+        Ok(Self {
+            inner,
+            timings: Vec::new(),
+        })
+    }
+
+    /// Opens the outermost scope of a frame.
+    pub fn scope<'a>(&'a self, name: &str, encoder: &'a mut wgpu::CommandEncoder) -> Scope<'a> {
+        self.inner.scope(name, encoder)
+    }
+
+    /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are taken in.
+    pub fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder) {
+        self.inner.resolve_queries(&mut encoder);
+        gpu.queue.submit([encoder.finish()]);
+        if let Err(error) = self.inner.end_frame() {
+            log::debug!("timings of a frame are lost: {error}");
+        }
+        self.collect(gpu);
+    }
+
+    /// Takes in the timings of frames that have finished.
+    pub fn collect(&mut self, gpu: &Gpu) {
+        while let Some(scopes) = self
+            .inner
+            .process_finished_frame(gpu.queue.get_timestamp_period())
+        {
+            let mut fresh = Vec::new();
+            flatten(&scopes, 0, &mut fresh);
+            for timing in &mut fresh {
+                let old = self
+                    .timings
+                    .iter()
+                    .find(|old| old.name == timing.name && old.depth == timing.depth);
+                timing.average_ms = old.map_or(timing.last_ms, |old| {
+                    old.average_ms + (timing.last_ms - old.average_ms) / 30.0
+                });
+            }
+            self.timings = fresh;
+        }
+    }
+
+    /// Timings of the last finished frame, in order.
+    pub fn timings(&self) -> &[PassTiming] {
+        &self.timings
+    }
+}
+
+/// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its own: it lasts from the first
+/// to the last of theirs.
+fn flatten(
+    scopes: &[wgpu_profiler::GpuTimerQueryResult],
+    depth: usize,
+    out: &mut Vec<PassTiming>,
+) -> Option<std::ops::Range<f64>> {
+    let mut whole: Option<std::ops::Range<f64>> = None;
+    for scope in scopes {
+        let place = out.len();
+        let nested = flatten(&scope.nested_queries, depth + 1, out);
+        let Some(time) = scope.time.clone().or(nested) else {
+            continue;
+        };
+        let last_ms = (time.end - time.start).max(0.0) * 1e3;
+        let timing = PassTiming {
+            name: scope.label.clone(),
+            depth,
+            last_ms,
+            average_ms: last_ms,
+        };
+        out.insert(place, timing);
+        whole = Some(whole.map_or(time.clone(), |whole| {
+            whole.start.min(time.start)..whole.end.max(time.end)
+        }));
+    }
+    whole
+}
+
+/// A stopwatch for the CPU side.
+#[derive(Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default stopwatch would hide that it starts running"
+    )]
+    pub fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Milliseconds since the start.
+    pub fn ms(&self) -> f64 {
+        Duration::as_secs_f64(&self.0.elapsed()) * 1e3
+    }
+}

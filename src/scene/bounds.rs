@@ -1,0 +1,189 @@
+//! Where a scene is at a moment, without touching its vertices: boxes that hold every deformed vertex.
+
+use super::{Pose, Scene, animation::joint_matrices};
+use glam::{Mat4, Vec3};
+
+/// An axis-aligned box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aabb {
+    /// Lower corner.
+    pub min: Vec3,
+    /// Upper corner.
+    pub max: Vec3,
+}
+
+impl Aabb {
+    /// The box that holds nothing: the identity of [`Aabb::union`].
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
+
+    /// The box of some points.
+    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |b, p| Self {
+            min: b.min.min(p),
+            max: b.max.max(p),
+        })
+    }
+
+    /// The box of both.
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(self) -> bool {
+        self.min.cmpgt(self.max).any()
+    }
+
+    /// The middle.
+    pub fn center(self) -> Vec3 {
+        0.5 * (self.min + self.max)
+    }
+
+    /// Half the length of the diagonal.
+    pub fn radius(self) -> f32 {
+        if self.is_empty() {
+            0.0
+        } else {
+            0.5 * (self.max - self.min).length()
+        }
+    }
+
+    /// The eight corners.
+    pub fn corners(self) -> [Vec3; 8] {
+        std::array::from_fn(|i| {
+            Vec3::new(
+                if i & 1 == 0 { self.min.x } else { self.max.x },
+                if i & 2 == 0 { self.min.y } else { self.max.y },
+                if i & 4 == 0 { self.min.z } else { self.max.z },
+            )
+        })
+    }
+
+    /// The box of the transformed box.
+    pub fn transformed(self, matrix: Mat4) -> Self {
+        if self.is_empty() {
+            self
+        } else {
+            Self::of(self.corners().map(|corner| matrix.transform_point3(corner)))
+        }
+    }
+
+    fn grown(self, by: Vec3) -> Self {
+        Self {
+            min: self.min - by,
+            max: self.max + by,
+        }
+    }
+}
+
+/// What is needed to bound a scene at any pose: boxes at rest, of each part and of what each joint moves, and reaches of morph targets.
+#[derive(Debug, Clone, Default)]
+pub struct Bounds {
+    /// Per mesh, per primitive.
+    meshes: Vec<Vec<PartBounds>>,
+}
+
+#[derive(Debug, Clone)]
+struct PartBounds {
+    rest: Aabb,
+    /// Of the vertices that each joint moves, in mesh space; empty when rigid.
+    joints: Vec<(usize, Aabb)>,
+    /// Largest offset of each morph target, per axis.
+    reaches: Vec<Vec3>,
+}
+
+impl Bounds {
+    /// Looks at every vertex once.
+    pub fn new(scene: &Scene) -> Self {
+        let part = |primitive: &super::Primitive| {
+            let mut joints: Vec<(usize, Aabb)> = Vec::new();
+            let per_vertex = primitive.influences_per_vertex;
+            for (slot, (&joint, &weight)) in primitive
+                .joints
+                .iter()
+                .zip(&primitive.joint_weights)
+                .enumerate()
+            {
+                if weight != 0.0 {
+                    let joint = joint as usize;
+                    if joint >= joints.len() {
+                        joints.resize_with(joint + 1, || (0, Aabb::EMPTY));
+                    }
+                    joints[joint] = (
+                        joint,
+                        joints[joint]
+                            .1
+                            .union(Aabb::of([primitive.positions[slot / per_vertex]])),
+                    );
+                }
+            }
+            joints.retain(|(_, aabb)| !aabb.is_empty());
+            let reaches = primitive
+                .targets
+                .iter()
+                .map(|target| {
+                    target
+                        .positions
+                        .iter()
+                        .fold(Vec3::ZERO, |reach, p| reach.max(p.abs()))
+                })
+                .collect();
+            PartBounds {
+                rest: Aabb::of(primitive.positions.iter().copied()),
+                joints,
+                reaches,
+            }
+        };
+        Self {
+            meshes: scene
+                .meshes
+                .iter()
+                .map(|mesh| mesh.primitives.iter().map(part).collect())
+                .collect(),
+        }
+    }
+
+    /// A box around each part of each instance, in the order of the merged buffers. It holds every vertex and may be larger.
+    pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
+        let mut parts = Vec::new();
+        for (node, mesh) in scene.instances() {
+            let joints = scene.nodes[node]
+                .skin
+                .map(|skin| joint_matrices(scene, pose, skin));
+            for part in &self.meshes[mesh] {
+                let reach = part
+                    .reaches
+                    .iter()
+                    .zip(&pose.weights[node])
+                    .map(|(reach, weight)| *reach * weight.abs())
+                    .sum();
+                parts.push(match &joints {
+                    Some(joints) if !part.joints.is_empty() => {
+                        part.joints.iter().fold(Aabb::EMPTY, |b, (joint, rest)| {
+                            b.union(rest.grown(reach).transformed(joints[*joint]))
+                        })
+                    }
+                    _ => part
+                        .rest
+                        .grown(reach)
+                        .transformed(pose.world_from_node[node]),
+                });
+            }
+        }
+        parts
+    }
+
+    /// A box around the whole scene.
+    pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
+        self.parts(scene, pose)
+            .into_iter()
+            .filter(|b| b.min.is_finite() && b.max.is_finite())
+            .fold(Aabb::EMPTY, Aabb::union)
+    }
+}

@@ -1,0 +1,364 @@
+//! The first view of a scene: bounds, a camera that sees all of them, clip planes that fit, and an exposure.
+
+use super::{LightKind, Pose, Projection, Scene, bounds::Aabb};
+use crate::{Result, config};
+use glam::{Mat4, Vec3};
+
+/// Half the diagonal in metres, never zero: a point has no size of its own, so it gets what its coordinates can tell apart.
+pub fn extent(bounds: Aabb) -> f32 {
+    let radius = bounds.radius().max(bounds.center().length() * 1e-5);
+    radius.clamp(1e-9, f32::MAX.sqrt())
+}
+
+/// Distance in metres from `point` to the box; 0 inside.
+fn distance(bounds: Aabb, point: Vec3) -> f32 {
+    point.max(bounds.min).min(bounds.max).distance(point)
+}
+
+/// Where the framed scene is seen from: the front, a little from the right and from above.
+const FRAMING_DIRECTION: Vec3 = Vec3::new(0.62, 0.42, 1.0);
+
+/// Room around a framed scene, as a share of the picture.
+const FRAMING_MARGIN: f32 = 0.06;
+
+/// A camera without its clip planes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viewpoint {
+    /// The camera, looking along its −Z; rotation and translation only.
+    pub world_from_view: Mat4,
+    /// How it sees.
+    pub projection: Projection,
+}
+
+/// What a person asked of the first view on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Look {
+    /// Stand here.
+    pub eye: Option<Vec3>,
+    /// Look there.
+    pub target: Option<Vec3>,
+}
+
+impl Viewpoint {
+    /// The view to start with: `look` if it says something, else the camera that `config` names, else the whole scene.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`](crate::Error::NotFound) when the scene has no such camera.
+    pub fn first(
+        scene: &Scene,
+        pose: &Pose,
+        bounds: Aabb,
+        look: &Look,
+        config: &config::Camera,
+        aspect: f32,
+    ) -> Result<Self> {
+        let projection = Projection::Perspective {
+            fov_y: config.fov.to_radians(),
+        };
+        if look.eye.is_none() && look.target.is_none() {
+            let camera = scene.camera(&config.name)?;
+            if let Some(view) = camera.and_then(|camera| Self::of_camera(scene, pose, camera)) {
+                return Ok(view);
+            }
+        }
+        let framed = Self::framing(bounds, projection, aspect);
+        let target = look.target.unwrap_or_else(|| bounds.center());
+        let eye = look
+            .eye
+            .unwrap_or_else(|| framed.eye() + (target - bounds.center()));
+        Ok(Self::looking(eye, target - eye, Vec3::Y, projection))
+    }
+
+    /// From `eye` along `direction`, with `up` upwards as far as it can be.
+    pub fn looking(eye: Vec3, direction: Vec3, up: Vec3, projection: Projection) -> Self {
+        let back = -direction.normalize_or(Vec3::NEG_Z);
+        let right = up
+            .cross(back)
+            .try_normalize()
+            .filter(|right| right.is_finite())
+            .unwrap_or_else(|| Vec3::X.reject_from(back).normalize_or(Vec3::X));
+        let up = back.cross(right);
+        Self {
+            world_from_view: Mat4::from_cols(
+                right.extend(0.0),
+                up.extend(0.0),
+                back.extend(0.0),
+                eye.extend(1.0),
+            ),
+            projection,
+        }
+    }
+
+    /// The whole of `bounds`, as large as it fits into a picture of this `aspect` (width over height).
+    pub fn framing(bounds: Aabb, projection: Projection, aspect: f32) -> Self {
+        Self::framing_from(bounds, FRAMING_DIRECTION, projection, aspect)
+    }
+
+    /// As [`Self::framing`], seen from `direction` (from the scene to the eye).
+    pub fn framing_from(
+        bounds: Aabb,
+        direction: Vec3,
+        projection: Projection,
+        aspect: f32,
+    ) -> Self {
+        let center = bounds.center();
+        let direction = direction.normalize_or(Vec3::Z);
+        let mut view = Self::looking(center, -direction, Vec3::Y, projection);
+        let view_from_world = view.world_from_view.inverse();
+        let corners = bounds
+            .corners()
+            .map(|c| view_from_world.transform_point3(c));
+        let room = 1.0 - FRAMING_MARGIN;
+        let distance = match &mut view.projection {
+            Projection::Perspective { fov_y } => {
+                let tan_y = (*fov_y * 0.5).tan() * room;
+                let tan_x = tan_y * aspect;
+                // Each corner asks for the distance at which it lies on the picture's edge.
+                let needs = corners.map(|c| c.z + (c.x.abs() / tan_x).max(c.y.abs() / tan_y));
+                needs.into_iter().fold(0.0, f32::max)
+            }
+            Projection::Orthographic { half_height } => {
+                let needs = corners.map(|c| c.y.abs().max(c.x.abs() / aspect));
+                *half_height = needs.into_iter().fold(extent(bounds) * 1e-3, f32::max) / room;
+                2.0 * extent(bounds)
+            }
+        };
+        let eye = center + direction * distance.max(extent(bounds) * 0.1);
+        view.world_from_view.w_axis = eye.extend(1.0);
+        view
+    }
+
+    /// The camera of the file with this index; `None` when no node carries it.
+    pub fn of_camera(scene: &Scene, pose: &Pose, camera: usize) -> Option<Self> {
+        let node = scene.nodes.iter().position(|n| n.camera == Some(camera))?;
+        let world_from_node = pose.world_from_node.get(node)?;
+        // Scale means nothing to a camera, and a mirrored one would turn the picture over.
+        Some(Self::looking(
+            world_from_node.w_axis.truncate(),
+            -world_from_node.z_axis.truncate(),
+            world_from_node.y_axis.truncate(),
+            scene.cameras.get(camera)?.projection,
+        ))
+    }
+
+    /// Where it stands.
+    pub fn eye(&self) -> Vec3 {
+        self.world_from_view.w_axis.truncate()
+    }
+
+    /// Where it looks.
+    pub fn forward(&self) -> Vec3 {
+        -self.world_from_view.z_axis.truncate()
+    }
+
+    /// Near and far planes in metres that hold `bounds`, and what moves a little out of them.
+    ///
+    /// `focus` is the distance in metres to what is looked at, and never clipped.
+    pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
+        let reach = bounds.center().distance(self.eye()) + extent(bounds);
+        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-4);
+        let near = near.min((focus * 0.1).max(reach * 1e-6));
+        (near, reach * 4.0)
+    }
+}
+
+/// What canopy's own sun gives in lux, and what other light is exposed for.
+const USUAL_LUX: f32 = 3.0;
+
+/// Light at the scene's centre, in lux, that needs no other exposure: half of what is usual to twice as much, and then some.
+const FITTING_LUX: std::ops::RangeInclusive<f32> = 0.5..=6.0;
+
+/// The exposure in stops: what `config` says, or if that is `auto`, what the scene's lights ask for.
+///
+/// glTF counts light in lux and candela, and files hold anything from 1 to 100,000 lux. The light at the scene's centre is
+/// the sum of the directional lights' lux and the other lights' candela over squared distance (of at least a quarter of
+/// the scene's radius), weighted by luminance. Between 0.5 and 6 lux the exposure is 0 EV; outside of that it maps the light
+/// to 3 lux, which is what canopy's own sun gives.
+pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Config) -> f32 {
+    if let Some(ev) = config.image.exposure_ev() {
+        return ev;
+    }
+    let least_distance = extent(bounds) * 0.25;
+    let mut lights = 0;
+    let mut lux = 0.0;
+    for (node, world_from_node) in scene.nodes.iter().zip(&pose.world_from_node) {
+        let Some(light) = node.light.and_then(|light| scene.lights.get(light)) else {
+            continue;
+        };
+        lights += 1;
+        let distance = match light.kind {
+            LightKind::Directional => 1.0,
+            LightKind::Point | LightKind::Spot { .. } => world_from_node
+                .w_axis
+                .truncate()
+                .distance(bounds.center())
+                .max(least_distance),
+        };
+        lux += light.intensity * luminance(light.color) / (distance * distance);
+    }
+    let sun = match config.sun.enabled {
+        config::Switch::Auto => lights == 0,
+        config::Switch::On => true,
+        config::Switch::Off => false,
+    };
+    if sun {
+        lux += config.sun.strength * luminance(config.sun.color.into());
+    }
+    if lux > 0.0 && lux.is_finite() && !FITTING_LUX.contains(&lux) {
+        (USUAL_LUX / lux).log2()
+    } else {
+        0.0
+    }
+}
+
+/// Luminance of a linear colour (Rec. 709).
+fn luminance(color: Vec3) -> f32 {
+    color.dot(Vec3::new(0.2126, 0.7152, 0.0722))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Light, Node, Transform};
+
+    const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
+
+    fn cuboid(center: Vec3, half: Vec3) -> Aabb {
+        Aabb {
+            min: center - half,
+            max: center + half,
+        }
+    }
+
+    /// From a millimetre to 100 km, wide and tall, near the origin and off it: all corners inside the picture and between the
+    /// planes, and the picture well filled.
+    #[test]
+    fn framing_holds_every_corner_at_every_scale() {
+        for scale in [1e-3, 1.0, 1e5] {
+            for half in [
+                Vec3::ONE,
+                Vec3::new(1.0, 0.01, 0.2),
+                Vec3::new(0.1, 2.0, 0.0),
+            ] {
+                for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
+                    let bounds = cuboid(offset * scale, half * scale);
+                    let view = Viewpoint::framing(bounds, LENS, aspect);
+                    let (near, far) = view.clip_planes(bounds, distance(bounds, view.eye()));
+                    let tan = 0.4_f32.tan();
+                    let mut widest = 0.0_f32;
+                    for corner in bounds.corners() {
+                        let p = view.world_from_view.inverse().transform_point3(corner);
+                        assert!((near..far).contains(&-p.z), "{near} {far} {p}");
+                        let (x, y) = (p.x / -p.z / tan / aspect, p.y / -p.z / tan);
+                        widest = widest.max(x.abs()).max(y.abs());
+                    }
+                    assert!((0.9..0.96).contains(&widest), "{widest} {bounds:?}");
+                    assert!(far / near < 1e5, "{near} {far}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn orthographic_framing_fits() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let lens = Projection::Orthographic { half_height: 1.0 };
+        let view = Viewpoint::framing_from(bounds, Vec3::Z, lens, 1.0);
+        let Projection::Orthographic { half_height } = view.projection else {
+            panic!("the projection changed")
+        };
+        assert!((1.0..1.1).contains(&half_height));
+        assert!(view.eye().z > 1.0);
+    }
+
+    #[test]
+    fn no_direction_is_degenerate() {
+        for direction in [
+            Vec3::Y,
+            Vec3::NEG_Y,
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::splat(1e-30),
+        ] {
+            let m = Viewpoint::looking(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
+            assert!((m.determinant() - 1.0).abs() < 1e-4, "{direction}: {m}");
+        }
+    }
+
+    #[test]
+    fn planes_hold_inside_and_close_up() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::splat(10.0));
+        let view = Viewpoint::looking(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
+        let (near, far) = view.clip_planes(bounds, 1.0);
+        assert!(near <= 0.01 && far > 17.4, "{near} {far}");
+        assert!(view.clip_planes(bounds, 1e-3).0 <= 1.1e-4);
+    }
+
+    #[test]
+    fn a_point_has_an_extent() {
+        for point in [Vec3::ZERO, Vec3::splat(3.0), Vec3::splat(1e30)] {
+            let bounds = cuboid(point, Vec3::ZERO);
+            assert!(extent(bounds) > 0.0 && extent(bounds).is_finite());
+        }
+    }
+
+    fn lit(kind: LightKind, intensity: f32, translation: Vec3) -> (Scene, Pose) {
+        let scene = Scene {
+            nodes: vec![Node {
+                name: String::new(),
+                parent: None,
+                transform: Transform::Matrix(Mat4::IDENTITY),
+                mesh: None,
+                skin: None,
+                weights: Vec::new(),
+                light: Some(0),
+                camera: None,
+            }],
+            lights: vec![Light {
+                name: String::new(),
+                kind,
+                color: Vec3::ONE,
+                intensity,
+                range: None,
+            }],
+            ..Scene::default()
+        };
+        let pose = Pose {
+            world_from_node: vec![Mat4::from_translation(translation)],
+            weights: vec![Vec::new()],
+        };
+        (scene, pose)
+    }
+
+    #[test]
+    fn exposure_follows_the_light() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let mut config = config::Config::default();
+        let ev =
+            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, bounds, config);
+        assert_eq!(ev((Scene::default(), Pose::default()), &config), 0.0);
+        assert_eq!(
+            ev(lit(LightKind::Directional, 3.0, Vec3::ZERO), &config),
+            0.0
+        );
+        assert_eq!(
+            ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config),
+            -2.0
+        );
+        assert_eq!(
+            ev(lit(LightKind::Point, 1200.0, Vec3::X * 10.0), &config),
+            -2.0
+        );
+        assert!(ev(lit(LightKind::Point, 0.01, Vec3::ZERO), &config) > 2.0);
+        assert_eq!(
+            ev(lit(LightKind::Directional, 0.0, Vec3::ZERO), &config),
+            0.0
+        );
+        config.image.exposure = "1.5".into();
+        assert_eq!(
+            ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config),
+            1.5
+        );
+    }
+}
