@@ -1,10 +1,11 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{TimeArgs, output, render};
+use super::{TimeArgs, render};
 use crate::{
     Result,
     config::Config,
     gpu::Gpu,
+    output,
     reference::deform,
     render::{Channel, FrameInput, Merged, Renderer},
     scene::{self, Pose, Progress, Projection, Scene, framing::Viewpoint},
@@ -61,7 +62,7 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     };
     let mut encoder = gpu.encoder("export");
     let view = target.create_view(&wgpu::TextureViewDescriptor::default());
-    renderer.record(&gpu, &mut encoder, &input, &view, target.format())?;
+    renderer.record(&gpu, &mut encoder, &input, &view)?;
     renderer.submit(&gpu, encoder);
     gpu.wait()?;
     renderer.read_merged(&gpu, &buffers)

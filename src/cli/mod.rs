@@ -3,8 +3,6 @@
 pub mod adapters;
 pub mod export;
 pub mod info;
-mod output;
-mod picture;
 pub mod render;
 
 use crate::{

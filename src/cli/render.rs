@@ -1,10 +1,11 @@
 //! `canopy render`: pictures without a window.
 
-use super::{LookArgs, TimeArgs, output, picture};
+use super::{LookArgs, TimeArgs};
 use crate::{
     Error, Result,
     config::Config,
     gpu::Gpu,
+    output::{self, picture},
     reference::deform,
     render::{Channel, FrameInput, Renderer, SceneBuffers, View},
     scene::{
@@ -188,13 +189,8 @@ impl Shot {
         };
         let mut encoder = self.gpu.encoder("frame");
         let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
-        self.renderer.record(
-            &self.gpu,
-            &mut encoder,
-            &input,
-            &target_view,
-            target.format(),
-        )?;
+        self.renderer
+            .record(&self.gpu, &mut encoder, &input, &target_view)?;
         self.renderer.submit(&self.gpu, encoder);
         self.gpu.wait()
     }
@@ -204,7 +200,9 @@ impl Shot {
         match (output.channel, output.extension) {
             (Channel::Lit, "png") => picture::png(width, height, self.gpu.read_texture(target)?),
             (channel, extension) => {
-                let image = self.renderer.read_channel(&self.gpu, channel)?;
+                let image = self
+                    .renderer
+                    .read_channel(&self.gpu, channel, &self.buffers)?;
                 if extension == "exr" {
                     return picture::exr(&image);
                 }
@@ -215,9 +213,7 @@ impl Shot {
     }
 
     fn write_stats(mut self, path: &Path) -> Result<()> {
-        // Timings come in with the next submission after they are done.
-        let encoder = self.gpu.encoder("timings");
-        self.renderer.submit(&self.gpu, encoder);
+        self.renderer.collect(&self.gpu);
         let stats = self.renderer.stats();
         let passes = stats
             .passes
