@@ -1,6 +1,6 @@
 //! The stone, timber and metal of the courtyard, as meshes.
 
-use crate::mesh::{Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, sphere, spandrel, tube};
+use crate::mesh::{Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, spandrel, sphere, tube};
 use crate::noise::{Rng, value};
 use glam::{Mat4, Quat, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
@@ -59,12 +59,12 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
         let across = along.normalize().perp().abs() * width;
         for i in 0..count {
             let center = from + along * ((i as f32 + 0.5) / count as f32);
-            let size = along.abs() / count as f32 + across - Vec2::splat(0.004);
-            let block = bevel_box(
-                Vec3::new(center.x, (bottom + top) * 0.5, center.y),
-                Vec3::new(size.x, top - bottom, size.y),
-                0.022,
-            );
+            let size = along.abs() / count as f32 + across;
+            let block =
+                bevel_box(Vec3::new(center.x, (bottom + top) * 0.5, center.y), Vec3::new(size.x, top - bottom, size.y), 0.022);
+            // Its neighbours and the floor hide the rest.
+            let inner = i > 0 && i + 1 < count;
+            let block = block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
             mesh.append(&block.tinted(stone_tint(&mut rng, 0.2)).uv_shifted(Vec2::new(rng.unit(), rng.unit())));
         }
     };
@@ -87,8 +87,18 @@ pub(crate) fn column(radius: f32, height: f32) -> Mesh {
         let t = i as f32 / 6.0;
         profile.push(((1.0 - 0.16 * t * t) * r, foot + (head - foot) * t));
     }
-    profile.extend([(0.98 * r, head + 0.04 * r), (1.0 * r, head + 0.12 * r), (0.98 * r, head + 0.2 * r), (0.86 * r, head + 0.24 * r)]);
-    profile.extend([(0.9 * r, head + 0.42 * r), (1.08 * r, head + 0.66 * r), (1.32 * r, head + 0.82 * r), (1.36 * r, head + 0.9 * r)]);
+    profile.extend([
+        (0.98 * r, head + 0.04 * r),
+        (1.0 * r, head + 0.12 * r),
+        (0.98 * r, head + 0.2 * r),
+        (0.86 * r, head + 0.24 * r),
+    ]);
+    profile.extend([
+        (0.9 * r, head + 0.42 * r),
+        (1.08 * r, head + 0.66 * r),
+        (1.32 * r, head + 0.82 * r),
+        (1.36 * r, head + 0.94 * r),
+    ]);
     let mut mesh = lathe(&profile, 22);
     let wide = 3.0 * r;
     mesh.append(&bevel_box(Vec3::Y * 0.15 * r, Vec3::new(wide, 0.3 * r, wide), 0.012));
@@ -103,13 +113,16 @@ pub(crate) fn arcade_bay() -> Mesh {
     let mut mesh = column(0.17, spring);
     mesh.append(&spandrel(BAY, radius, spring, 3.86, depth).at(middle));
     for (side, lift) in [(1.0, 0.0), (-1.0, 0.0)] {
-        let ring: Vec<Vec3> =
-            half_circle(radius + 0.07, 20).iter().map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5)).collect();
+        let ring: Vec<Vec3> = half_circle(radius + 0.07, 20)
+            .iter()
+            .map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5))
+            .collect();
         mesh.append(&bar(&ring, Vec3::Z, Vec2::new(0.07, 0.13)));
     }
-    mesh.append(&bevel_box(middle + Vec3::Y * 3.91, Vec3::new(BAY, 0.1, depth + 0.1), 0.02));
-    mesh.append(&bevel_box(middle + Vec3::Y * 4.01, Vec3::new(BAY, 0.1, depth + 0.22), 0.03));
-    mesh.append(&bevel_box(middle + Vec3::Y * 4.13, Vec3::new(BAY, 0.14, depth + 0.4), 0.035));
+    for (y, height, wider, bevel) in [(3.91, 0.1, 0.1, 0.02), (4.01, 0.1, 0.22, 0.03), (4.13, 0.14, 0.4, 0.035)] {
+        let course = bevel_box(middle + Vec3::Y * y, Vec3::new(BAY + bevel * 2.0, height, depth + wider), bevel);
+        mesh.append(&course.facing(|n| n.x.abs() < 0.5));
+    }
     mesh
 }
 
@@ -143,6 +156,9 @@ pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
         }
     }
     mesh.append(&plain_box(Vec3::new(length * 0.5, 4.02, -depth * 0.5 - 0.16), Vec3::new(length, 0.24, depth + 0.25)));
+    // What is behind the blocks, and the wall at the right end.
+    mesh.append(&plain_box(Vec3::new(length * 0.5, 1.95, -depth - 0.17), Vec3::new(length, 3.9, 0.3)));
+    mesh.append(&plain_box(Vec3::new(length + 0.05, 1.95, -depth * 0.5 - 0.16), Vec3::new(0.3, 3.9, depth - 0.28)));
     // Ribs across the ceiling.
     for bay in 0..=bays {
         let center = Vec3::new(bay as f32 * BAY, 3.78, -depth * 0.5);
@@ -195,7 +211,7 @@ pub(crate) fn pergola() -> Mesh {
     }
     for i in 0..=12 {
         let x = -2.7 + 5.4 * i as f32 / 12.0;
-        let rib: Vec<Vec3> = (0..=22).map(|s| vault_point(x, s as f32 / 22.0, 0.0)).collect();
+        let rib: Vec<Vec3> = (0..=18).map(|s| vault_point(x, s as f32 / 18.0, 0.0)).collect();
         timber(bar(&rib, Vec3::X, Vec2::new(0.045, 0.085)));
     }
     for i in 1..24 {
@@ -259,7 +275,17 @@ pub(crate) fn basin() -> Mesh {
 pub(crate) fn pedestal() -> Mesh {
     let mut mesh = bevel_box(Vec3::Y * 0.09, Vec3::new(0.74, 0.18, 0.74), 0.025);
     mesh.append(&lathe(
-        &[(0.30, 0.18), (0.31, 0.22), (0.29, 0.27), (0.2, 0.31), (0.165, 0.4), (0.15, 0.6), (0.16, 0.78), (0.22, 0.84), (0.25, 0.86)],
+        &[
+            (0.30, 0.18),
+            (0.31, 0.22),
+            (0.29, 0.27),
+            (0.2, 0.31),
+            (0.165, 0.4),
+            (0.15, 0.6),
+            (0.16, 0.78),
+            (0.22, 0.84),
+            (0.25, 0.86),
+        ],
         22,
     ));
     mesh.append(&bevel_box(Vec3::Y * 0.91, Vec3::new(0.58, 0.1, 0.58), 0.02));
@@ -268,9 +294,9 @@ pub(crate) fn pedestal() -> Mesh {
 
 /// The fixed rings of the armillary sphere with its foot, centred on the sphere.
 pub(crate) fn armillary_frame(radius: f32) -> Mesh {
-    let mut mesh = tube(&circle(radius, 48), |_| 0.016, 8, true);
+    let mut mesh = tube(&circle(radius, 44), |_| 0.016, 7, true);
     let flat = Mat4::from_quat(Quat::from_rotation_x(FRAC_PI_2));
-    mesh.append(&tube(&circle(radius * 1.02, 48), |_| 0.014, 8, true).moved(flat));
+    mesh.append(&tube(&circle(radius * 1.02, 44), |_| 0.014, 7, true).moved(flat));
     let foot = [(0.16, -radius - 0.2), (0.165, -radius - 0.17), (0.06, -radius - 0.13), (0.03, -radius - 0.07), (0.035, -radius)];
     mesh.append(&lathe(&foot, 16));
     mesh
@@ -282,21 +308,21 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     let mut mesh = Mesh::default();
     for i in 0..3 {
         let turn = Mat4::from_rotation_y(PI * i as f32 / 3.0);
-        mesh.append(&tube(&circle(r, 40), |_| 0.009, 6, true).moved(turn));
+        mesh.append(&tube(&circle(r, 36), |_| 0.009, 5, true).moved(turn));
     }
     for (height, tilt) in [(0.0, 0.0), (0.42, 0.0), (-0.42, 0.0), (0.0, 0.41)] {
-        let ring = circle(r * (1.0f32 - height * height).sqrt(), 40);
+        let ring = circle(r * (1.0f32 - height * height).sqrt(), 36);
         let lay = Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
-        mesh.append(&tube(&ring, |_| 0.0085, 6, true).moved(lay));
+        mesh.append(&tube(&ring, |_| 0.0085, 5, true).moved(lay));
     }
     mesh.append(&tube(&[Vec3::Y * -r * 1.1, Vec3::ZERO, Vec3::Y * r * 1.1], |_| 0.01, 8, false));
     mesh.append(&sphere(0.1, 20));
     mesh
 }
 
-/// A hanging lantern of thin bars, its ring at the origin: six panes' frames under a roof, open below. The second mesh glows.
-pub(crate) fn lantern() -> (Mesh, Mesh) {
-    let mut frame = tube(&[Vec3::ZERO, Vec3::Y * -0.3, Vec3::Y * -0.6], |_| 0.008, 6, false);
+/// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below. The second mesh glows.
+pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
+    let mut frame = tube(&[Vec3::Y * rod, Vec3::Y * -0.6], |_| 0.008, 6, false);
     frame.append(&lathe(&[(0.20, -0.72), (0.19, -0.70), (0.1, -0.62), (0.035, -0.56), (0.02, -0.5)], 6));
     frame.append(&lathe(&[(0.0, -0.719), (0.20, -0.72)], 6).tinted(Vec3::splat(0.5)));
     for i in 0..6 {
@@ -309,28 +335,26 @@ pub(crate) fn lantern() -> (Mesh, Mesh) {
         frame.append(&tube(&circle(radius, 24), |_| 0.008, 6, true).moved(lay));
     }
     let glow = lathe(&[(0.0, -0.86), (0.045, -0.85), (0.07, -0.80), (0.065, -0.745), (0.04, -0.72)], 14);
-    (frame, glow)
+    (frame.at(Vec3::Y * -rod), glow.at(Vec3::Y * -rod))
 }
 
 /// A pendant lamp that throws its light down; its opening is at the origin. The second mesh glows.
 pub(crate) fn pendant(drop: f32) -> (Mesh, Mesh) {
     let mut shade = tube(&[Vec3::Y * 0.2, Vec3::Y * (0.2 + drop * 0.5), Vec3::Y * (0.2 + drop)], |_| 0.008, 6, false);
-    shade.append(&lathe(&[(0.17, 0.0), (0.15, 0.06), (0.09, 0.13), (0.04, 0.17), (0.03, 0.22), (0.0, 0.23)], 24));
-    shade.append(&lathe(&[(0.0, 0.165), (0.085, 0.125), (0.142, 0.055), (0.162, 0.0)], 24));
+    let inside = [(0.0, 0.165), (0.085, 0.125), (0.142, 0.055), (0.162, 0.0)];
+    let outside = [(0.17, 0.0), (0.15, 0.06), (0.09, 0.13), (0.04, 0.17), (0.03, 0.22), (0.0, 0.23)];
+    shade.append(&lathe(&[&inside[..], &outside[..]].concat(), 24));
     (shade, sphere(0.05, 14).at(Vec3::Y * 0.09))
 }
 
 /// Points of a wire that hangs between two points, `sag` lower in its middle.
 pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<Vec3> {
-    (0..=count)
-        .map(|i| i as f32 / count as f32)
-        .map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t))
-        .collect()
+    (0..=count).map(|i| i as f32 / count as f32).map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t)).collect()
 }
 
 /// The ground around the courtyard: grass, with a colour per vertex.
 pub(crate) fn ground(half: f32) -> Mesh {
-    let count = 26;
+    let count = 18;
     let mut mesh = Mesh::default();
     for j in 0..=count {
         for i in 0..=count {

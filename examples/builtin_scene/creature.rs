@@ -41,7 +41,7 @@ pub(crate) struct Creature {
 }
 
 /// Cells of the grid from which the surface is taken, in metres.
-const CELL: f32 = 0.037;
+const CELL: f32 = 0.043;
 /// Over how many metres bones melt into each other.
 const BLEND: f32 = 0.055;
 
@@ -79,7 +79,8 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
         (v(0.76, 1.34, 0.0), 0.105),
     ];
     let neck = chain(&mut joints, &mut bones, "neck", Some(chest), &neck);
-    let head = chain(&mut joints, &mut bones, "head", Some(neck + 3), &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)]);
+    let head =
+        chain(&mut joints, &mut bones, "head", Some(neck + 3), &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)]);
     bones.push(Bone { joint: head, from: v(0.98, 1.35, 0.0), to: v(1.17, 1.30, 0.0), radii: Vec2::new(0.108, 0.092) });
     for side in [-1.0, 1.0] {
         // Brows, cheeks and nostrils.
@@ -100,7 +101,7 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(0.22, 0.40, 0.17 * side), 0.115),
             (v(0.12, 0.22, 0.29 * side), 0.082),
             (v(0.25, 0.062, 0.31 * side), 0.062),
-            (v(0.38, 0.045, 0.32 * side), 0.052),
+            (FEET[0] * v(1.0, 1.0, side), 0.052),
         ];
         let first = chain(&mut joints, &mut bones, &format!("{name} arm"), Some(chest), &front);
         toes(&mut bones, first + 2, front[3].0, side);
@@ -108,7 +109,7 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(-0.48, 0.38, 0.17 * side), 0.155),
             (v(-0.30, 0.22, 0.31 * side), 0.098),
             (v(-0.50, 0.068, 0.33 * side), 0.066),
-            (v(-0.33, 0.045, 0.36 * side), 0.056),
+            (FEET[1] * v(1.0, 1.0, side), 0.056),
         ];
         let first = chain(&mut joints, &mut bones, &format!("{name} leg"), Some(hips), &hind);
         toes(&mut bones, first + 2, hind[3].0, side);
@@ -116,8 +117,14 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
     let mut wings = Vec::new();
     for (side, name) in [(1.0, "left"), (-1.0, "right")] {
         let [shoulder, wrist, tip] = [SHOULDER, WRIST, FINGERS[1]].map(|p| p * v(1.0, 1.0, side));
-        let wing = chain(&mut joints, &mut wings, &format!("{name} wing"), Some(chest), &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)]);
-        wings.extend(FINGERS.map(|to| Bone { joint: wing + 1, from: wrist, to: to * v(1.0, 1.0, side), radii: Vec2::splat(0.05) }));
+        let wing =
+            chain(&mut joints, &mut wings, &format!("{name} wing"), Some(chest), &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)]);
+        wings.extend(FINGERS.map(|to| Bone {
+            joint: wing + 1,
+            from: wrist,
+            to: to * v(1.0, 1.0, side),
+            radii: Vec2::splat(0.05),
+        }));
     }
     (joints, bones, wings, head)
 }
@@ -132,7 +139,7 @@ const FINGERS: [Vec3; 4] =
 fn wings() -> Mesh {
     let deep = Vec3::new(0.62, 0.17, 0.11);
     let pale = Vec3::new(0.92, 0.58, 0.38);
-    let jade = Vec3::new(0.11, 0.25, 0.21);
+    let jade = Vec3::new(0.15, 0.26, 0.17);
     let mut mesh = Mesh::default();
     for side in [-1.0, 1.0] {
         let mirror = |p: Vec3| p * Vec3::new(1.0, 1.0, side);
@@ -150,7 +157,7 @@ fn wings() -> Mesh {
         let edges = [FINGERS[0], FINGERS[1], FINGERS[2], FINGERS[3], last];
         for pair in edges.windows(2) {
             let root = if pair[1] == last { WRIST.lerp(SHOULDER, 0.5) } else { WRIST };
-            let membrane = surface(6, 6, |u, v| {
+            let membrane = surface(5, 4, |u, v| {
                 let spread = WRIST.lerp(root, u).lerp(pair[0].lerp(pair[1], u), v);
                 let scallop = (spread - WRIST) * -0.20 * (u * std::f32::consts::PI).sin() * v;
                 let lift = Vec3::new(0.2, 1.0, 0.4) * 0.03 * 4.0 * v * (1.0 - v);
@@ -166,12 +173,17 @@ fn wings() -> Mesh {
     mesh
 }
 
+/// The feet of the left side: front and hind, where their toes start.
+const FEET: [Vec3; 2] = [Vec3::new(0.37, 0.046, 0.32), Vec3::new(-0.33, 0.046, 0.36)];
+
+/// Where the three toes of a foot end.
+fn toe_tips(foot: Vec3, side: f32) -> [Vec3; 3] {
+    [-0.62, 0.08, 0.78f32].map(|spread| foot + Vec3::new(0.135 * spread.cos(), -0.018, 0.135 * spread.sin() * side))
+}
+
 /// Three toes that spread from the end of a foot.
 fn toes(bones: &mut Vec<Bone>, joint: usize, foot: Vec3, side: f32) {
-    for spread in [-0.5, 0.1, 0.7f32] {
-        let to = foot + Vec3::new(0.10 * spread.cos(), -0.012, 0.10 * spread.sin() * side);
-        bones.push(Bone { joint, from: foot, to, radii: Vec2::new(0.045, 0.032) });
-    }
+    bones.extend(toe_tips(foot, side).map(|to| Bone { joint, from: foot, to, radii: Vec2::new(0.044, 0.027) }));
 }
 
 impl Bone {
@@ -278,8 +290,8 @@ fn skin(bones: &[Bone], joints: usize, points: &[Vec3]) -> Skinning {
 
 /// Jade above with darker bands, cream below.
 fn hide_color(p: Vec3, n: Vec3) -> Vec3 {
-    let jade = Vec3::new(0.15, 0.33, 0.27);
-    let deep = Vec3::new(0.05, 0.16, 0.15);
+    let jade = Vec3::new(0.25, 0.39, 0.23);
+    let deep = Vec3::new(0.08, 0.17, 0.12);
     let cream = Vec3::new(0.80, 0.68, 0.46);
     let spots = value(Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0), 1024, 5);
     let back = jade.lerp(deep, ((spots - 0.35) * 1.2 + n.y * 0.45).clamp(0.0, 1.0));
@@ -300,6 +312,13 @@ fn horns(bones: &[Bone]) -> Mesh {
             .map(|t| Vec3::new(0.74 - 0.26 * t, 1.50 + 0.20 * t - 0.06 * t * t, side * (0.07 + 0.10 * t - 0.03 * t * t)))
             .collect();
         mesh.append(&tube(&horn, |t| 0.034 * (1.0 - 0.9 * t), 8, false).tinted(bone));
+        for foot in FEET.map(|foot| foot * Vec3::new(1.0, 1.0, side)) {
+            for tip in toe_tips(foot, side) {
+                let out = (tip - foot).with_y(0.0).normalize();
+                let claw = [tip + out * 0.008, tip + out * 0.034, tip + out * 0.062 - Vec3::Y * 0.018];
+                mesh.append(&tube(&claw, |t| 0.016 * (1.0 - 0.85 * t), 6, false).tinted(bone));
+            }
+        }
         // Ears: flat leaves behind the cheeks.
         let ear: Vec<Vec3> = (0..=5)
             .map(|i| i as f32 / 5.0)
@@ -308,7 +327,8 @@ fn horns(bones: &[Bone]) -> Mesh {
         mesh.append(&tube(&ear, |t| 0.05 * (t * 3.0 + 0.35).min(1.0) * (1.0 - t * 0.93), 8, false).tinted(coral));
     }
     // The crest: leaf-shaped plates from the head along neck, back and tail.
-    let mut line = vec![Vec3::new(0.72, 1.5, 0.0), Vec3::new(0.60, 1.22, 0.0), Vec3::new(0.54, 0.98, 0.0), Vec3::new(0.40, 0.75, 0.0)];
+    let mut line =
+        vec![Vec3::new(0.72, 1.5, 0.0), Vec3::new(0.60, 1.22, 0.0), Vec3::new(0.54, 0.98, 0.0), Vec3::new(0.40, 0.75, 0.0)];
     line.extend([Vec3::new(0.14, 0.66, 0.0), Vec3::new(-0.2, 0.68, 0.0), Vec3::new(-0.5, 0.62, 0.0)]);
     line.extend((0..=8).map(|i| tail_curve(i as f32 / 8.0) + Vec3::Y * 0.1));
     let lengths: Vec<f32> = line.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
@@ -377,15 +397,16 @@ pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
         (t * std::f32::consts::PI).sin().powi(2)
     };
     let number: f32 = joint.name.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(1.0);
-    let turn = |yaw: f32, pitch: f32, roll: f32| {
-        Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll)
-    };
+    let turn =
+        |yaw: f32, pitch: f32, roll: f32| Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
     let flap = |amount: f32| {
         let flutter = bump(0.62, 0.88) * (TAU * share * 9.0).sin();
         Quat::from_rotation_x(amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)))
     };
     match joint.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ') {
-        "neck" => turn(0.13 * wave(1.0, 0.05 * number), 0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6), 0.03 * wave(1.0, 0.2)),
+        "neck" => {
+            turn(0.13 * wave(1.0, 0.05 * number), 0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6), 0.03 * wave(1.0, 0.2))
+        }
         "head" => turn(0.22 * wave(1.0, 0.3), -0.10 + 0.10 * wave(2.0, 0.4), 0.16 * wave(1.0, 0.45)),
         "tail" => turn(0.15 * wave(1.0, 0.09 * number), 0.03 * wave(2.0, 0.12 * number) * (number > 2.0) as u8 as f32, 0.0),
         "spine" if number > 1.0 => turn(0.008 * wave(1.0, 0.1), 0.008 * wave(2.0, 0.0), 0.0),

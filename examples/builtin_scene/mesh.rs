@@ -52,6 +52,25 @@ impl Mesh {
         self.quad(a, b, c, d);
     }
 
+    /// The mesh without the triangles whose vertices' normals are all rejected by `keep`: faces that nobody sees.
+    pub(crate) fn facing(self, keep: impl Fn(Vec3) -> bool) -> Self {
+        let mut mesh = Self::default();
+        let mut kept = vec![u32::MAX; self.positions.len()];
+        for triangle in self.indices.chunks_exact(3) {
+            if !triangle.iter().any(|&i| keep(self.normals[i as usize])) {
+                continue;
+            }
+            for i in triangle.iter().map(|&i| i as usize) {
+                if kept[i] == u32::MAX {
+                    kept[i] = mesh.vertex(self.positions[i], self.normals[i], self.uvs[i]);
+                    mesh.colors[kept[i] as usize] = self.colors[i];
+                }
+                mesh.indices.push(kept[i]);
+            }
+        }
+        mesh
+    }
+
     /// Adds another mesh.
     pub(crate) fn append(&mut self, other: &Mesh) {
         let first = self.positions.len() as u32;
@@ -383,10 +402,8 @@ pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f3
         let mut lower = vec![Vec3::new(-width * 0.5, spring, z)];
         lower.extend(arc.iter().map(|p| p.with_z(z)));
         lower.push(Vec3::new(width * 0.5, spring, z));
-        let pairs: Vec<[u32; 2]> = lower
-            .iter()
-            .map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal))))
-            .collect();
+        let pairs: Vec<[u32; 2]> =
+            lower.iter().map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal)))).collect();
         for pair in pairs.windows(2) {
             mesh.quad(pair[0][0], pair[1][0], pair[1][1], pair[0][1]);
         }

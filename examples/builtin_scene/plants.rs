@@ -21,7 +21,7 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
     let mut tips = Vec::new();
     grow(&mut wood, &mut tips, &mut rng, Vec3::ZERO, Vec3::new(0.12, 1.0, -0.05), 1.9, 0.17, 0);
     for (tip, along) in tips {
-        for _ in 0..7 {
+        for _ in 0..6 {
             let stem = tip + rng.direction() * 0.22;
             let out = (stem - middle).normalize();
             let up = (out + rng.direction() * 0.8 + along * 0.4 - Vec3::Y * 0.15).normalize();
@@ -35,7 +35,16 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
 
 /// Grows a branch and what forks from it; the ends of the last ones go into `tips` with their direction.
 #[expect(clippy::too_many_arguments, reason = "a recursion whose state is its arguments")]
-fn grow(wood: &mut Mesh, tips: &mut Vec<(Vec3, Vec3)>, rng: &mut Rng, from: Vec3, along: Vec3, length: f32, radius: f32, depth: u32) {
+fn grow(
+    wood: &mut Mesh,
+    tips: &mut Vec<(Vec3, Vec3)>,
+    rng: &mut Rng,
+    from: Vec3,
+    along: Vec3,
+    length: f32,
+    radius: f32,
+    depth: u32,
+) {
     let bend = rng.direction() * 0.14 * length;
     let along = along.normalize();
     let count = if depth < 2 { 6 } else { 3 };
@@ -87,7 +96,13 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
         stems.append(&tube(&path, |t| 0.026 * (1.0 - 0.75 * t), 6, false));
         let axis = |p: Vec3| Vec3::new(p.x, p.y.min(BEAM_TOP), if p.y > BEAM_TOP { p.z * 0.4 } else { foot.y });
         for (i, &p) in path.iter().enumerate() {
-            let dense = if i < 8 { 1 } else if i < 24 { 3 } else { 11 };
+            let dense = if i < 8 {
+                1
+            } else if i < 24 {
+                3
+            } else {
+                9
+            };
             for _ in 0..dense {
                 let scatter = if i < 24 { 0.12 } else { 0.34 };
                 let stem = p + rng.direction() * scatter * rng.unit();
@@ -122,7 +137,8 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
 fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     let mut mesh = mesh;
     let rough = |p: Vec3| {
-        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9) + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
+        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9)
+            + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
             - 1.0
     };
     for i in 0..mesh.positions.len() {
@@ -156,12 +172,13 @@ pub(crate) fn cypress() -> Mesh {
 /// A clipped hedge along +Z: a rounded box around the origin.
 pub(crate) fn hedge(length: f32, height: f32, width: f32) -> Mesh {
     let around = |v: f32| {
-        let p = Vec2::from_angle(PI * (1.08 - 1.16 * v));
+        let p = Vec2::from_angle(PI * (1.35 - 1.7 * v));
         let power = |x: f32| x.signum() * x.abs().powf(0.4);
         Vec2::new(power(p.x) * width * 0.5, (power(p.y) * 0.5 + 0.5) * height)
     };
     let mesh = surface(64, 14, |u, v| {
-        let p = around(v);
+        // Rounded off at its ends.
+        let p = around(v) * (1.0 - (2.0 * u - 1.0).abs().powi(40)).max(1e-3).sqrt();
         Vec3::new(p.x, p.y, (u - 0.5) * length)
     });
     leafy(mesh, 0.09)
@@ -200,7 +217,7 @@ fn petals(stage: &Stage) -> Mesh {
                     spine += Vec2::new(lean.sin(), lean.cos()) * length * v / steps as f32;
                 }
                 let lean = stage.lean[ring] + stage.curl * v * v * 1.6;
-                let blade = 0.21 * length / 0.8 * (v.powf(0.75) * (1.0 - v.powi(3))).powf(0.62) * 1.5 + 0.004;
+                let blade = 0.26 * length * (v.powf(0.8) * (1.0 - v.powf(2.4))).powf(0.8) * 1.5 + 0.004;
                 let across = (u - 0.5) * 2.0;
                 let cup = across * across * blade * 0.42;
                 let p = Vec3::new(spine.x - cup * lean.cos(), spine.y + cup * lean.sin(), across * blade);
@@ -218,10 +235,10 @@ fn petals(stage: &Stage) -> Mesh {
 fn paint_petal(mut petal: Mesh, ring: usize) -> Mesh {
     for (color, uv) in petal.colors.iter_mut().zip(&petal.uvs) {
         let along = 1.0 - uv.y;
-        let pale = Vec3::new(0.98, 0.72, 0.56);
-        let deep = Vec3::new(0.80, 0.16, 0.12);
+        let pale = Vec3::new(0.96, 0.60, 0.46);
+        let deep = Vec3::new(0.74, 0.12, 0.10);
         let vein = 0.92 + 0.08 * ((uv.x - 0.5) * 26.0).cos();
-        *color = (deep.lerp(pale, (along * 0.9 + 0.08 * ring as f32).clamp(0.0, 1.0)) * vein).extend(1.0);
+        *color = (deep.lerp(pale, (along * along * 0.9 + 0.1 * ring as f32).clamp(0.0, 1.0)) * vein).extend(1.0);
     }
     petal
 }
@@ -240,6 +257,52 @@ pub(crate) fn flower() -> (Mesh, Vec<Target>) {
     (closed, targets)
 }
 
+/// Twigs that fell from the tree, flat on the floor around the origin.
+pub(crate) fn fallen(count: usize, radius: f32) -> Mesh {
+    let mut rng = Rng::new(19);
+    let mut mesh = Mesh::default();
+    for i in 0..count {
+        let place = Vec2::from_angle(rng.range(0.0, TAU)) * radius * rng.unit().sqrt();
+        let along = Vec2::from_angle(rng.range(0.0, TAU)).extend(0.0).xzy();
+        let up = (along + Vec3::Y * rng.range(0.05, 0.25)) * rng.range(0.12, 0.2);
+        let right = up.cross(Vec3::Y).normalize() * up.length();
+        let dry = Vec3::new(1.0, 0.62 + 0.2 * rng.unit(), 0.42);
+        let stem = Vec3::new(place.x, 0.008 + 0.0004 * i as f32, place.y);
+        mesh.append(&card(stem, up, right, Vec3::Y).tinted(dry));
+    }
+    mesh
+}
+
+/// A pot with a shrub: its clay, and its leaf cards.
+pub(crate) fn pot() -> (Mesh, Mesh) {
+    let clay = lathe(
+        &[
+            (0.20, 0.0),
+            (0.21, 0.03),
+            (0.27, 0.34),
+            (0.31, 0.36),
+            (0.33, 0.40),
+            (0.33, 0.45),
+            (0.30, 0.47),
+            (0.27, 0.45),
+            (0.26, 0.38),
+            (0.0, 0.40),
+        ],
+        24,
+    );
+    let mut rng = Rng::new(41);
+    let mut leaves = Mesh::default();
+    for _ in 0..110 {
+        let out = (rng.direction() + Vec3::Y * 0.45).normalize();
+        let stem = Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
+        let up = (out + rng.direction() * 0.7).normalize();
+        let right = up.cross(out + rng.direction() * 0.6).normalize();
+        let size = rng.range(0.2, 0.3);
+        leaves.append(&card(stem, up * size, right * size, out).tinted(leaf_tint(&mut rng)));
+    }
+    (clay, leaves)
+}
+
 /// The flower's heart: a small dome with stamens.
 pub(crate) fn heart() -> Mesh {
     let mut mesh = lathe(&[(0.13, -0.02), (0.12, 0.03), (0.08, 0.08), (0.0, 0.1)], 16);
@@ -256,7 +319,8 @@ pub(crate) fn heart() -> Mesh {
 /// Lily pads that float around a centre at y = 0.
 pub(crate) fn lily_pads() -> Mesh {
     let mut mesh = Mesh::default();
-    for (angle, distance, size) in [(0.4, 0.60, 0.17), (2.1, 0.62, 0.14), (3.4, 0.57, 0.19), (5.3, 0.63, 0.15), (1.3, 0.66, 0.09)] {
+    for (angle, distance, size) in [(0.4, 0.60, 0.17), (2.1, 0.62, 0.14), (3.4, 0.57, 0.19), (5.3, 0.63, 0.15), (1.3, 0.66, 0.09)]
+    {
         let middle = Vec2::from_angle(angle) * distance;
         let pad = surface(18, 3, |u, v| {
             let p = middle + Vec2::from_angle(0.25 + (TAU - 0.5) * (1.0 - u) + angle) * size * v;

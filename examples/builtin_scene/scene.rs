@@ -33,6 +33,7 @@ struct Materials {
     foliage: usize,
     leaves: usize,
     bark: usize,
+    clay: usize,
     grass: usize,
     grout: usize,
     water: usize,
@@ -102,6 +103,7 @@ impl Materials {
             foliage: add(plain("foliage", [1.0, 1.0, 1.0], 0.0, 0.9)),
             leaves: add(mask),
             bark: add(plain("bark", [0.21, 0.16, 0.12], 0.0, 0.9)),
+            clay: add(plain("terracotta", [0.50, 0.22, 0.12], 0.0, 0.8)),
             grass: add(plain("grass", [0.6, 0.6, 0.6], 0.0, 0.95)),
             grout: add(plain("joints", [0.16, 0.14, 0.12], 0.0, 1.0)),
             water: add(water),
@@ -144,8 +146,8 @@ pub(crate) fn build() -> Result<Writer> {
 }
 
 fn cameras(writer: &mut Writer) {
-    writer.camera("main", 34.0, Vec3::new(5.2, 3.3, 11.6), Vec3::new(-0.5, 1.55, -1.0));
-    writer.camera("close", 36.0, Vec3::new(3.4, 1.7, 7.0), Vec3::new(1.5, 0.75, 1.9));
+    writer.camera("main", 34.5, Vec3::new(5.1, 3.0, 11.4), Vec3::new(-0.6, 1.55, -1.0));
+    writer.camera("close", 34.0, Vec3::new(1.2, 1.45, 6.9), Vec3::new(2.35, 0.78, 2.2));
 }
 
 fn courtyard(writer: &mut Writer, materials: &Materials) {
@@ -173,8 +175,12 @@ fn courtyard(writer: &mut Writer, materials: &Materials) {
     again(writer, "corner pier", pier, corner, 0.0, Vec3::ONE);
     again(writer, "arcade's end pier", pier, corner + Vec3::Z * BAY * SIDE_BAYS as f32, 0.0, Vec3::ONE);
     place(writer, None, "loggia", &architecture::loggia(BACK_BAYS, 2.5), materials.wall, corner);
-    let railing = architecture::railing(BAY * BACK_BAYS as f32, 0.78, 0.13);
-    place(writer, None, "roof railing", &railing, materials.iron, corner + Vec3::Y * ARCADE_TOP);
+    let length = BAY * BACK_BAYS as f32;
+    again(writer, "loggia's end pier", pier, corner + Vec3::X * length, 0.0, Vec3::ONE);
+    let railing = writer.mesh("railing", &[Part::rigid(&architecture::railing(length, 0.78, 0.13), materials.iron)]);
+    again(writer, "roof railing", railing, corner + Vec3::Y * ARCADE_TOP, 0.0, Vec3::ONE);
+    let shorter = Vec3::new((high.y - low.y - 0.4) / length, 1.15, 1.0);
+    again(writer, "terrace railing", railing, Vec3::new(high.x - 0.1, 0.0, high.y), FRAC_PI_2, shorter);
 }
 
 fn surroundings(writer: &mut Writer, materials: &Materials) {
@@ -182,14 +188,36 @@ fn surroundings(writer: &mut Writer, materials: &Materials) {
     let hedge = writer.mesh("hedge", &[Part::rigid(&plants::hedge(14.0, 1.7, 0.9), materials.foliage)]);
     again(writer, "hedge", hedge, Vec3::new(-10.6, -0.1, -1.5), 0.0, Vec3::ONE);
     let cypress = writer.mesh("cypress", &[Part::rigid(&plants::cypress(), materials.foliage)]);
-    for (i, (x, z, size)) in [(-5.0, -9.6, 0.88), (-3.6, -10.4, 0.76), (4.6, -9.8, 0.92), (6.3, -10.6, 0.8), (-11.4, -7.0, 0.7)].into_iter().enumerate() {
+    for (i, (x, z, size)) in [(-5.0, -9.6, 0.88), (-3.6, -10.4, 0.76), (4.6, -9.8, 0.92), (6.3, -10.6, 0.8), (-11.4, -7.0, 0.7)]
+        .into_iter()
+        .enumerate()
+    {
         let scale = Vec3::new(size * 1.15, size, size * 1.15);
         again(writer, &format!("cypress {}", i + 1), cypress, Vec3::new(x, -0.1, z), i as f32 * 1.7, scale);
     }
     let (wood, crown) = plants::tree(8);
     let mesh = writer.mesh("tree", &[Part::rigid(&wood, materials.bark), Part::rigid(&crown, materials.leaves)]);
     again(writer, "tree", mesh, Vec3::new(-5.0, 0.0, 4.2), 0.6, Vec3::ONE);
-    let planter = lathe(&[(0.62, 0.0), (0.66, 0.05), (0.62, 0.1), (0.66, 0.34), (0.74, 0.38), (0.74, 0.45), (0.64, 0.46), (0.62, 0.40), (0.0, 0.42)], 28);
+    let planter = lathe(
+        &[
+            (0.62, 0.0),
+            (0.66, 0.05),
+            (0.62, 0.1),
+            (0.66, 0.34),
+            (0.74, 0.38),
+            (0.74, 0.45),
+            (0.64, 0.46),
+            (0.62, 0.40),
+            (0.0, 0.42),
+        ],
+        28,
+    );
+    place(writer, None, "fallen leaves", &plants::fallen(70, 3.6), materials.leaves, Vec3::new(-1.2, 0.0, 4.4));
+    let (clay, shrub) = plants::pot();
+    let pot = writer.mesh("pot", &[Part::rigid(&clay, materials.clay), Part::rigid(&shrub, materials.leaves)]);
+    for (i, (x, z, size)) in [(-4.75, 1.55, 1.15), (3.2, -4.9, 1.1), (5.8, -4.9, 1.2), (7.7, -4.6, 1.0)].into_iter().enumerate() {
+        again(writer, &format!("pot {}", i + 1), pot, Vec3::new(x, 0.0, z), i as f32 * 1.9, Vec3::splat(size));
+    }
     place(writer, None, "planter", &planter, materials.wall, Vec3::new(-5.0, 0.0, 4.2));
 }
 
@@ -197,7 +225,9 @@ fn pavilion(writer: &mut Writer, materials: &Materials) {
     let mut steps = architecture::step(Vec2::new(3.5, 2.75), 0.75, 0.0, PLINTH * 0.5, 11);
     steps.append(&architecture::step(Vec2::new(3.08, 2.33), 0.7, PLINTH * 0.5, PLINTH, 12));
     let paving = architecture::paving(Vec2::new(-2.38, -1.63), Vec2::new(2.38, 1.63), PLINTH - 0.004, 0.66, 13);
-    let mesh = writer.mesh("plinth", &[Part::rigid(&steps, materials.wall), Part::rigid(&paving, materials.paving)]);
+    let bed = bevel_box(Vec3::Y * (PLINTH - 0.08), Vec3::new(4.8, 0.11, 3.3), 0.01);
+    let parts = [(&steps, materials.wall), (&paving, materials.paving), (&bed, materials.grout)];
+    let mesh = writer.mesh("plinth", &parts.map(|(mesh, material)| Part::rigid(mesh, material)));
     let pavilion = writer.node(None, json!({"name": "pavilion", "mesh": mesh, "translation": vec3(PAVILION)}));
     let column = writer.mesh("pavilion column", &[Part::rigid(&architecture::column(0.13, COLUMN_HEIGHT), materials.wall)]);
     for (i, x) in COLUMNS.into_iter().enumerate() {
@@ -229,10 +259,10 @@ fn fountain(writer: &mut Writer, materials: &Materials) {
     let flower = writer.node(Some(basin), json!({"name": "flower", "mesh": mesh, "translation": [0.0, 0.6, 0.0]}));
     place(writer, Some(flower), "flower's heart", &plants::heart(), materials.horn, Vec3::ZERO);
 
-    // Closed, half open, open, and back, resting at both ends.
-    let times = [0.0, 1.2, 2.4, 3.8, 4.9, LOOP];
-    let keys: [[f32; 2]; 6] = [[0.7, 0.0], [0.6, 0.4], [0.0, 1.0], [0.0, 1.0], [0.6, 0.4], [0.7, 0.0]];
-    let slope: [[f32; 2]; 6] = [[0.0, 0.0], [-0.3, 0.45], [0.0, 0.0], [0.0, 0.0], [0.3, -0.45], [0.0, 0.0]];
+    // Open, half open, closed, and back, resting at both ends.
+    let times = [0.0, 1.3, 2.5, 3.3, 4.7, LOOP];
+    let keys: [[f32; 2]; 6] = [[0.15, 0.85], [0.9, 0.1], [0.0, 0.0], [0.0, 0.0], [0.9, 0.1], [0.15, 0.85]];
+    let slope: [[f32; 2]; 6] = [[0.0, 0.0], [-0.1, -0.4], [0.0, 0.0], [0.0, 0.0], [0.1, 0.4], [0.0, 0.0]];
     let values: Vec<f32> = keys.iter().zip(&slope).flat_map(|(key, slope)| [*slope, *key, *slope].concat()).collect();
     writer.channel(flower, "weights", Interpolation::CubicSpline, &times, &values);
 
@@ -264,22 +294,21 @@ fn armillary(writer: &mut Writer, materials: &Materials) {
     let tilt = Quat::from_rotation_z(-0.41);
     let core = writer.node(Some(frame), json!({"name": "armillary rings", "mesh": core, "rotation": tilt.to_array()}));
     let times: Vec<f32> = (0..=4).map(|i| LOOP * i as f32 / 4.0).collect();
-    let values: Vec<f32> =
-        (0..=4).flat_map(|i| (tilt * Quat::from_rotation_y(TAU * i as f32 / 4.0)).to_array()).collect();
+    let values: Vec<f32> = (0..=4).flat_map(|i| (tilt * Quat::from_rotation_y(TAU * i as f32 / 4.0)).to_array()).collect();
     writer.channel(core, "rotation", Interpolation::Linear, &times, &values);
 }
 
 fn lantern(writer: &mut Writer, materials: &Materials) {
-    // It hangs from the crown of an arch of the loggia and swings along the wall.
-    let at = Vec3::new(COURT.0.x + BAY * 4.5, 3.34, COURT.0.y - 0.5);
-    let (frame, glow) = architecture::lantern();
+    // It hangs from the loggia's ceiling behind an arch and swings to and fro.
+    let rod = 0.5;
+    let at = Vec3::new(COURT.0.x + BAY * 4.5, 3.9, COURT.0.y - 0.5);
+    let (frame, glow) = architecture::lantern(rod);
     let mesh = writer.mesh("lantern", &[Part::rigid(&frame, materials.iron), Part::rigid(&glow, materials.glow)]);
     let lantern = writer.node(None, json!({"name": "lantern", "mesh": mesh, "translation": vec3(at)}));
-    let point =
-        json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
-    writer.light(Some(lantern), point, Vec3::Y * -0.95, Vec3::NEG_Z);
+    let point = json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
+    writer.light(Some(lantern), point, Vec3::Y * (-0.95 - rod), Vec3::NEG_Z);
     let times = [0.0, 1.5, 3.0, 4.5, LOOP];
-    let swing = 0.16;
+    let swing = 0.11;
     let mut values = Vec::new();
     for (angle, speed) in [(0.0, 1.0), (swing, 0.0), (0.0, -1.0), (-swing, 0.0), (0.0, 1.0f32)] {
         // The tangent is the derivative of a quaternion about X, in 1/s.
@@ -290,19 +319,17 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
     writer.channel(lantern, "rotation", Interpolation::CubicSpline, &times, &values);
 
     // A wire with bulbs from the arcade to the pavilion and on to the loggia.
-    let corners = [
-        Vec3::new(COURT.0.x + 0.3, ARCADE_TOP - 0.25, 2.2),
-        PAVILION + Vec3::new(-2.85, BEAM_TOP - 0.1, VAULT),
-    ];
+    let corners = [Vec3::new(COURT.0.x + 0.21, ARCADE_TOP - 0.5, 2.2), PAVILION + Vec3::new(-2.85, BEAM_TOP - 0.1, VAULT)];
     let mut wire = Mesh::default();
     let mut bulbs = Mesh::default();
-    let more = [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.3, COURT.0.y + 0.45)];
+    let more =
+        [PAVILION + Vec3::new(2.85, BEAM_TOP - 0.1, VAULT), Vec3::new(COURT.1.x - BAY, ARCADE_TOP - 0.5, COURT.0.y + 0.21)];
     for (from, to, sag) in [(corners[0], corners[1], 0.45), (more[0], more[1], 0.5)] {
         let points = architecture::wire_points(from, to, sag, 24);
         wire.append(&tube(&points, |_| 0.007, 5, false));
         for i in (2..24).step_by(3) {
             wire.append(&lathe(&[(0.016, -0.045), (0.02, -0.02), (0.012, 0.0), (0.0, 0.01)], 8).at(points[i]));
-            bulbs.append(&sphere(0.036, 10).at(points[i] - Vec3::Y * 0.075));
+            bulbs.append(&sphere(0.036, 8).at(points[i] - Vec3::Y * 0.075));
         }
     }
     let mesh = writer.mesh("string lights", &[Part::rigid(&wire, materials.iron), Part::rigid(&bulbs, materials.glow)]);

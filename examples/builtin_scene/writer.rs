@@ -98,6 +98,19 @@ impl Writer {
         accessor
     }
 
+    /// Texture coordinates: as shares of 65535 where all are in 0..1, else as floats.
+    fn uvs(&mut self, uvs: &[Vec2]) -> usize {
+        if uvs.iter().all(|uv| uv.cmpge(Vec2::ZERO).all() && uv.cmple(Vec2::ONE).all()) {
+            let short: Vec<[u16; 2]> = uvs.iter().map(|uv| uv.to_array().map(|x| (x * 65535.0).round() as u16)).collect();
+            let bytes = bytemuck::cast_slice(&short);
+            let accessor = self.accessor(bytes, UNSIGNED_SHORT, "VEC2", uvs.len(), Some(ARRAY_BUFFER));
+            self.accessors[accessor]["normalized"] = json!(true);
+            accessor
+        } else {
+            self.accessor(bytemuck::cast_slice(uvs), FLOAT, "VEC2", uvs.len(), Some(ARRAY_BUFFER))
+        }
+    }
+
     /// Adds a PNG file as an image with a texture of the same index.
     pub(crate) fn texture(&mut self, name: &str, png: &[u8]) -> usize {
         let view = self.view(png, None);
@@ -132,8 +145,7 @@ impl Writer {
         let normals = self.accessor(bytemuck::cast_slice(&mesh.normals), FLOAT, "VEC3", count, Some(ARRAY_BUFFER));
         attributes.insert("NORMAL".into(), json!(normals));
         if self.materials[part.material].to_string().contains("Texture") {
-            let uvs: &[Vec2] = &mesh.uvs;
-            let uvs = self.accessor(bytemuck::cast_slice(uvs), FLOAT, "VEC2", count, Some(ARRAY_BUFFER));
+            let uvs = self.uvs(&mesh.uvs);
             attributes.insert("TEXCOORD_0".into(), json!(uvs));
         }
         if mesh.colors.iter().any(|color| *color != Vec4::ONE) {

@@ -64,8 +64,8 @@ fn material_uv_set(texture: u32) -> u32 {
 }
 
 fn material_uv(texture: u32, uv: vec4f) -> vec2f {
-    let from = vec3f(select(uv.xy, uv.zw, material_uv_set(texture) == 2u), 1.0);
-    return vec2f(dot(material.texture_from_uv[2u * texture].xyz, from), dot(material.texture_from_uv[2u * texture + 1u].xyz, from));
+    let raw = vec3f(select(uv.xy, uv.zw, material_uv_set(texture) == 2u), 1.0);
+    return vec2f(dot(material.texture_from_uv[2u * texture].xyz, raw), dot(material.texture_from_uv[2u * texture + 1u].xyz, raw));
 }
 
 fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {

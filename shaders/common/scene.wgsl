@@ -21,8 +21,8 @@ fn scene_tangent(vertex: u32) -> vec4f {
     return vec4f(frames[7u * vertex + 3u], frames[7u * vertex + 4u], frames[7u * vertex + 5u], frames[7u * vertex + 6u]);
 }
 
-fn scene_uv(vertex: u32, set: u32) -> vec2f {
-    return bitcast<vec2f>(vertices[3u * vertex + set]);
+fn scene_uv(vertex: u32, uv_set: u32) -> vec2f {
+    return bitcast<vec2f>(vertices[3u * vertex + uv_set]);
 }
 
 fn scene_color(vertex: u32) -> vec4f {

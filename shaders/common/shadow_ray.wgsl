@@ -65,9 +65,9 @@ fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);
     value *= dot(weights, vec3f(scene_color(i.x).a, scene_color(i.y).a, scene_color(i.z).a));
-    let set = alpha[header + ALPHA_UV_SET];
-    if set < 2u {
-        value *= alpha_sample(header, weights.x * scene_uv(i.x, set) + weights.y * scene_uv(i.y, set) + weights.z * scene_uv(i.z, set));
+    let uv_set = alpha[header + ALPHA_UV_SET];
+    if uv_set < 2u {
+        value *= alpha_sample(header, weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set) + weights.z * scene_uv(i.z, uv_set));
     }
     return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
 }

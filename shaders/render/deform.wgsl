@@ -70,10 +70,10 @@ fn deform(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
         let word = part.first_weight + target_index;
         let weight = pose[word / 4u][word % 4u];
         if weight != 0.0 {
-            let from = 9u * (part.first_delta + target_index * part.vertex_count + local);
-            position += weight * delta(from);
-            normal += weight * delta(from + 3u);
-            tangent += weight * delta(from + 6u);
+            let first = 9u * (part.first_delta + target_index * part.vertex_count + local);
+            position += weight * delta(first);
+            normal += weight * delta(first + 3u);
+            tangent += weight * delta(first + 6u);
         }
     }
 

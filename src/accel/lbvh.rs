@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Compute dispatches of one build, for every scene.
-pub const DISPATCHES: u32 = 9 + sort::DISPATCHES_PER_DIGIT * (CODE_BITS.div_ceil(8) + MESH_BITS.div_ceil(8));
+pub const DISPATCHES: u32 =
+    9 + sort::DISPATCHES_PER_DIGIT * (CODE_BITS.div_ceil(8) + MESH_BITS.div_ceil(8));
 
 /// The first sort's key: a 30-bit code and the mesh's two lowest bits.
 const CODE_BITS: u32 = 32;
@@ -80,7 +81,8 @@ struct Groups {
 impl Lbvh {
     /// Compiles every stage.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let pipeline = |name: &str, entry| pass::compute_pipeline(gpu, &format!("accel/{name}.wgsl"), entry);
+        let pipeline =
+            |name: &str, entry| pass::compute_pipeline(gpu, &format!("accel/{name}.wgsl"), entry);
         Ok(Self {
             bounds: pipeline("bounds", "bounds")?,
             morton: pipeline("morton", "morton")?,
@@ -95,11 +97,22 @@ impl Lbvh {
 
     /// Room for the trees of `geometry`; fails when the device's limits do not hold them.
     pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>) -> Result<Tree> {
-        let triangle_count = geometry.meshes.last().map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
+        let triangle_count = geometry
+            .meshes
+            .last()
+            .map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
         let mesh_count = u32::try_from(geometry.meshes.len()).unwrap_or(u32::MAX);
         if triangle_count > TRIANGLE_LIMIT {
-            let (needed, allowed) = (format!("{triangle_count} triangles"), format!("{TRIANGLE_LIMIT} triangles"));
-            return Err(Error::Limit { what: "the tree".into(), needed, allowed, by: "canopy's pyramid of boxes".into() });
+            let (needed, allowed) = (
+                format!("{triangle_count} triangles"),
+                format!("{TRIANGLE_LIMIT} triangles"),
+            );
+            return Err(Error::Limit {
+                what: "the tree".into(),
+                needed,
+                allowed,
+                by: "canopy's pyramid of boxes".into(),
+            });
         }
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let buffer = |label: &str, count: u32, bytes: usize, usage| {
@@ -108,46 +121,161 @@ impl Lbvh {
             Ok::<_, Error>(gpu.buffer(label, bytes, usage))
         };
         let (level_offset, box_count) = pyramid_levels(triangle_count);
-        let params = BuildParams { triangle_count, mesh_count, _pad: [0; 2], level_offset };
+        let params = BuildParams {
+            triangle_count,
+            mesh_count,
+            _pad: [0; 2],
+            level_offset,
+        };
         let params = gpu.buffer_with("lbvh.params", &[params], wgpu::BufferUsages::UNIFORM);
-        let mesh_bounds = buffer("lbvh.mesh_bounds", mesh_count, 24, storage | wgpu::BufferUsages::COPY_DST)?;
+        let mesh_bounds = buffer(
+            "lbvh.mesh_bounds",
+            mesh_count,
+            24,
+            storage | wgpu::BufferUsages::COPY_DST,
+        )?;
         let codes = buffer("lbvh.codes", triangle_count, 4, storage)?;
         let sorted_codes = buffer("lbvh.sorted_codes", triangle_count, 4, storage)?;
         let pyramid = buffer("lbvh.pyramid", box_count, 24, storage)?;
         let nodes = buffer("lbvh.nodes", triangle_count, size_of::<Node>(), storage)?;
-        let triangles = buffer("lbvh.triangles", triangle_count, size_of::<LeafTriangle>(), storage)?;
+        let triangles = buffer(
+            "lbvh.triangles",
+            triangle_count,
+            size_of::<LeafTriangle>(),
+            storage,
+        )?;
         let tlas = buffer("tlas", mesh_count, size_of::<TlasEntry>(), storage)?;
-        let padded: &[MeshRange] = if geometry.meshes.is_empty() { &[MeshRange { first_triangle: 0, triangle_count: 0, first_vertex: 0, _pad: 0 }] } else { geometry.meshes };
+        let padded: &[MeshRange] = if geometry.meshes.is_empty() {
+            &[MeshRange {
+                first_triangle: 0,
+                triangle_count: 0,
+                first_vertex: 0,
+                _pad: 0,
+            }]
+        } else {
+            geometry.meshes
+        };
         let meshes = gpu.buffer_with("lbvh.meshes", padded, storage);
 
         let by_code = self.sort.buffers(gpu, triangle_count, CODE_BITS);
         let by_mesh = self.sort.buffers_for_values_of(gpu, &by_code, MESH_BITS);
 
-        let bind = |label: &str, pipeline: &wgpu::ComputePipeline, entries: &[(u32, &wgpu::Buffer)]| {
-            let entries: Vec<_> = entries.iter().map(|(binding, buffer)| wgpu::BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() }).collect();
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout: &pipeline.get_bind_group_layout(0), entries: &entries })
+        let bind =
+            |label: &str, pipeline: &wgpu::ComputePipeline, entries: &[(u32, &wgpu::Buffer)]| {
+                let entries: Vec<_> = entries
+                    .iter()
+                    .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                        binding: *binding,
+                        resource: buffer.as_entire_binding(),
+                    })
+                    .collect();
+                gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                    label: Some(label),
+                    layout: &pipeline.get_bind_group_layout(0),
+                    entries: &entries,
+                })
+            };
+        let (positions, indices, info) =
+            (geometry.positions, geometry.indices, geometry.triangle_info);
+        let base_level = |level: u32| {
+            gpu.buffer_with(
+                "pyramid.base_level",
+                &[[level, 0, 0, 0]],
+                wgpu::BufferUsages::UNIFORM,
+            )
         };
-        let (positions, indices, info) = (geometry.positions, geometry.indices, geometry.triangle_info);
-        let base_level = |level: u32| gpu.buffer_with("pyramid.base_level", &[[level, 0, 0, 0]], wgpu::BufferUsages::UNIFORM);
-        let pyramid_group = |step: u32| bind("pyramid", &self.pyramid, &[(0, &params), (4, &pyramid), (5, &base_level(step * PYRAMID_STEP))]);
+        let pyramid_group = |step: u32| {
+            bind(
+                "pyramid",
+                &self.pyramid,
+                &[
+                    (0, &params),
+                    (4, &pyramid),
+                    (5, &base_level(step * PYRAMID_STEP)),
+                ],
+            )
+        };
         let groups = Groups {
-            bounds: bind("bounds", &self.bounds, &[(0, &params), (1, positions), (2, indices), (3, info), (4, &mesh_bounds)]),
+            bounds: bind(
+                "bounds",
+                &self.bounds,
+                &[
+                    (0, &params),
+                    (1, positions),
+                    (2, indices),
+                    (3, info),
+                    (4, &mesh_bounds),
+                ],
+            ),
             morton: bind(
                 "morton",
                 &self.morton,
-                &[(0, &params), (1, positions), (2, indices), (3, info), (4, &mesh_bounds), (5, &codes), (6, &by_code.keys), (7, &by_code.values)],
+                &[
+                    (0, &params),
+                    (1, positions),
+                    (2, indices),
+                    (3, info),
+                    (4, &mesh_bounds),
+                    (5, &codes),
+                    (6, &by_code.keys),
+                    (7, &by_code.values),
+                ],
             ),
-            regroup: bind("regroup", &self.regroup, &[(0, &params), (3, info), (4, &by_code.values), (5, &by_mesh.keys)]),
+            regroup: bind(
+                "regroup",
+                &self.regroup,
+                &[
+                    (0, &params),
+                    (3, info),
+                    (4, &by_code.values),
+                    (5, &by_mesh.keys),
+                ],
+            ),
             leaves: bind(
                 "leaves",
                 &self.leaves,
-                &[(0, &params), (1, positions), (2, indices), (3, info), (4, &by_code.values), (5, &codes), (6, &pyramid), (7, &triangles), (8, &sorted_codes)],
+                &[
+                    (0, &params),
+                    (1, positions),
+                    (2, indices),
+                    (3, info),
+                    (4, &by_code.values),
+                    (5, &codes),
+                    (6, &pyramid),
+                    (7, &triangles),
+                    (8, &sorted_codes),
+                ],
             ),
             pyramid: [pyramid_group(0), pyramid_group(1), pyramid_group(2)],
-            hierarchy: bind("hierarchy", &self.hierarchy, &[(0, &params), (4, &meshes), (5, &sorted_codes), (6, &triangles), (7, &pyramid), (8, &nodes)]),
-            tlas: bind("tlas", &self.tlas, &[(0, &params), (4, &meshes), (5, &pyramid), (6, &tlas)]),
+            hierarchy: bind(
+                "hierarchy",
+                &self.hierarchy,
+                &[
+                    (0, &params),
+                    (4, &meshes),
+                    (5, &sorted_codes),
+                    (6, &triangles),
+                    (7, &pyramid),
+                    (8, &nodes),
+                ],
+            ),
+            tlas: bind(
+                "tlas",
+                &self.tlas,
+                &[(0, &params), (4, &meshes), (5, &pyramid), (6, &tlas)],
+            ),
         };
-        Ok(Tree { tlas, nodes, triangles, triangle_count, mesh_count, mesh_bounds, by_code, by_mesh, groups })
+        Ok(Tree {
+            tlas,
+            nodes,
+            triangles,
+            triangle_count,
+            mesh_count,
+            mesh_bounds,
+            by_code,
+            by_mesh,
+            groups,
+        })
     }
 
     /// Regrows every tree from the positions as they stand: [`DISPATCHES`] dispatches, no readback, no wait.
@@ -161,19 +289,38 @@ impl Lbvh {
             pass.set_bind_group(0, group, &[]);
             pass::dispatch(&mut pass, groups);
         };
-        stage(&mut scope, "bounds", &self.bounds, &tree.groups.bounds, per_triangle);
-        stage(&mut scope, "morton", &self.morton, &tree.groups.morton, per_triangle);
+        stage(
+            &mut scope,
+            "bounds",
+            &self.bounds,
+            &tree.groups.bounds,
+            per_triangle,
+        );
+        stage(
+            &mut scope,
+            "morton",
+            &self.morton,
+            &tree.groups.morton,
+            per_triangle,
+        );
         {
             let mut pass = scope.scoped_compute_pass("sort");
             self.sort.record(&mut pass, &tree.by_code, CODE_BITS);
             // Up to four meshes are told apart by the first sort.
-            let mesh_bits = (u32::BITS - tree.mesh_count.saturating_sub(1).leading_zeros()).saturating_sub(2);
+            let mesh_bits =
+                (u32::BITS - tree.mesh_count.saturating_sub(1).leading_zeros()).saturating_sub(2);
             pass.set_pipeline(&self.regroup);
             pass.set_bind_group(0, &tree.groups.regroup, &[]);
             pass::dispatch(&mut pass, if mesh_bits > 0 { per_triangle } else { 0 });
             self.sort.record(&mut pass, &tree.by_mesh, mesh_bits);
         }
-        stage(&mut scope, "leaves", &self.leaves, &tree.groups.leaves, per_triangle);
+        stage(
+            &mut scope,
+            "leaves",
+            &self.leaves,
+            &tree.groups.leaves,
+            per_triangle,
+        );
         {
             let mut pass = scope.scoped_compute_pass("pyramid");
             pass.set_pipeline(&self.pyramid);
@@ -183,8 +330,20 @@ impl Lbvh {
                 pass::dispatch(&mut pass, if boxes > 1 { boxes.div_ceil(512) } else { 0 });
             }
         }
-        stage(&mut scope, "hierarchy", &self.hierarchy, &tree.groups.hierarchy, per_triangle);
-        stage(&mut scope, "tlas", &self.tlas, &tree.groups.tlas, tree.mesh_count.div_ceil(256));
+        stage(
+            &mut scope,
+            "hierarchy",
+            &self.hierarchy,
+            &tree.groups.hierarchy,
+            per_triangle,
+        );
+        stage(
+            &mut scope,
+            "tlas",
+            &self.tlas,
+            &tree.groups.tlas,
+            tree.mesh_count.div_ceil(256),
+        );
     }
 }
 
@@ -211,7 +370,12 @@ impl Tree {
 
     /// The bind group for [`Tree::layout`].
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
-        pass::bind_group(gpu, "tree", layout, &[&self.tlas, &self.nodes, &self.triangles].map(wgpu::Buffer::as_entire_binding))
+        pass::bind_group(
+            gpu,
+            "tree",
+            layout,
+            &[&self.tlas, &self.nodes, &self.triangles].map(wgpu::Buffer::as_entire_binding),
+        )
     }
 }
 

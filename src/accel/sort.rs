@@ -39,20 +39,36 @@ impl RadixSort {
     /// Compiles the sort.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let module = crate::gpu::shader::module(gpu, "accel/sort.wgsl")?;
-        let layout = pass::compute_layout(gpu, "sort", &[Uniform, Read, Read, Write, Write, Write, Write]);
+        let layout = pass::compute_layout(
+            gpu,
+            "sort",
+            &[Uniform, Read, Read, Write, Write, Write, Write],
+        );
         let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
-        Ok(Self { histogram: pipeline("histogram")?, scan: pipeline("scan")?, scatter: pipeline("scatter")?, layout })
+        Ok(Self {
+            histogram: pipeline("histogram")?,
+            scan: pipeline("scan")?,
+            scatter: pipeline("scatter")?,
+            layout,
+        })
     }
 
     /// Buffers for `count` pairs, sorted by the lowest `bits` of their keys. The number of digits is made even, so that the result lies
     /// where the input was.
     pub fn buffers(&self, gpu: &Gpu, count: u32, bits: u32) -> SortBuffers {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
         let bytes = u64::from(count) * 4;
         let keys = gpu.buffer("sort.keys", bytes, usage);
         let values = gpu.buffer("sort.values", bytes, usage);
         let digits = self.digits(gpu, count, bits, &keys, &values);
-        SortBuffers { keys, values, count, digits }
+        SortBuffers {
+            keys,
+            values,
+            count,
+            digits,
+        }
     }
 
     /// Buffers to sort the values of `other` by other keys.
@@ -60,10 +76,22 @@ impl RadixSort {
         let keys = gpu.buffer("sort.keys", other.keys.size(), other.keys.usage());
         let values = other.values.clone();
         let digits = self.digits(gpu, other.count, bits, &keys, &values);
-        SortBuffers { keys, values, count: other.count, digits }
+        SortBuffers {
+            keys,
+            values,
+            count: other.count,
+            digits,
+        }
     }
 
-    fn digits(&self, gpu: &Gpu, count: u32, bits: u32, keys: &wgpu::Buffer, values: &wgpu::Buffer) -> Vec<wgpu::BindGroup> {
+    fn digits(
+        &self,
+        gpu: &Gpu,
+        count: u32,
+        bits: u32,
+        keys: &wgpu::Buffer,
+        values: &wgpu::Buffer,
+    ) -> Vec<wgpu::BindGroup> {
         let usage = wgpu::BufferUsages::STORAGE;
         let block_count = blocks(count);
         let keys_other = gpu.buffer("sort.keys_other", keys.size(), usage);
@@ -72,12 +100,22 @@ impl RadixSort {
         let totals = gpu.buffer("sort.totals", 256 * 4, usage);
         (0..bits.div_ceil(8).next_multiple_of(2))
             .map(|digit| {
-                let params = SortParams { count, block_count, shift: 8 * digit, _pad: 0 };
+                let params = SortParams {
+                    count,
+                    block_count,
+                    shift: 8 * digit,
+                    _pad: 0,
+                };
                 let params = gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM);
                 let there = [keys, values];
                 let other = [&keys_other, &values_other];
-                let (from, to) = if digit % 2 == 0 { (there, other) } else { (other, there) };
-                let resources = [&params, from[0], from[1], to[0], to[1], &counts, &totals].map(wgpu::Buffer::as_entire_binding);
+                let (from, to) = if digit % 2 == 0 {
+                    (there, other)
+                } else {
+                    (other, there)
+                };
+                let resources = [&params, from[0], from[1], to[0], to[1], &counts, &totals]
+                    .map(wgpu::Buffer::as_entire_binding);
                 pass::bind_group(gpu, "sort", &self.layout, &resources)
             })
             .collect()
@@ -87,7 +125,11 @@ impl RadixSort {
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, buffers: &SortBuffers, bits: u32) {
         let needed = bits.div_ceil(8).next_multiple_of(2) as usize;
         for (digit, group) in buffers.digits.iter().enumerate() {
-            let (blocks, rows) = if digit < needed && buffers.count > 0 { (blocks(buffers.count), 256) } else { (0, 0) };
+            let (blocks, rows) = if digit < needed && buffers.count > 0 {
+                (blocks(buffers.count), 256)
+            } else {
+                (0, 0)
+            };
             pass.set_bind_group(0, group, &[]);
             pass.set_pipeline(&self.histogram);
             pass::dispatch(pass, blocks);

@@ -62,24 +62,52 @@ impl Trace {
         let module = shader::module(gpu, "accel/trace.wgsl")?;
         let layout = pass::compute_layout(gpu, "trace", &[Uniform, Read, Write]);
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout, &tree]));
-        Ok(Self { closest_hit: pipeline("closest_hit")?, any_hit: pipeline("any_hit")?, layout })
+        let pipeline =
+            |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout, &tree]));
+        Ok(Self {
+            closest_hit: pipeline("closest_hit")?,
+            any_hit: pipeline("any_hit")?,
+            layout,
+        })
     }
 
     /// Traces `rays` and waits for their hits. `leaf_cutoff` is that of the renderer: any value gives the same hits.
-    pub fn run(&self, gpu: &Gpu, tree: &Tree, rays: &[Ray], query: Query, leaf_cutoff: u32) -> Result<Vec<Hit>> {
+    pub fn run(
+        &self,
+        gpu: &Gpu,
+        tree: &Tree,
+        rays: &[Ray],
+        query: Query,
+        leaf_cutoff: u32,
+    ) -> Result<Vec<Hit>> {
         let count = u32::try_from(rays.len()).unwrap_or(u32::MAX);
-        let params = gpu.buffer_with("trace.query", &[[count, leaf_cutoff, 0, 0]], wgpu::BufferUsages::UNIFORM);
+        let params = gpu.buffer_with(
+            "trace.query",
+            &[[count, leaf_cutoff, 0, 0]],
+            wgpu::BufferUsages::UNIFORM,
+        );
         let ray_buffer = gpu.buffer_with("trace.rays", rays, wgpu::BufferUsages::STORAGE);
-        let hits = gpu.buffer("trace.hits", size_of_val(rays) as u64 / 32 * 24, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC);
+        let hits = gpu.buffer(
+            "trace.hits",
+            size_of_val(rays) as u64 / 32 * 24,
+            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        );
         if count == 0 {
             return Ok(Vec::new());
         }
-        let group = pass::bind_group(gpu, "trace", &self.layout, &[&params, &ray_buffer, &hits].map(wgpu::Buffer::as_entire_binding));
+        let group = pass::bind_group(
+            gpu,
+            "trace",
+            &self.layout,
+            &[&params, &ray_buffer, &hits].map(wgpu::Buffer::as_entire_binding),
+        );
         let tree_group = tree.bind_group(gpu, &Tree::layout(gpu, wgpu::ShaderStages::COMPUTE));
         let mut encoder = gpu.encoder("trace");
         {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some("trace"), timestamp_writes: None });
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("trace"),
+                timestamp_writes: None,
+            });
             pass.set_pipeline(match query {
                 Query::ClosestHit => &self.closest_hit,
                 Query::AnyHit => &self.any_hit,
@@ -90,6 +118,8 @@ impl Trace {
         }
         gpu.queue.submit([encoder.finish()]);
         let bytes = gpu.read(&hits)?;
-        Ok(bytemuck::pod_collect_to_vec(&bytes[..rays.len() * size_of::<Hit>()]))
+        Ok(bytemuck::pod_collect_to_vec(
+            &bytes[..rays.len() * size_of::<Hit>()],
+        ))
     }
 }

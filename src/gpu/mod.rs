@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod layout;
 pub mod pass;
 pub mod profiler;
+pub mod readback;
 pub mod shader;
 
 pub use adapter::{AdapterReport, adapters, instance};

@@ -10,30 +10,63 @@ pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::Comp
 }
 
 /// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind groups are shared.
-pub fn compute_pipeline_with(gpu: &Gpu, module: &wgpu::ShaderModule, entry: &str, layouts: Option<&[&wgpu::BindGroupLayout]>) -> Result<wgpu::ComputePipeline> {
+pub fn compute_pipeline_with(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    entry: &str,
+    layouts: Option<&[&wgpu::BindGroupLayout]>,
+) -> Result<wgpu::ComputePipeline> {
     let layout = layouts.map(|layouts| pipeline_layout(gpu, entry, layouts));
     gpu.catch(|| {
-        gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(entry),
-            layout: layout.as_ref(),
-            module,
-            entry_point: Some(entry),
-            compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
-            cache: None,
-        })
+        gpu.device
+            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry),
+                layout: layout.as_ref(),
+                module,
+                entry_point: Some(entry),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
     })
 }
 
 /// A pipeline layout over `layouts`, group 0 first.
-pub fn pipeline_layout(gpu: &Gpu, label: &str, layouts: &[&wgpu::BindGroupLayout]) -> wgpu::PipelineLayout {
+pub fn pipeline_layout(
+    gpu: &Gpu,
+    label: &str,
+    layouts: &[&wgpu::BindGroupLayout],
+) -> wgpu::PipelineLayout {
     let layouts: Vec<_> = layouts.iter().map(|layout| Some(*layout)).collect();
-    gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { label: Some(label), bind_group_layouts: &layouts, immediate_size: 0 })
+    gpu.device
+        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        })
 }
 
 /// A bind group of `resources`, bound at 0, 1, 2, ….
-pub fn bind_group(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() }).collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+pub fn bind_group(
+    gpu: &Gpu,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry {
+            binding,
+            resource: resource.clone(),
+        })
+        .collect();
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some(label),
+        layout,
+        entries: &entries,
+    })
 }
 
 /// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the shader's
@@ -41,14 +74,32 @@ pub fn bind_group(gpu: &Gpu, label: &str, layout: &wgpu::BindGroupLayout, resour
 pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;
     let rows = groups.div_ceil(LIMIT);
-    pass.dispatch_workgroups(if rows > 1 { groups.div_ceil(rows) } else { groups }, rows.max(1), 1);
+    pass.dispatch_workgroups(
+        if rows > 1 {
+            groups.div_ceil(rows)
+        } else {
+            groups
+        },
+        rows.max(1),
+        1,
+    );
 }
 
 /// A texture of the frame: one level, one layer, with a default view.
-pub fn target(gpu: &Gpu, label: &str, size: [u32; 2], format: wgpu::TextureFormat, usage: wgpu::TextureUsages) -> wgpu::Texture {
+pub fn target(
+    gpu: &Gpu,
+    label: &str,
+    size: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
     gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
-        size: wgpu::Extent3d { width: size[0].max(1), height: size[1].max(1), depth_or_array_layers: 1 },
+        size: wgpu::Extent3d {
+            width: size[0].max(1),
+            height: size[1].max(1),
+            depth_or_array_layers: 1,
+        },
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
@@ -91,10 +142,24 @@ pub enum Binding {
 
 impl Binding {
     fn ty(self) -> wgpu::BindingType {
-        use wgpu::{BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View};
-        let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
-        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
-        let store = |format, view_dimension| wgpu::BindingType::StorageTexture { access: wgpu::StorageTextureAccess::WriteOnly, format, view_dimension };
+        use wgpu::{
+            BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View,
+        };
+        let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset,
+            min_binding_size: None,
+        };
+        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension,
+            multisampled: false,
+        };
+        let store = |format, view_dimension| wgpu::BindingType::StorageTexture {
+            access: wgpu::StorageTextureAccess::WriteOnly,
+            format,
+            view_dimension,
+        };
         match self {
             Self::Uniform => buffer(Buffer::Uniform, false),
             Self::UniformAt => buffer(Buffer::Uniform, true),
@@ -114,16 +179,100 @@ impl Binding {
 }
 
 /// A bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
-pub fn layout(gpu: &Gpu, label: &str, bindings: &[(wgpu::ShaderStages, Binding)]) -> wgpu::BindGroupLayout {
+pub fn layout(
+    gpu: &Gpu,
+    label: &str,
+    bindings: &[(wgpu::ShaderStages, Binding)],
+) -> wgpu::BindGroupLayout {
     let entries: Vec<_> = (0..)
         .zip(bindings)
-        .map(|(index, (visibility, binding))| wgpu::BindGroupLayoutEntry { binding: index, visibility: *visibility, ty: binding.ty(), count: None })
+        .map(
+            |(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
+                binding: index,
+                visibility: *visibility,
+                ty: binding.ty(),
+                count: None,
+            },
+        )
         .collect();
-    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+    gpu.device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(label),
+            entries: &entries,
+        })
 }
 
 /// As [`layout`], for compute shaders.
 pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::BindGroupLayout {
-    let bindings: Vec<_> = bindings.iter().map(|binding| (wgpu::ShaderStages::COMPUTE, *binding)).collect();
+    let bindings: Vec<_> = bindings
+        .iter()
+        .map(|binding| (wgpu::ShaderStages::COMPUTE, *binding))
+        .collect();
     layout(gpu, label, &bindings)
+}
+
+/// A pipeline that covers its one target by `cover` and `entry` of `module`.
+pub fn cover_pipeline(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    entry: &str,
+    layouts: &[&wgpu::BindGroupLayout],
+    format: wgpu::TextureFormat,
+) -> Result<wgpu::RenderPipeline> {
+    let layout = pipeline_layout(gpu, entry, layouts);
+    gpu.catch(|| {
+        gpu.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(entry),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module,
+                    entry_point: Some("cover"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    buffers: &[],
+                },
+                primitive: wgpu::PrimitiveState::default(),
+                depth_stencil: None,
+                multisample: wgpu::MultisampleState::default(),
+                fragment: Some(wgpu::FragmentState {
+                    module,
+                    entry_point: Some(entry),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    targets: &[Some(format.into())],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+    })
+}
+
+/// A colour attachment that is kept.
+pub fn color(
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<wgpu::Color>,
+) -> wgpu::RenderPassColorAttachment<'_> {
+    wgpu::RenderPassColorAttachment {
+        view,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations {
+            load,
+            store: wgpu::StoreOp::Store,
+        },
+    }
+}
+
+/// A depth attachment, reversed: cleared to 0, which is far.
+pub fn depth(
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<f32>,
+) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations {
+            load,
+            store: wgpu::StoreOp::Store,
+        }),
+        stencil_ops: None,
+    }
 }

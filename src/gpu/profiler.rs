@@ -21,18 +21,31 @@ pub struct PassTiming {
 }
 
 /// Takes the time of every scope; on an adapter without timestamps it measures nothing and still groups.
-#[derive(Debug)]
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,
 }
 
+impl std::fmt::Debug for Profiler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Profiler")
+            .field("timings", &self.timings)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Profiler {
     /// A profiler for the device of `gpu`.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let inner = wgpu_profiler::GpuProfiler::new(&gpu.device, wgpu_profiler::GpuProfilerSettings::default());
+        let inner = wgpu_profiler::GpuProfiler::new(
+            &gpu.device,
+            wgpu_profiler::GpuProfilerSettings::default(),
+        );
         let inner = inner.map_err(|e| Error::Gpu(format!("no profiler: {e}")))?;
-        Ok(Self { inner, timings: Vec::new() })
+        Ok(Self {
+            inner,
+            timings: Vec::new(),
+        })
     }
 
     /// Opens the outermost scope of a frame.
@@ -52,12 +65,20 @@ impl Profiler {
 
     /// Takes in the timings of frames that have finished.
     pub fn collect(&mut self, gpu: &Gpu) {
-        while let Some(scopes) = self.inner.process_finished_frame(gpu.queue.get_timestamp_period()) {
+        while let Some(scopes) = self
+            .inner
+            .process_finished_frame(gpu.queue.get_timestamp_period())
+        {
             let mut fresh = Vec::new();
             flatten(&scopes, 0, &mut fresh);
             for timing in &mut fresh {
-                let old = self.timings.iter().find(|old| old.name == timing.name && old.depth == timing.depth);
-                timing.average_ms = old.map_or(timing.last_ms, |old| old.average_ms + (timing.last_ms - old.average_ms) / 30.0);
+                let old = self
+                    .timings
+                    .iter()
+                    .find(|old| old.name == timing.name && old.depth == timing.depth);
+                timing.average_ms = old.map_or(timing.last_ms, |old| {
+                    old.average_ms + (timing.last_ms - old.average_ms) / 30.0
+                });
             }
             self.timings = fresh;
         }
@@ -74,7 +95,12 @@ fn flatten(scopes: &[wgpu_profiler::GpuTimerQueryResult], depth: usize, out: &mu
         // Without timestamps there is nothing to report.
         let Some(time) = &scope.time else { continue };
         let last_ms = (time.end - time.start).max(0.0) * 1e3;
-        out.push(PassTiming { name: scope.label.clone(), depth, last_ms, average_ms: last_ms });
+        out.push(PassTiming {
+            name: scope.label.clone(),
+            depth,
+            last_ms,
+            average_ms: last_ms,
+        });
         flatten(&scope.nested_queries, depth + 1, out);
     }
 }
@@ -85,7 +111,10 @@ pub struct Stopwatch(Instant);
 
 impl Stopwatch {
     /// Starts now.
-    #[expect(clippy::new_without_default, reason = "a default stopwatch would hide that it starts running")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default stopwatch would hide that it starts running"
+    )]
     pub fn new() -> Self {
         Self(Instant::now())
     }

@@ -60,25 +60,57 @@ pub struct Composed {
 impl Composed {
     /// File and line (from 1) behind a line (from 1) of the text.
     pub fn origin(&self, line: usize) -> String {
-        self.origins.get(line.wrapping_sub(1)).map_or_else(|| "generated".into(), |(file, line)| format!("shaders/{file}:{line}"))
+        self.origins.get(line.wrapping_sub(1)).map_or_else(
+            || "generated".into(),
+            |(file, line)| format!("shaders/{file}:{line}"),
+        )
     }
 }
 
 /// The shader at `path` under `shaders/`, composed.
 pub fn compose(path: &str) -> Result<Composed> {
-    compose_from(&|path| SOURCES.iter().find(|(known, _)| *known == path).map(|(_, text)| Cow::Borrowed(*text)), path)
+    compose_from(
+        &|path| {
+            SOURCES
+                .iter()
+                .find(|(known, _)| *known == path)
+                .map(|(_, text)| Cow::Borrowed(*text))
+        },
+        path,
+    )
 }
 
 /// As [`compose`], with files from `source`.
-pub fn compose_from(source: &dyn Fn(&str) -> Option<Cow<'static, str>>, path: &str) -> Result<Composed> {
-    let mut composer = Composer { source, done: Vec::new(), open: Vec::new(), directives: Vec::new(), body: Vec::new() };
+pub fn compose_from(
+    source: &dyn Fn(&str) -> Option<Cow<'static, str>>,
+    path: &str,
+) -> Result<Composed> {
+    let mut composer = Composer {
+        source,
+        done: Vec::new(),
+        open: Vec::new(),
+        directives: Vec::new(),
+        body: Vec::new(),
+    };
     composer.add(path, "the host")?;
     let used = |name: &str| composer.body.iter().any(|(text, ..)| text.contains(name));
-    let constants = CONSTANTS.iter().filter(|(name, _)| used(name)).map(|(name, value)| (format!("const {name} = {value}u;"), "constants".into(), 1));
-    let lines: Vec<Line> = composer.directives.iter().cloned().chain(constants).chain(composer.body.iter().cloned()).collect();
+    let constants = CONSTANTS
+        .iter()
+        .filter(|(name, _)| used(name))
+        .map(|(name, value)| (format!("const {name} = {value}u;"), "constants".into(), 1));
+    let lines: Vec<Line> = composer
+        .directives
+        .iter()
+        .cloned()
+        .chain(constants)
+        .chain(composer.body.iter().cloned())
+        .collect();
     Ok(Composed {
         text: lines.iter().map(|(text, ..)| format!("{text}\n")).collect(),
-        origins: lines.into_iter().map(|(_, file, line)| (file, line)).collect(),
+        origins: lines
+            .into_iter()
+            .map(|(_, file, line)| (file, line))
+            .collect(),
     })
 }
 
@@ -96,22 +128,36 @@ struct Composer<'a> {
 impl Composer<'_> {
     fn add(&mut self, path: &str, importer: &str) -> Result<()> {
         if self.open.iter().any(|open| open == path) {
-            return Err(Error::Gpu(format!("{importer}: importing \"{path}\" closes a cycle: {} → {path}", self.open.join(" → "))));
+            return Err(Error::Gpu(format!(
+                "{importer}: importing \"{path}\" closes a cycle: {} → {path}",
+                self.open.join(" → ")
+            )));
         }
         if self.done.iter().any(|done| done == path) {
             return Ok(());
         }
-        let text = (self.source)(path).ok_or_else(|| Error::Gpu(format!("{importer}: there is no shader file \"{path}\"")))?;
+        let text = (self.source)(path)
+            .ok_or_else(|| Error::Gpu(format!("{importer}: there is no shader file \"{path}\"")))?;
         self.open.push(path.into());
         let file: Cow<'static, str> = Cow::Owned(path.into());
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
             let trimmed = line.trim();
             if let Some(import) = trimmed.strip_prefix("#import") {
-                let name = import.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-                let name = name.ok_or_else(|| Error::Gpu(format!("shaders/{path}:{number}: an import reads #import \"folder/file.wgsl\"")))?;
+                let name = import
+                    .trim()
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.strip_suffix('"'));
+                let name = name.ok_or_else(|| {
+                    Error::Gpu(format!(
+                        "shaders/{path}:{number}: an import reads #import \"folder/file.wgsl\""
+                    ))
+                })?;
                 self.add(name, &format!("shaders/{path}:{number}"))?;
-            } else if ["enable ", "requires ", "diagnostic("].iter().any(|directive| trimmed.starts_with(directive)) {
+            } else if ["enable ", "requires ", "diagnostic("]
+                .iter()
+                .any(|directive| trimmed.starts_with(directive))
+            {
                 if !self.directives.iter().any(|(known, ..)| known == trimmed) {
                     self.directives.push((trimmed.into(), file.clone(), number));
                 }
@@ -129,14 +175,28 @@ impl Composer<'_> {
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     let composed = compose(path)?;
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
-    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(path),
-        source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
-    });
-    let Some(error) = pollster::block_on(scope.pop()) else { return Ok(module) };
+    let module = gpu
+        .device
+        .create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(path),
+            source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
+        });
+    let Some(error) = pollster::block_on(scope.pop()) else {
+        return Ok(module);
+    };
     let info = pollster::block_on(module.get_compilation_info());
-    let first = info.messages.iter().find_map(|message| message.location.map(|at| format!("{}: {}", composed.origin(at.line_number as usize), message.message)));
-    Err(Error::Gpu(super::one_line(&first.unwrap_or_else(|| format!("shaders/{path}: {error}")))))
+    let first = info.messages.iter().find_map(|message| {
+        message.location.map(|at| {
+            format!(
+                "{}: {}",
+                composed.origin(at.line_number as usize),
+                message.message
+            )
+        })
+    });
+    Err(Error::Gpu(super::one_line(
+        &first.unwrap_or_else(|| format!("shaders/{path}: {error}")),
+    )))
 }
 
 #[cfg(test)]
@@ -144,7 +204,15 @@ mod tests {
     use super::*;
 
     fn from(files: &'static [(&'static str, &'static str)], path: &str) -> Result<Composed> {
-        compose_from(&move |path| files.iter().find(|(known, _)| *known == path).map(|(_, text)| Cow::Borrowed(*text)), path)
+        compose_from(
+            &move |path| {
+                files
+                    .iter()
+                    .find(|(known, _)| *known == path)
+                    .map(|(_, text)| Cow::Borrowed(*text))
+            },
+            path,
+        )
     }
 
     #[test]
@@ -155,7 +223,10 @@ mod tests {
             ("c", "enable f16;\nfn c() {}"),
         ];
         let composed = from(files, "a").unwrap();
-        assert_eq!(composed.text, "enable f16;\nfn c() {}\nfn b() {}\nfn a() {}\n");
+        assert_eq!(
+            composed.text,
+            "enable f16;\nfn c() {}\nfn b() {}\nfn a() {}\n"
+        );
         assert_eq!(composed.origin(2), "shaders/c:2");
         assert_eq!(composed.origin(4), "shaders/a:3");
         assert_eq!(composed.origin(99), "generated");
@@ -163,9 +234,25 @@ mod tests {
 
     #[test]
     fn names_cycles_missing_files_and_bad_imports() {
-        let files = &[("a", "#import \"b\""), ("b", "\n#import \"a\""), ("c", "#import \"nowhere\""), ("d", "#import b")];
-        assert_eq!(from(files, "a").unwrap_err().to_string(), "shaders/b:2: importing \"a\" closes a cycle: a → b → a");
-        assert_eq!(from(files, "c").unwrap_err().to_string(), "shaders/c:1: there is no shader file \"nowhere\"");
-        assert!(from(files, "d").unwrap_err().to_string().starts_with("shaders/d:1: an import reads"));
+        let files = &[
+            ("a", "#import \"b\""),
+            ("b", "\n#import \"a\""),
+            ("c", "#import \"nowhere\""),
+            ("d", "#import b"),
+        ];
+        assert_eq!(
+            from(files, "a").unwrap_err().to_string(),
+            "shaders/b:2: importing \"a\" closes a cycle: a → b → a"
+        );
+        assert_eq!(
+            from(files, "c").unwrap_err().to_string(),
+            "shaders/c:1: there is no shader file \"nowhere\""
+        );
+        assert!(
+            from(files, "d")
+                .unwrap_err()
+                .to_string()
+                .starts_with("shaders/d:1: an import reads")
+        );
     }
 }

@@ -1,12 +1,46 @@
-//! The frame.
+//! The frame: [`Renderer::record`] is one function in which every edge between passes can be read off.
+
+pub mod bindings;
+pub mod blend;
+pub mod channel;
+pub mod deform;
+pub mod frame;
+pub mod gbuffer;
+pub mod lighting;
+pub mod lights;
+pub mod materials;
+pub mod mipmap;
+pub mod scene_buffers;
+pub mod shadow_map;
+pub mod shadow_rays;
+pub mod targets;
+pub mod tonemap;
+
+pub use scene_buffers::SceneBuffers;
 
 use crate::{
-    Result,
-    config::Config,
-    gpu::{Gpu, profiler::PassTiming},
-    scene::{Pose, Projection, Scene},
+    Error, Result,
+    accel::{Lbvh, lbvh},
+    config::{Config, ShadowMode},
+    gpu::{
+        Gpu,
+        profiler::{PassTiming, Profiler, Stopwatch},
+    },
+    scene::{Pose, Projection, Scene, bounds::Aabb},
 };
-use glam::Mat4;
+use bindings::Layouts;
+use blend::Blend;
+use channel::ChannelPass;
+use deform::Deform;
+use frame::FrameUniforms;
+use gbuffer::GBuffer;
+use glam::{Mat4, Vec3, Vec4};
+use lighting::Lighting;
+use mipmap::Mipmap;
+use shadow_map::ShadowMap;
+use shadow_rays::ShadowRays;
+use targets::Targets;
+use tonemap::Tonemap;
 
 /// Where the picture is taken from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,10 +169,6 @@ pub struct FrameStats {
     pub tree_dispatches: u32,
 }
 
-/// A scene in GPU memory.
-#[derive(Debug)]
-pub struct SceneBuffers {}
-
 /// An image of floats, rows from the top.
 #[derive(Debug, Clone)]
 pub struct FloatImage {
@@ -154,59 +184,268 @@ pub struct FloatImage {
 #[derive(Debug, Clone)]
 pub struct Merged {
     /// World positions.
-    pub positions: Vec<glam::Vec3>,
+    pub positions: Vec<Vec3>,
     /// World normals.
-    pub normals: Vec<glam::Vec3>,
+    pub normals: Vec<Vec3>,
+    /// World tangents, with the bitangent's sign in w.
+    pub tangents: Vec<Vec4>,
     /// Vertices of each triangle.
     pub indices: Vec<[u32; 3]>,
     /// Range of triangles of each mesh instance.
     pub meshes: Vec<std::ops::Range<u32>>,
 }
 
-/// The renderer.
+/// The renderer: every pass, and what lives longer than a frame.
 #[derive(Debug)]
-pub struct Renderer {}
+pub struct Renderer {
+    layouts: Layouts,
+    uniforms: FrameUniforms,
+    mipmap: Mipmap,
+    deform: Deform,
+    lbvh: Lbvh,
+    gbuffer: GBuffer,
+    shadow_map: ShadowMap,
+    shadow_rays: ShadowRays,
+    lighting: Lighting,
+    blend: Blend,
+    channel: ChannelPass,
+    tonemap: Tonemap,
+    profiler: Profiler,
+    targets: Targets,
+    stats: FrameStats,
+    /// Group 0 of the last frame, for reading its channels.
+    frame: Option<wgpu::BindGroup>,
+}
 
 impl Renderer {
     /// Compiles every pass.
-    pub fn new(_gpu: &Gpu) -> Result<Self> {
-        todo!()
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let layouts = Layouts::new(gpu);
+        Ok(Self {
+            uniforms: FrameUniforms::new(gpu),
+            mipmap: Mipmap::new(gpu)?,
+            deform: Deform::new(gpu)?,
+            lbvh: Lbvh::new(gpu)?,
+            gbuffer: GBuffer::new(gpu, &layouts)?,
+            shadow_map: ShadowMap::new(gpu, &layouts)?,
+            shadow_rays: ShadowRays::new(gpu, &layouts)?,
+            lighting: Lighting::new(gpu, &layouts)?,
+            blend: Blend::new(gpu, &layouts)?,
+            channel: ChannelPass::new(gpu, &layouts)?,
+            tonemap: Tonemap::new(gpu)?,
+            profiler: Profiler::new(gpu)?,
+            targets: Targets::new(gpu, [1, 1], 0),
+            stats: FrameStats::default(),
+            frame: None,
+            layouts,
+        })
     }
 
     /// Brings `scene` into GPU memory, or says what did not fit.
-    pub fn upload(&self, _gpu: &Gpu, _scene: &Scene, _config: &Config) -> Result<SceneBuffers> {
-        todo!()
+    pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<SceneBuffers> {
+        SceneBuffers::new(
+            gpu,
+            scene,
+            config,
+            &self.layouts,
+            &self.deform,
+            &self.lbvh,
+            &self.mipmap,
+        )
     }
 
-    /// Records a frame into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format (the values are sRGB-encoded here).
+    /// Records a frame into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded here.
     pub fn record(
         &mut self,
-        _gpu: &Gpu,
-        _encoder: &mut wgpu::CommandEncoder,
-        _input: &FrameInput<'_>,
-        _target: &wgpu::TextureView,
-        _target_format: wgpu::TextureFormat,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        input: &FrameInput<'_>,
+        target: &wgpu::TextureView,
     ) -> Result<()> {
-        todo!()
+        let stopwatch = Stopwatch::new();
+        let shadows = &input.config.shadows;
+
+        let parts = input.buffers.bounds.parts(input.scene, input.pose);
+        let bounds = finite_union(&parts);
+        let mut lights = lights::gather(input.scene, input.pose, input.config);
+        let shadow_views = match shadows.mode {
+            ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds),
+            ShadowMode::Off | ShadowMode::Rays => Vec::new(),
+        };
+        self.resize(gpu, input.size, lights.len() as u32)?;
+        let targets = &self.targets;
+        let frame = self.uniforms.write(
+            gpu,
+            &self.layouts,
+            input,
+            &lights,
+            &shadow_views,
+            &self.shadow_map,
+        );
+        input.buffers.write_pose(gpu, input.scene, input.pose);
+
+        let mut scope = self.profiler.scope("frame", encoder);
+        self.deform.record(&mut scope, input.buffers);
+        self.lbvh.record(&mut scope, &input.buffers.tree);
+        self.gbuffer
+            .record(&mut scope, &frame, input.buffers, targets);
+        match shadows.mode {
+            ShadowMode::Off => {}
+            ShadowMode::Map => self.shadow_map.record(
+                &mut scope,
+                input.buffers,
+                shadow_views.len(),
+                shadows.blended_cast,
+            ),
+            ShadowMode::Rays => {
+                self.shadow_rays
+                    .record(gpu, &mut scope, &frame, input.buffers, targets)
+            }
+        }
+        self.lighting.record(gpu, &mut scope, &frame, targets);
+        if !input.buffers.blended.is_empty() {
+            self.blend
+                .record(&mut scope, &frame, input, &parts, targets);
+        }
+        if input.channel != Channel::Lit {
+            self.channel.record(
+                gpu,
+                &mut scope,
+                &frame,
+                input.channel,
+                input.buffers,
+                targets,
+            );
+        }
+        self.tonemap
+            .record(gpu, &mut scope, input, bounds, targets, target)?;
+        drop(scope);
+
+        self.frame = Some(frame);
+        self.stats = FrameStats {
+            passes: std::mem::take(&mut self.stats.passes),
+            cpu_record_ms: stopwatch.ms(),
+            triangles: input.buffers.triangle_count,
+            vertices: input.buffers.vertex_count,
+            meshes: input.buffers.meshes.len() as u32,
+            nodes: input
+                .buffers
+                .meshes
+                .iter()
+                .map(|mesh| mesh.triangle_count.saturating_sub(1))
+                .sum(),
+            lights: lights.len() as u32,
+            rays: self.stats.rays,
+            tree_dispatches: lbvh::DISPATCHES,
+        };
+        Ok(())
     }
 
-    /// Submits what was recorded (and what the caller added, such as the panel) and takes in timings of earlier frames. Never waits.
-    pub fn submit(&mut self, _gpu: &Gpu, _encoder: wgpu::CommandEncoder) {
-        todo!()
+    /// Submits what was recorded, and what the caller added to it (the panel, say), and takes in the figures of earlier frames. Never waits.
+    pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
+        self.profiler.submit(gpu, encoder);
+        self.collect(gpu);
+    }
+
+    /// Takes in timings and counts that have come back.
+    pub fn collect(&mut self, gpu: &Gpu) {
+        self.shadow_rays.ray_count.collect();
+        self.profiler.collect(gpu);
+        self.stats.passes.clear();
+        self.stats.passes.extend_from_slice(self.profiler.timings());
+        self.stats.rays = u64::from(self.shadow_rays.ray_count.last());
     }
 
     /// The figures of the last frames.
     pub fn stats(&self) -> &FrameStats {
-        todo!()
+        &self.stats
     }
 
-    /// A channel of the last frame, waiting for it. `Channel::Lit` is linear radiance before exposure.
-    pub fn read_channel(&mut self, _gpu: &Gpu, _channel: Channel) -> Result<FloatImage> {
-        todo!()
+    /// A channel of the last frame, waiting for it. [`Channel::Lit`] is linear radiance before exposure.
+    pub fn read_channel(
+        &mut self,
+        gpu: &Gpu,
+        channel: Channel,
+        buffers: &SceneBuffers,
+    ) -> Result<FloatImage> {
+        let frame = self
+            .frame
+            .as_ref()
+            .ok_or_else(|| Error::NotFound("no frame has been drawn yet".into()))?;
+        let mut encoder = gpu.encoder("channel");
+        let mut scope = self.profiler.scope("channel", &mut encoder);
+        self.channel
+            .record(gpu, &mut scope, frame, channel, buffers, &self.targets);
+        drop(scope);
+        self.profiler.submit(gpu, encoder);
+        let bytes = gpu.read_texture(&self.targets.channel.texture)?;
+        Ok(FloatImage {
+            width: self.targets.size[0],
+            height: self.targets.size[1],
+            texels: bytemuck::pod_collect_to_vec(&bytes),
+        })
     }
 
     /// The merged buffers of the last frame, waiting for them.
-    pub fn read_merged(&self, _gpu: &Gpu, _buffers: &SceneBuffers) -> Result<Merged> {
-        todo!()
+    pub fn read_merged(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
+        let (vertices, triangles) = (
+            buffers.vertex_count as usize,
+            buffers.triangle_count as usize,
+        );
+        let positions: Vec<[f32; 3]> =
+            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.positions)?[..12 * vertices]);
+        let frames: Vec<[f32; 7]> =
+            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.frames)?[..28 * vertices]);
+        Ok(Merged {
+            positions: positions.into_iter().map(Vec3::from).collect(),
+            normals: frames
+                .iter()
+                .map(|frame| Vec3::new(frame[0], frame[1], frame[2]))
+                .collect(),
+            tangents: frames
+                .iter()
+                .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6]))
+                .collect(),
+            indices: bytemuck::pod_collect_to_vec(&gpu.read(&buffers.indices)?[..12 * triangles]),
+            meshes: buffers
+                .meshes
+                .iter()
+                .map(|mesh| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count)
+                .collect(),
+        })
     }
+
+    /// Makes the targets anew when the picture's size, or the number of words that its lights need, has changed.
+    fn resize(&mut self, gpu: &Gpu, size: [u32; 2], lights: u32) -> Result<()> {
+        let allowed = gpu.limits.max_texture_dimension_2d;
+        if size[0].max(size[1]) > allowed {
+            let needed = format!("{} × {} pixels", size[0], size[1]);
+            return Err(Error::Limit {
+                what: "the picture".into(),
+                needed,
+                allowed: format!("{allowed} a side"),
+                by: format!("texture limit of {}", gpu.info.name),
+            });
+        }
+        if (self.targets.size, self.targets.visibility_layers) != (size, Targets::layers(lights)) {
+            self.targets = gpu.catch(|| Targets::new(gpu, size, lights))?;
+        }
+        Ok(())
+    }
+}
+
+impl FrameInput<'_> {
+    /// Width over height.
+    pub fn aspect(&self) -> f32 {
+        self.size[0].max(1) as f32 / self.size[1].max(1) as f32
+    }
+}
+
+/// The box of all boxes that are finite.
+fn finite_union(parts: &[Aabb]) -> Aabb {
+    parts
+        .iter()
+        .copied()
+        .filter(|part| part.min.is_finite() && part.max.is_finite())
+        .fold(Aabb::EMPTY, Aabb::union)
 }

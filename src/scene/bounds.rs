@@ -14,16 +14,25 @@ pub struct Aabb {
 
 impl Aabb {
     /// The box that holds nothing: the identity of [`Aabb::union`].
-    pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
 
     /// The box of some points.
     pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
-        points.into_iter().fold(Self::EMPTY, |b, p| Self { min: b.min.min(p), max: b.max.max(p) })
+        points.into_iter().fold(Self::EMPTY, |b, p| Self {
+            min: b.min.min(p),
+            max: b.max.max(p),
+        })
     }
 
     /// The box of both.
     pub fn union(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 
     /// Whether it holds nothing.
@@ -38,7 +47,11 @@ impl Aabb {
 
     /// Half the length of the diagonal.
     pub fn radius(self) -> f32 {
-        if self.is_empty() { 0.0 } else { 0.5 * (self.max - self.min).length() }
+        if self.is_empty() {
+            0.0
+        } else {
+            0.5 * (self.max - self.min).length()
+        }
     }
 
     /// The eight corners.
@@ -54,11 +67,18 @@ impl Aabb {
 
     /// The box of the transformed box.
     pub fn transformed(self, matrix: Mat4) -> Self {
-        if self.is_empty() { self } else { Self::of(self.corners().map(|corner| matrix.transform_point3(corner))) }
+        if self.is_empty() {
+            self
+        } else {
+            Self::of(self.corners().map(|corner| matrix.transform_point3(corner)))
+        }
     }
 
     fn grown(self, by: Vec3) -> Self {
-        Self { min: self.min - by, max: self.max + by }
+        Self {
+            min: self.min - by,
+            max: self.max + by,
+        }
     }
 }
 
@@ -84,34 +104,75 @@ impl Bounds {
         let part = |primitive: &super::Primitive| {
             let mut joints: Vec<(usize, Aabb)> = Vec::new();
             let per_vertex = primitive.influences_per_vertex;
-            for (slot, (&joint, &weight)) in primitive.joints.iter().zip(&primitive.joint_weights).enumerate() {
+            for (slot, (&joint, &weight)) in primitive
+                .joints
+                .iter()
+                .zip(&primitive.joint_weights)
+                .enumerate()
+            {
                 if weight != 0.0 {
                     let joint = joint as usize;
                     if joint >= joints.len() {
                         joints.resize_with(joint + 1, || (0, Aabb::EMPTY));
                     }
-                    joints[joint] = (joint, joints[joint].1.union(Aabb::of([primitive.positions[slot / per_vertex]])));
+                    joints[joint] = (
+                        joint,
+                        joints[joint]
+                            .1
+                            .union(Aabb::of([primitive.positions[slot / per_vertex]])),
+                    );
                 }
             }
             joints.retain(|(_, aabb)| !aabb.is_empty());
-            let reaches = primitive.targets.iter().map(|target| target.positions.iter().fold(Vec3::ZERO, |reach, p| reach.max(p.abs()))).collect();
-            PartBounds { rest: Aabb::of(primitive.positions.iter().copied()), joints, reaches }
+            let reaches = primitive
+                .targets
+                .iter()
+                .map(|target| {
+                    target
+                        .positions
+                        .iter()
+                        .fold(Vec3::ZERO, |reach, p| reach.max(p.abs()))
+                })
+                .collect();
+            PartBounds {
+                rest: Aabb::of(primitive.positions.iter().copied()),
+                joints,
+                reaches,
+            }
         };
-        Self { meshes: scene.meshes.iter().map(|mesh| mesh.primitives.iter().map(part).collect()).collect() }
+        Self {
+            meshes: scene
+                .meshes
+                .iter()
+                .map(|mesh| mesh.primitives.iter().map(part).collect())
+                .collect(),
+        }
     }
 
     /// A box around each part of each instance, in the order of the merged buffers. It holds every vertex and may be larger.
     pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
         let mut parts = Vec::new();
         for (node, mesh) in scene.instances() {
-            let joints = scene.nodes[node].skin.map(|skin| joint_matrices(scene, pose, skin));
+            let joints = scene.nodes[node]
+                .skin
+                .map(|skin| joint_matrices(scene, pose, skin));
             for part in &self.meshes[mesh] {
-                let reach = part.reaches.iter().zip(&pose.weights[node]).map(|(reach, weight)| *reach * weight.abs()).sum();
+                let reach = part
+                    .reaches
+                    .iter()
+                    .zip(&pose.weights[node])
+                    .map(|(reach, weight)| *reach * weight.abs())
+                    .sum();
                 parts.push(match &joints {
                     Some(joints) if !part.joints.is_empty() => {
-                        part.joints.iter().fold(Aabb::EMPTY, |b, (joint, rest)| b.union(rest.grown(reach).transformed(joints[*joint])))
+                        part.joints.iter().fold(Aabb::EMPTY, |b, (joint, rest)| {
+                            b.union(rest.grown(reach).transformed(joints[*joint]))
+                        })
                     }
-                    _ => part.rest.grown(reach).transformed(pose.world_from_node[node]),
+                    _ => part
+                        .rest
+                        .grown(reach)
+                        .transformed(pose.world_from_node[node]),
                 });
             }
         }
@@ -120,6 +181,9 @@ impl Bounds {
 
     /// A box around the whole scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
-        self.parts(scene, pose).into_iter().filter(|b| b.min.is_finite() && b.max.is_finite()).fold(Aabb::EMPTY, Aabb::union)
+        self.parts(scene, pose)
+            .into_iter()
+            .filter(|b| b.min.is_finite() && b.max.is_finite())
+            .fold(Aabb::EMPTY, Aabb::union)
     }
 }

@@ -76,6 +76,69 @@ pub(super) fn smooth_normals(
     normals.iter().map(unit).collect()
 }
 
+/// Normals for the corners of `triangles`: the area-weighted mean over the triangles around a position that are within
+/// `crease_radians` of the corner's own, or the triangle's own where it is not `smooth`.
+pub(super) fn creased_normals(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    smooth: &[bool],
+    crease_radians: f32,
+) -> Vec<[Vec3; 3]> {
+    let corner = |v: u32| positions[v as usize];
+    let units: Vec<Vec3> = triangles
+        .iter()
+        .map(|t| face_normal(t.map(corner)))
+        .collect();
+    // Areas only weigh the normals of one position against each other, so their scale is free.
+    let scale = scale_of(positions);
+    let area = |t: [u32; 3]| {
+        let [a, b, c] = t.map(|v| corner(v) * scale);
+        (b - a).cross(c - a).length()
+    };
+    let weighted: Vec<Vec3> = triangles
+        .iter()
+        .zip(&units)
+        .map(|(t, unit)| *unit * area(*t))
+        .collect();
+    // Triangles around each position: `around[first[v]..first[v + 1]]`.
+    let mut first = vec![0_usize; positions.len() + 1];
+    triangles
+        .as_flattened()
+        .iter()
+        .for_each(|&v| first[v as usize + 1] += 1);
+    (0..positions.len()).for_each(|v| first[v + 1] += first[v]);
+    let mut around = vec![0; triangles.len() * 3];
+    let mut next = first.clone();
+    for (t, triangle) in triangles.iter().enumerate() {
+        for &v in triangle {
+            around[next[v as usize]] = t;
+            next[v as usize] += 1;
+        }
+    }
+    let least_cosine = crease_radians.cos();
+    let normal = |t: usize, v: u32| {
+        let (own, neighbours) = (units[t], &around[first[v as usize]..first[v as usize + 1]]);
+        let joined = |other: usize| smooth[other] && own.dot(units[other]) >= least_cosine;
+        // Every triangle at a position looks at every other: past some number, none does.
+        if smooth[t] && neighbours.len() <= MAX_VALENCE as usize {
+            let sum: Vec3 = neighbours
+                .iter()
+                .filter(|&&other| joined(other))
+                .map(|&other| weighted[other])
+                .sum();
+            let sum = sum / sum.abs().max_element();
+            return sum.try_normalize().unwrap_or(own);
+        }
+        own
+    };
+    let or_up = |n: Vec3| if n == Vec3::ZERO { Vec3::Y } else { n };
+    triangles
+        .iter()
+        .enumerate()
+        .map(|(t, triangle)| triangle.map(|v| or_up(normal(t, v))))
+        .collect()
+}
+
 /// Any tangents at right angles to `normals`: for materials in which they do not matter.
 pub(super) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
     normals

@@ -1,0 +1,91 @@
+//! `channel`: one channel of the frame as floats, for AOVs and debug views.
+
+use super::{Channel, bindings::Layouts, scene_buffers::SceneBuffers, targets::Targets};
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        layout::ChannelParams,
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ChannelPass {
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+impl ChannelPass {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let layout = pass::compute_layout(
+            gpu,
+            "channel",
+            &[
+                Binding::Float,
+                Binding::Uint,
+                Binding::Uint,
+                Binding::Uint,
+                Binding::Uint,
+                Binding::UintArray,
+                Binding::Uint,
+                Binding::Float,
+                Binding::Read,
+                Binding::Uniform,
+                Binding::Store(wgpu::TextureFormat::Rgba32Float),
+            ],
+        );
+        let module = shader::module(gpu, "render/channel.wgsl")?;
+        let pipeline =
+            pass::compute_pipeline_with(gpu, &module, "channel", Some(&[&layouts.frame, &layout]))?;
+        Ok(Self { pipeline, layout })
+    }
+
+    /// Writes `channel` into its target.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        frame: &wgpu::BindGroup,
+        channel: Channel,
+        buffers: &SceneBuffers,
+        targets: &Targets,
+    ) {
+        let number = Channel::ALL
+            .iter()
+            .position(|known| *known == channel)
+            .unwrap_or(0);
+        let params = ChannelParams {
+            channel: number as u32,
+            nan: f32::NAN,
+            ..ChannelParams::default()
+        };
+        let params = gpu.buffer_with("channel.params", &[params], wgpu::BufferUsages::UNIFORM);
+        let views = [
+            &targets.position,
+            &targets.normal,
+            &targets.albedo,
+            &targets.emissive,
+            &targets.ids,
+            &targets.visibility,
+            &targets.cost,
+            &targets.hdr,
+        ];
+        let mut resources: Vec<_> = views
+            .map(|target| wgpu::BindingResource::TextureView(&target.view))
+            .into();
+        resources.push(buffers.triangle_info.as_entire_binding());
+        resources.push(params.as_entire_binding());
+        resources.push(wgpu::BindingResource::TextureView(&targets.channel.view));
+        let group = pass::bind_group(gpu, "channel", &self.layout, &resources);
+        let mut pass = scope.scoped_compute_pass("channel");
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, frame, &[]);
+        pass.set_bind_group(1, &group, &[]);
+        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+    }
+}

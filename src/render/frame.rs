@@ -1,0 +1,139 @@
+//! The frame's uniforms: what group 0 holds.
+
+use super::{FrameInput, View, bindings::Layouts, scene_buffers::columns, shadow_map::ShadowMap};
+use crate::{
+    config::ShadowMode,
+    gpu::{
+        Gpu,
+        layout::{Frame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
+        pass,
+    },
+    scene::Projection,
+};
+use glam::{Mat4, Vec3, Vec4};
+
+impl View {
+    /// The eye.
+    pub fn eye(&self) -> Vec3 {
+        self.world_from_view.w_axis.truncate()
+    }
+
+    /// Unit vector along the view.
+    pub fn forward(&self) -> Vec3 {
+        (-self.world_from_view.z_axis.truncate())
+            .try_normalize()
+            .unwrap_or(Vec3::NEG_Z)
+    }
+
+    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at the far one.
+    pub fn clip_from_offset(&self, aspect: f32) -> Mat4 {
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        let clip_from_view = match self.projection {
+            Projection::Perspective { fov_y } => {
+                glam::camera::rh::proj::directx::perspective(fov_y, aspect, self.far, self.near)
+            }
+            Projection::Orthographic { half_height } => {
+                let half_width = half_height * aspect;
+                glam::camera::rh::proj::directx::orthographic(
+                    -half_width,
+                    half_width,
+                    -half_height,
+                    half_height,
+                    self.far,
+                    self.near,
+                )
+            }
+        };
+        clip_from_view * Mat4::from_quat(rotation.inverse())
+    }
+
+    /// The eight corners of what is seen, in the world, near ones first.
+    pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
+        let offset_from_clip = self.clip_from_offset(aspect).inverse();
+        std::array::from_fn(|i| {
+            let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
+            let corner = offset_from_clip
+                * Vec4::new(sign(1), sign(2), if i & 4 == 0 { 1.0 } else { 0.0 }, 1.0);
+            self.eye() + corner.truncate() / corner.w
+        })
+    }
+}
+
+/// The buffers of group 0.
+#[derive(Debug)]
+pub struct FrameUniforms {
+    frame: wgpu::Buffer,
+    lights: wgpu::Buffer,
+    shadow_views: wgpu::Buffer,
+}
+
+impl FrameUniforms {
+    /// Makes them.
+    pub fn new(gpu: &Gpu) -> Self {
+        let uniform = |label: &str, count: u32, bytes: usize| {
+            gpu.buffer(
+                label,
+                u64::from(count) * bytes as u64,
+                wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            )
+        };
+        Self {
+            frame: uniform("frame", 1, size_of::<Frame>()),
+            lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
+            shadow_views: uniform("shadow_views", SHADOW_VIEW_LIMIT, size_of::<ShadowView>()),
+        }
+    }
+
+    /// Writes the frame and binds it, with the shadow maps that its lights refer to.
+    pub fn write(
+        &self,
+        gpu: &Gpu,
+        layouts: &Layouts,
+        input: &FrameInput<'_>,
+        lights: &[Light],
+        shadow_views: &[ShadowView],
+        shadow_map: &ShadowMap,
+    ) -> wgpu::BindGroup {
+        let config = input.config;
+        let ambient = |color: [f32; 3]| (Vec3::from(color) * config.ambient.strength).to_array();
+        let frame = Frame {
+            clip_from_offset: columns(input.view.clip_from_offset(input.aspect())),
+            eye: input.view.eye().to_array(),
+            light_count: lights.len() as u32,
+            forward: input.view.forward().to_array(),
+            leaf_cutoff: config.tree.leaf_cutoff.max(1),
+            ambient_sky: ambient(config.ambient.sky),
+            shadow_mode: match config.shadows.mode {
+                ShadowMode::Off => 0,
+                ShadowMode::Map => 1,
+                ShadowMode::Rays => 2,
+            },
+            ambient_ground: ambient(config.ambient.ground),
+            pcf_width: config.shadows.map_pcf_width.max(1),
+            background: config.image.background,
+            blended_cast: u32::from(config.shadows.blended_cast),
+            size: input.size,
+            depth_bias: config.shadows.map_depth_bias,
+            normal_bias: config.shadows.map_normal_bias,
+            orthographic: u32::from(matches!(
+                input.view.projection,
+                Projection::Orthographic { .. }
+            )),
+            ..Frame::default()
+        };
+        gpu.queue
+            .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
+        gpu.queue
+            .write_buffer(&self.lights, 0, bytemuck::cast_slice(lights));
+        gpu.queue
+            .write_buffer(&self.shadow_views, 0, bytemuck::cast_slice(shadow_views));
+        let resources = [
+            self.frame.as_entire_binding(),
+            self.lights.as_entire_binding(),
+            self.shadow_views.as_entire_binding(),
+            wgpu::BindingResource::TextureView(shadow_map.view()),
+            wgpu::BindingResource::Sampler(shadow_map.sampler()),
+        ];
+        pass::bind_group(gpu, "frame", &layouts.frame, &resources)
+    }
+}

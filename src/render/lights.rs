@@ -1,0 +1,82 @@
+//! The lights of a moment, in world space; a scene without any gets the sun of the configuration.
+
+use crate::{
+    config::{Config, Switch},
+    gpu::layout::{LIGHT_LIMIT, Light as GpuLight},
+    scene::{Light, LightKind, Pose, Scene},
+};
+use glam::{Mat4, Vec3};
+
+/// `Light::kind` in common/light.wgsl.
+pub const DIRECTIONAL: u32 = 0;
+/// See [`DIRECTIONAL`].
+pub const POINT: u32 = 1;
+/// See [`DIRECTIONAL`].
+pub const SPOT: u32 = 2;
+
+/// `Light::shadow_view` of a light without shadow maps.
+pub const NO_SHADOW_VIEW: u32 = u32::MAX;
+
+/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. Shadow views are left open.
+pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
+    let of_scene =
+        scene
+            .nodes
+            .iter()
+            .zip(&pose.world_from_node)
+            .filter_map(|(node, world_from_node)| {
+                Some(place(&scene.lights[node.light?], *world_from_node))
+            });
+    let sun = has_sun(scene, config).then(|| GpuLight {
+        kind: DIRECTIONAL,
+        direction: Vec3::from(config.sun.direction)
+            .try_normalize()
+            .unwrap_or(Vec3::NEG_Y)
+            .to_array(),
+        intensity: (Vec3::from(config.sun.color) * config.sun.strength).to_array(),
+        shadow_view: NO_SHADOW_VIEW,
+        ..GpuLight::default()
+    });
+    sun.into_iter()
+        .chain(of_scene)
+        .take(LIGHT_LIMIT as usize)
+        .collect()
+}
+
+/// Whether the configuration's sun shines on `scene`.
+pub fn has_sun(scene: &Scene, config: &Config) -> bool {
+    match config.sun.enabled {
+        Switch::On => true,
+        Switch::Off => false,
+        Switch::Auto => scene.nodes.iter().all(|node| node.light.is_none()),
+    }
+}
+
+/// A light where its node is, shining along −Z.
+fn place(light: &Light, world_from_node: Mat4) -> GpuLight {
+    let (kind, spot_scale, spot_offset) = match light.kind {
+        LightKind::Directional => (DIRECTIONAL, 0.0, 0.0),
+        LightKind::Point => (POINT, 0.0, 0.0),
+        LightKind::Spot {
+            inner_angle,
+            outer_angle,
+        } => {
+            let scale = 1.0 / (inner_angle.cos() - outer_angle.cos()).max(0.001);
+            (SPOT, scale, -outer_angle.cos() * scale)
+        }
+    };
+    GpuLight {
+        position: world_from_node.w_axis.truncate().to_array(),
+        kind,
+        direction: (-world_from_node.z_axis.truncate())
+            .try_normalize()
+            .unwrap_or(Vec3::NEG_Z)
+            .to_array(),
+        range: light.range.unwrap_or(0.0),
+        intensity: (light.color * light.intensity).to_array(),
+        shadow_view: NO_SHADOW_VIEW,
+        spot_scale,
+        spot_offset,
+        ..GpuLight::default()
+    }
+}

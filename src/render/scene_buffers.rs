@@ -1,0 +1,495 @@
+//! A scene in GPU memory: the merged buffers, what `deform` makes them from, the trees, and what is drawn.
+
+use super::{
+    bindings::Layouts,
+    deform::Deform,
+    materials::{Materials, alpha_table},
+};
+use crate::{
+    Error, Result,
+    accel::{Geometry, Lbvh, Tree},
+    config::Config,
+    gpu::{
+        Gpu,
+        layout::{DeformPart, MeshRange, NEEDS_CONSENT},
+        pass,
+    },
+    scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
+};
+use glam::{Mat3, Mat4};
+use std::cell::RefCell;
+
+/// Triangles of one material that lie side by side in the merged buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Index of the material.
+    pub material: usize,
+    /// First triangle.
+    pub first_triangle: u32,
+    /// Number of triangles.
+    pub triangle_count: u32,
+}
+
+impl Run {
+    /// Its corners: what is drawn.
+    pub fn corners(self) -> std::ops::Range<u32> {
+        3 * self.first_triangle..3 * (self.first_triangle + self.triangle_count)
+    }
+}
+
+/// A scene in GPU memory.
+#[derive(Debug)]
+pub struct SceneBuffers {
+    /// World positions, three floats a vertex; written by `deform`.
+    pub positions: wgpu::Buffer,
+    /// World normal (3 floats) and tangent (4) of each vertex; written by `deform`.
+    pub frames: wgpu::Buffer,
+    /// UV sets and colour of each vertex: 24 bytes.
+    pub vertices: wgpu::Buffer,
+    /// Triangle list.
+    pub indices: wgpu::Buffer,
+    /// Mesh and material of each triangle.
+    pub triangle_info: wgpu::Buffer,
+    /// Vertices in the merged buffers.
+    pub vertex_count: u32,
+    /// Triangles in the merged buffers.
+    pub triangle_count: u32,
+    /// Where each mesh instance lies.
+    pub meshes: Vec<MeshRange>,
+    /// The trees.
+    pub tree: Tree,
+    /// For [`Layouts::tree`].
+    pub tree_group: wgpu::BindGroup,
+    /// For [`Layouts::scene`].
+    pub scene_group: wgpu::BindGroup,
+    /// For [`Deform::layout`].
+    pub deform_group: wgpu::BindGroup,
+    /// Materials and their textures.
+    pub materials: Materials,
+    /// Opaque and masked runs, for the G-buffer.
+    pub solid: Vec<Run>,
+    /// Blended parts: the run and the part's place in [`Bounds::parts`].
+    pub blended: Vec<(Run, usize)>,
+    /// Runs that cast without a look at their alpha; the material is the first of the run's.
+    pub opaque_casters: Vec<Run>,
+    /// Masked runs.
+    pub masked_casters: Vec<Run>,
+    /// Boxes around the scene at any pose.
+    pub bounds: Bounds,
+    pose: wgpu::Buffer,
+    weights_at: usize,
+    /// Whether each instance's triangles are turned over.
+    mirrored: RefCell<Vec<bool>>,
+}
+
+/// The merged scene as it is put together on the CPU.
+#[derive(Default)]
+struct Merge {
+    parts: Vec<DeformPart>,
+    part_of_vertex: Vec<u32>,
+    sources: Vec<f32>,
+    influences: Vec<[u32; 2]>,
+    deltas: Vec<f32>,
+    vertices: Vec<[u32; 6]>,
+    triangle_info: Vec<[u32; 2]>,
+    meshes: Vec<MeshRange>,
+    runs: Vec<Run>,
+    matrix_count: u32,
+    weight_count: u32,
+}
+
+impl SceneBuffers {
+    /// Uploads `scene`, or says which limit it does not fit.
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        config: &Config,
+        layouts: &Layouts,
+        deform: &Deform,
+        lbvh: &Lbvh,
+        mipmap: &super::mipmap::Mipmap,
+    ) -> Result<Self> {
+        let (vertices, triangles) = count(scene);
+        let limit = |needed: u64, allowed: u64, by: &str| {
+            let what = "the scene".to_owned();
+            let text = |n| format!("{n} triangles");
+            if needed > allowed {
+                Err(Error::Limit {
+                    what,
+                    needed: text(needed),
+                    allowed: text(allowed),
+                    by: by.into(),
+                })
+            } else {
+                Ok(())
+            }
+        };
+        limit(triangles, config.load.max_triangles, "load.max_triangles")?;
+        gpu.check_binding("the merged normals and tangents", vertices * 28)?;
+        gpu.check_binding("the merged indices", triangles * 12)?;
+        gpu.check_binding("the tree's nodes", triangles * 64)?;
+
+        let merge = merge(scene);
+        let (vertex_count, triangle_count) = (
+            merge.part_of_vertex.len() as u32,
+            merge.triangle_info.len() as u32,
+        );
+        let weights_at = 16 * merge.matrix_count as usize;
+        let pose_bytes = 4 * (weights_at + merge.weight_count as usize) as u64;
+        for (what, bytes) in [
+            ("the bind-pose vertices", merge.sources.len() * 4),
+            ("the joint influences", merge.influences.len() * 8),
+            ("the morph targets", merge.deltas.len() * 4),
+            ("the joint and node matrices", pose_bytes as usize),
+        ] {
+            gpu.check_binding(what, bytes as u64)?;
+        }
+
+        let storage = wgpu::BufferUsages::STORAGE;
+        let merged = storage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+        let buffers = gpu.catch(|| {
+            let positions = gpu.buffer("merged.positions", u64::from(vertex_count) * 12, merged);
+            let frames = gpu.buffer("merged.frames", u64::from(vertex_count) * 28, merged);
+            let vertices = gpu.buffer_with("merged.vertices", &merge.vertices, merged);
+            let index_usage = storage
+                | wgpu::BufferUsages::INDEX
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST;
+            let indices = gpu.buffer(
+                "merged.indices",
+                u64::from(triangle_count) * 12,
+                index_usage,
+            );
+            let triangle_info =
+                gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage);
+            (positions, frames, vertices, indices, triangle_info)
+        })?;
+        let (positions, frames, vertices, indices, triangle_info) = buffers;
+        let pose = gpu.buffer(
+            "deform.pose",
+            pose_bytes,
+            storage | wgpu::BufferUsages::COPY_DST,
+        );
+        let deform_group = {
+            let parts = gpu.buffer_with("deform.parts", &merge.parts, storage);
+            let part_of_vertex =
+                gpu.buffer_with("deform.part_of_vertex", &merge.part_of_vertex, storage);
+            let sources = gpu.buffer_with("deform.sources", &merge.sources, storage);
+            let influences = gpu.buffer_with("deform.influences", &merge.influences, storage);
+            let deltas = gpu.buffer_with("deform.deltas", &merge.deltas, storage);
+            let resources = [
+                &parts,
+                &part_of_vertex,
+                &sources,
+                &influences,
+                &deltas,
+                &pose,
+                &positions,
+                &frames,
+            ]
+            .map(wgpu::Buffer::as_entire_binding);
+            pass::bind_group(gpu, "deform", &deform.layout(), &resources)
+        };
+
+        let materials = Materials::new(gpu, scene, layouts, mipmap)?;
+        let alpha = alpha_table(scene);
+        gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
+        let alpha = gpu.buffer_with("scene.alpha", &alpha, storage);
+        let resources =
+            [&positions, &frames, &indices, &vertices, &alpha].map(wgpu::Buffer::as_entire_binding);
+        let scene_group = pass::bind_group(gpu, "scene", &layouts.scene, &resources);
+
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            triangle_info: &triangle_info,
+            meshes: &merge.meshes,
+        };
+        let tree = gpu.catch(|| lbvh.tree(gpu, &geometry))??;
+        let tree_group = tree.bind_group(gpu, &layouts.tree);
+
+        let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
+        let of_mode = |mode| {
+            merge
+                .runs
+                .iter()
+                .copied()
+                .filter(move |run| alpha_mode(run) == mode)
+        };
+        let buffers = Self {
+            solid: joined(
+                merge
+                    .runs
+                    .iter()
+                    .copied()
+                    .filter(|run| alpha_mode(run) != AlphaMode::Blend),
+                |a, b| a.material == b.material,
+            ),
+            blended: merge
+                .runs
+                .iter()
+                .copied()
+                .enumerate()
+                .filter(|(_, run)| alpha_mode(run) == AlphaMode::Blend)
+                .map(|(part, run)| (run, part))
+                .collect(),
+            opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
+            masked_casters: joined(of_mode(AlphaMode::Mask), |a, b| a.material == b.material),
+            bounds: Bounds::new(scene),
+            mirrored: RefCell::default(),
+            positions,
+            frames,
+            vertices,
+            indices,
+            triangle_info,
+            vertex_count,
+            triangle_count,
+            meshes: merge.meshes,
+            tree,
+            tree_group,
+            scene_group,
+            deform_group,
+            materials,
+            pose,
+            weights_at,
+        };
+        gpu.check()?;
+        Ok(buffers)
+    }
+
+    /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has turned inside out.
+    pub fn write_pose(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
+        let mut words = Vec::with_capacity(self.pose.size() as usize / 4);
+        let mut weights = Vec::new();
+        let mut mirrored = Vec::with_capacity(self.meshes.len());
+        for (node, mesh) in scene.instances() {
+            let joints = scene.nodes[node]
+                .skin
+                .map(|skin| joint_matrices(scene, pose, skin));
+            let rigid = pose.world_from_node[node];
+            let primitives = &scene.meshes[mesh].primitives;
+            mirrored.push(Mat3::from_mat4(rigid).determinant() < 0.0);
+            words.extend_from_slice(rigid.as_ref());
+            for joint in joints.iter().flatten() {
+                words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
+            }
+            if primitives
+                .iter()
+                .any(|primitive| !primitive.targets.is_empty())
+            {
+                weights.extend_from_slice(&pose.weights[node]);
+            }
+        }
+        debug_assert_eq!(
+            words.len(),
+            self.weights_at,
+            "the pose has other matrices than the scene that was uploaded"
+        );
+        words.extend_from_slice(&weights);
+        gpu.queue
+            .write_buffer(&self.pose, 0, bytemuck::cast_slice(&words));
+        if mirrored != *self.mirrored.borrow() {
+            self.write_indices(gpu, scene, &mirrored);
+            self.mirrored.replace(mirrored);
+        }
+    }
+
+    /// Writes the triangles of every instance whose winding is not what the index buffer holds.
+    fn write_indices(&self, gpu: &Gpu, scene: &Scene, mirrored: &[bool]) {
+        for (instance, (node, mesh)) in scene.instances().enumerate() {
+            if self.mirrored.borrow().get(instance) == Some(&mirrored[instance]) {
+                continue;
+            }
+            let range = self.meshes[instance];
+            let mut base = range.first_vertex;
+            let mut indices: Vec<[u32; 3]> = Vec::with_capacity(range.triangle_count as usize);
+            for primitive in &scene.meshes[mesh].primitives {
+                let skinned =
+                    scene.nodes[node].skin.is_some() && primitive.influences_per_vertex > 0;
+                let turn = mirrored[instance] && !skinned;
+                indices.extend(primitive.indices.iter().map(|&[a, b, c]| {
+                    let [a, b, c] = [base + a, base + b, base + c];
+                    if turn { [a, c, b] } else { [a, b, c] }
+                }));
+                base += primitive.positions.len() as u32;
+            }
+            gpu.queue.write_buffer(
+                &self.indices,
+                u64::from(range.first_triangle) * 12,
+                bytemuck::cast_slice(&indices),
+            );
+        }
+    }
+}
+
+/// Vertices and triangles of the merged buffers, in numbers that do not overflow.
+fn count(scene: &Scene) -> (u64, u64) {
+    let of = |mesh: usize| {
+        let primitives = &scene.meshes[mesh].primitives;
+        primitives.iter().fold((0, 0), |(v, t), p| {
+            (v + p.positions.len() as u64, t + p.indices.len() as u64)
+        })
+    };
+    scene
+        .instances()
+        .map(|(_, mesh)| of(mesh))
+        .fold((0, 0), |(v, t), (dv, dt)| (v + dv, t + dt))
+}
+
+/// Puts the scene together: sources once per mesh, merged vertices and triangles once per instance.
+fn merge(scene: &Scene) -> Merge {
+    let mut merge = Merge::default();
+    let mut first_part_of_mesh = vec![None; scene.meshes.len()];
+    for (instance, (node, mesh)) in scene.instances().enumerate() {
+        let primitives = &scene.meshes[mesh].primitives;
+        let sources: Vec<DeformPart> = first_part_of_mesh[mesh]
+            .get_or_insert_with(|| {
+                primitives
+                    .iter()
+                    .map(|primitive| merge.source(primitive))
+                    .collect::<Vec<_>>()
+            })
+            .clone();
+        let skin = scene.nodes[node]
+            .skin
+            .map(|skin| scene.skins[skin].joints.len() as u32);
+        let range = MeshRange {
+            first_triangle: merge.triangle_info.len() as u32,
+            first_vertex: merge.part_of_vertex.len() as u32,
+            ..MeshRange::default()
+        };
+        for (primitive, source) in primitives.iter().zip(sources) {
+            let first_triangle = merge.triangle_info.len() as u32;
+            let skinned = skin.is_some() && primitive.influences_per_vertex > 0;
+            let part = DeformPart {
+                first_vertex: merge.part_of_vertex.len() as u32,
+                first_influence: if skinned {
+                    source.first_influence
+                } else {
+                    u32::MAX
+                },
+                first_matrix: merge.matrix_count + u32::from(skinned),
+                first_weight: merge.weight_count,
+                ..source
+            };
+            merge.part_of_vertex.extend(std::iter::repeat_n(
+                merge.parts.len() as u32,
+                primitive.positions.len(),
+            ));
+            merge.parts.push(part);
+            merge
+                .vertices
+                .extend((0..primitive.positions.len()).map(|vertex| attributes(primitive, vertex)));
+            let consent = if scene.materials[primitive.material].alpha_mode == AlphaMode::Opaque {
+                0
+            } else {
+                NEEDS_CONSENT
+            };
+            let info = [instance as u32 | consent, primitive.material as u32];
+            merge
+                .triangle_info
+                .extend(std::iter::repeat_n(info, primitive.indices.len()));
+            merge.runs.push(Run {
+                material: primitive.material,
+                first_triangle,
+                triangle_count: primitive.indices.len() as u32,
+            });
+        }
+        merge.meshes.push(MeshRange {
+            triangle_count: merge.triangle_info.len() as u32 - range.first_triangle,
+            ..range
+        });
+        merge.matrix_count += 1 + skin.unwrap_or(0);
+        merge.weight_count += primitives
+            .iter()
+            .map(|primitive| primitive.targets.len() as u32)
+            .max()
+            .unwrap_or(0);
+    }
+    // Weights follow the matrices in the same buffer.
+    for part in &mut merge.parts {
+        part.first_weight += 16 * merge.matrix_count;
+    }
+    merge
+}
+
+impl Merge {
+    /// Adds a primitive's bind pose, influences and targets; the part still lacks what differs between instances.
+    fn source(&mut self, primitive: &Primitive) -> DeformPart {
+        let vertex_count = primitive.positions.len();
+        let part = DeformPart {
+            first_source: (self.sources.len() / 10) as u32,
+            first_influence: self.influences.len() as u32,
+            influences_per_vertex: primitive.influences_per_vertex as u32,
+            first_delta: (self.deltas.len() / 9) as u32,
+            target_count: primitive.targets.len() as u32,
+            vertex_count: vertex_count as u32,
+            ..DeformPart::default()
+        };
+        for vertex in 0..vertex_count {
+            self.sources.extend(primitive.positions[vertex].to_array());
+            self.sources.extend(primitive.normals[vertex].to_array());
+            self.sources.extend(primitive.tangents[vertex].to_array());
+        }
+        self.influences.extend(
+            primitive
+                .joints
+                .iter()
+                .zip(&primitive.joint_weights)
+                .map(|(joint, weight)| [*joint, weight.to_bits()]),
+        );
+        for target in &primitive.targets {
+            for vertex in 0..vertex_count {
+                for list in [&target.positions, &target.normals, &target.tangents] {
+                    self.deltas
+                        .extend(list.get(vertex).copied().unwrap_or_default().to_array());
+                }
+            }
+        }
+        part
+    }
+}
+
+/// UV sets and colour of a vertex, as `common/scene.wgsl` unpacks them.
+fn attributes(primitive: &Primitive, vertex: usize) -> [u32; 6] {
+    let uv0 = primitive.uv0.get(vertex).copied().unwrap_or_default();
+    let uv1 = primitive.uv1.get(vertex).copied().unwrap_or_default();
+    let color = primitive
+        .colors
+        .get(vertex)
+        .copied()
+        .unwrap_or(glam::Vec4::ONE);
+    let [r, g, b, a] = color
+        .to_array()
+        .map(|c| (c.clamp(0.0, 1.0) * 65535.0).round() as u32);
+    [
+        uv0.x.to_bits(),
+        uv0.y.to_bits(),
+        uv1.x.to_bits(),
+        uv1.y.to_bits(),
+        r | g << 16,
+        b | a << 16,
+    ]
+}
+
+/// Joins runs that lie side by side and agree.
+fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::new();
+    for run in runs.filter(|run| run.triangle_count > 0) {
+        match joined.last_mut() {
+            Some(last)
+                if last.first_triangle + last.triangle_count == run.first_triangle
+                    && agree(last, &run) =>
+            {
+                last.triangle_count += run.triangle_count
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+/// A matrix as WGSL stores it.
+pub(super) fn columns(matrix: Mat4) -> [[f32; 4]; 4] {
+    matrix.to_cols_array_2d()
+}

@@ -1,0 +1,394 @@
+//! `shadow_map`: depth of the merged scene from every light: a directional light one layer fitted to what is seen, a spot one, a point six.
+
+use super::{
+    FrameInput,
+    bindings::Layouts,
+    lights::{DIRECTIONAL, POINT},
+    scene_buffers::{SceneBuffers, columns},
+    targets::DEPTH_FORMAT,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+    scene::bounds::Aabb,
+};
+use glam::{
+    Mat4, Vec3,
+    camera::rh::{proj::directx as proj, view},
+};
+
+/// What all layers together may take; past it they are made coarser.
+const BYTES_LIMIT: u64 = 512 << 20;
+/// Distance between the matrices of two layers in their buffer: the portable alignment of a uniform's offset.
+const MATRIX_STRIDE: u64 = 256;
+
+/// The pass, with its maps.
+#[derive(Debug)]
+pub struct ShadowMap {
+    opaque: wgpu::RenderPipeline,
+    masked: wgpu::RenderPipeline,
+    matrices: wgpu::Buffer,
+    matrix_group: wgpu::BindGroup,
+    sampler: wgpu::Sampler,
+    maps: Maps,
+}
+
+#[derive(Debug)]
+struct Maps {
+    resolution: u32,
+    layers: u32,
+    view: wgpu::TextureView,
+    layer_views: Vec<wgpu::TextureView>,
+}
+
+impl ShadowMap {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let module = shader::module(gpu, "render/shadow_map.wgsl")?;
+        let matrix_layout = pass::layout(
+            gpu,
+            "shadow_map.matrix",
+            &[(wgpu::ShaderStages::VERTEX, Binding::UniformAt)],
+        );
+        let layout = gpu
+            .device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("shadow_map"),
+                bind_group_layouts: &[None, Some(&matrix_layout), None, Some(&layouts.material)],
+                immediate_size: 0,
+            });
+        let position = Some(wgpu::VertexBufferLayout {
+            array_stride: 12,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![0 => Float32x3],
+        });
+        let attributes = Some(wgpu::VertexBufferLayout {
+            array_stride: 24,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![1 => Float32x2, 2 => Float32x2, 3 => Unorm16x4],
+        });
+        let pipeline =
+            |entry, buffers: &[Option<wgpu::VertexBufferLayout<'_>>], fragment: Option<&str>| {
+                gpu.catch(|| {
+                    gpu.device
+                        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                            label: Some("shadow_map"),
+                            layout: Some(&layout),
+                            vertex: wgpu::VertexState {
+                                module: &module,
+                                entry_point: Some(entry),
+                                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                                buffers,
+                            },
+                            primitive: wgpu::PrimitiveState::default(),
+                            depth_stencil: Some(wgpu::DepthStencilState {
+                                format: DEPTH_FORMAT,
+                                depth_write_enabled: Some(true),
+                                depth_compare: Some(wgpu::CompareFunction::Greater),
+                                stencil: wgpu::StencilState::default(),
+                                bias: wgpu::DepthBiasState::default(),
+                            }),
+                            multisample: wgpu::MultisampleState::default(),
+                            fragment: fragment.map(|entry| wgpu::FragmentState {
+                                module: &module,
+                                entry_point: Some(entry),
+                                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                                targets: &[],
+                            }),
+                            multiview_mask: None,
+                            cache: None,
+                        })
+                })
+            };
+        let opaque = pipeline("opaque", &[position.clone()], None)?;
+        let masked = pipeline("masked", &[position, attributes], Some("cut_out"))?;
+        let matrices = gpu.buffer(
+            "shadow_map.matrices",
+            MATRIX_STRIDE * u64::from(SHADOW_VIEW_LIMIT),
+            wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        );
+        let binding = wgpu::BufferBinding {
+            buffer: &matrices,
+            offset: 0,
+            size: wgpu::BufferSize::new(64),
+        };
+        let matrix_group = pass::bind_group(
+            gpu,
+            "shadow_map.matrix",
+            &matrix_layout,
+            &[wgpu::BindingResource::Buffer(binding)],
+        );
+        let sampler = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+            label: Some("shadow_map"),
+            mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
+            // Reversed depth: lit where the receiver is not farther than what the map holds.
+            compare: Some(wgpu::CompareFunction::GreaterEqual),
+            ..Default::default()
+        });
+        Ok(Self {
+            opaque,
+            masked,
+            matrices,
+            matrix_group,
+            sampler,
+            maps: Maps::new(gpu, 1, 1),
+        })
+    }
+
+    /// All layers.
+    pub fn view(&self) -> &wgpu::TextureView {
+        &self.maps.view
+    }
+
+    /// The sampler that compares.
+    pub fn sampler(&self) -> &wgpu::Sampler {
+        &self.sampler
+    }
+
+    /// Gives each light its views, makes room for their maps and writes their matrices. Lights past [`SHADOW_VIEW_LIMIT`] layers get none.
+    pub fn fit(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        lights: &mut [Light],
+        scene: Aabb,
+    ) -> Vec<ShadowView> {
+        let wanted: u32 = lights
+            .iter()
+            .map(|light| if light.kind == POINT { 6 } else { 1 })
+            .sum();
+        let layers = wanted.clamp(1, SHADOW_VIEW_LIMIT);
+        let mut resolution = input
+            .config
+            .shadows
+            .map_resolution
+            .min(gpu.limits.max_texture_dimension_2d);
+        while u64::from(resolution).pow(2) * 4 * u64::from(layers) > BYTES_LIMIT {
+            resolution /= 2;
+        }
+        if (self.maps.resolution, self.maps.layers) != (resolution, layers) {
+            self.maps = Maps::new(gpu, resolution, layers);
+        }
+        let mut views = Vec::new();
+        for light in lights {
+            let fresh = match light.kind {
+                DIRECTIONAL => vec![directional(light, input, scene, resolution)],
+                POINT => (0..6)
+                    .map(|face| point(light, face, scene, resolution))
+                    .collect(),
+                _ => vec![spot(light, scene, resolution)],
+            };
+            if views.len() + fresh.len() <= SHADOW_VIEW_LIMIT as usize {
+                light.shadow_view = views.len() as u32;
+                views.extend(fresh);
+            }
+        }
+        for (index, view) in (0..).zip(&views) {
+            gpu.queue.write_buffer(
+                &self.matrices,
+                MATRIX_STRIDE * index,
+                bytemuck::bytes_of(&view.clip_from_world),
+            );
+        }
+        views
+    }
+
+    /// Draws every layer.
+    pub fn record(
+        &self,
+        scope: &mut Scope<'_>,
+        buffers: &SceneBuffers,
+        views: usize,
+        blended_cast: bool,
+    ) {
+        let mut scope = scope.scope("shadow_map");
+        for (layer, view) in self.maps.layer_views.iter().enumerate().take(views) {
+            let mut pass = scope
+                .recorder
+                .begin_render_pass(&wgpu::RenderPassDescriptor {
+                    label: Some("shadow_map"),
+                    depth_stencil_attachment: Some(pass::depth(view, wgpu::LoadOp::Clear(0.0))),
+                    ..Default::default()
+                });
+            pass.set_bind_group(
+                1,
+                &self.matrix_group,
+                &[layer as u32 * MATRIX_STRIDE as u32],
+            );
+            pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.set_vertex_buffer(0, buffers.positions.slice(..));
+            pass.set_vertex_buffer(1, buffers.vertices.slice(..));
+            pass.set_pipeline(&self.opaque);
+            // The layout has a material; the opaque pipeline reads none, but wants one bound.
+            if let Some(group) = buffers.materials.groups.first() {
+                pass.set_bind_group(3, group, &[]);
+            }
+            let blended = buffers
+                .blended
+                .iter()
+                .map(|(run, _)| run)
+                .filter(|_| blended_cast);
+            for run in buffers.opaque_casters.iter().chain(blended) {
+                pass.draw_indexed(run.corners(), 0, 0..1);
+            }
+            pass.set_pipeline(&self.masked);
+            for run in &buffers.masked_casters {
+                pass.set_bind_group(3, &buffers.materials.groups[run.material], &[]);
+                pass.draw_indexed(run.corners(), 0, 0..1);
+            }
+        }
+    }
+}
+
+impl Maps {
+    fn new(gpu: &Gpu, resolution: u32, layers: u32) -> Self {
+        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadow_maps"),
+            size: wgpu::Extent3d {
+                width: resolution,
+                height: resolution,
+                depth_or_array_layers: layers,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let view = |dimension, first, count| {
+            texture.create_view(&wgpu::TextureViewDescriptor {
+                label: Some("shadow_maps"),
+                dimension: Some(dimension),
+                base_array_layer: first,
+                array_layer_count: Some(count),
+                ..Default::default()
+            })
+        };
+        Self {
+            resolution,
+            layers,
+            view: view(wgpu::TextureViewDimension::D2Array, 0, layers),
+            layer_views: (0..layers)
+                .map(|layer| view(wgpu::TextureViewDimension::D2, layer, 1))
+                .collect(),
+        }
+    }
+}
+
+/// A direction at right angles to looking along `direction`.
+fn up_for(direction: Vec3) -> Vec3 {
+    if direction.y.abs() > 0.99 {
+        Vec3::Z
+    } else {
+        Vec3::Y
+    }
+}
+
+/// A parallel projection that holds what is seen of the scene, and everything of the scene between that and the light.
+fn directional(light: &Light, input: &FrameInput<'_>, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = Vec3::from(light.direction);
+    let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
+    let whole = scene.transformed(light_from_world);
+    let seen = Aabb::of(
+        input
+            .view
+            .corners(input.aspect())
+            .map(|corner| light_from_world.transform_point3(corner)),
+    );
+    let mut min = whole.min.max(seen.min);
+    let mut max = whole.max.min(seen.max);
+    if min.cmpgt(max).any() || !min.is_finite() || !max.is_finite() {
+        (min, max) = (whole.min, whole.max);
+    }
+    // Sizes in steps of a sixteenth of the scene, corners on texels: the shadow's edge stays put while the camera moves a little.
+    let step = (whole.max - whole.min).max_element().max(1e-6) / 16.0;
+    let size = (((max - min).max_element() + step) / step).ceil() * step;
+    let texel = size / resolution as f32;
+    let corner = (0.5 * (min + max) - 0.5 * size).truncate();
+    let corner = (corner / texel).floor() * texel;
+    let margin = 0.01 * scene.radius();
+    let clip_from_light = proj::orthographic(
+        corner.x,
+        corner.x + size,
+        corner.y,
+        corner.y + size,
+        -whole.min.z + margin,
+        -whole.max.z - margin,
+    );
+    ShadowView {
+        clip_from_world: columns(clip_from_light * light_from_world),
+        texel_size: texel,
+        perspective: 0.0,
+        ..ShadowView::default()
+    }
+}
+
+/// Where a light's map has to reach: its range, or the far side of the scene; and a near plane in proportion.
+fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
+    let to_far_side = (scene.center() - Vec3::from(light.position)).length() + scene.radius();
+    let far = if light.range > 0.0 {
+        light.range.min(to_far_side)
+    } else {
+        to_far_side
+    }
+    .max(1e-6);
+    (far * 5e-4, far)
+}
+
+fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = Vec3::from(light.direction);
+    let outer_angle = (-light.spot_offset / light.spot_scale)
+        .clamp(-1.0, 1.0)
+        .acos();
+    // A little wider than the cone, for the filter; a projection cannot see half a sphere.
+    let fov = (2.0 * outer_angle + 0.02).min(170f32.to_radians());
+    perspective(light, direction, up_for(direction), fov, scene, resolution)
+}
+
+/// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for the filter at its edges.
+fn point(light: &Light, face: usize, scene: Aabb, resolution: u32) -> ShadowView {
+    let direction = [
+        Vec3::X,
+        Vec3::NEG_X,
+        Vec3::Y,
+        Vec3::NEG_Y,
+        Vec3::Z,
+        Vec3::NEG_Z,
+    ][face];
+    let half = 1.0 + 16.0 / resolution as f32;
+    perspective(
+        light,
+        direction,
+        up_for(direction),
+        2.0 * half.atan(),
+        scene,
+        resolution,
+    )
+}
+
+fn perspective(
+    light: &Light,
+    direction: Vec3,
+    up: Vec3,
+    fov: f32,
+    scene: Aabb,
+    resolution: u32,
+) -> ShadowView {
+    let (near, far) = reach(light, scene);
+    let light_from_world: Mat4 = view::look_to_mat4(Vec3::from(light.position), direction, up);
+    let clip_from_light = proj::perspective(fov, 1.0, far, near);
+    ShadowView {
+        clip_from_world: columns(clip_from_light * light_from_world),
+        texel_size: 2.0 * (0.5 * fov).tan() / resolution as f32,
+        perspective: 1.0,
+        ..ShadowView::default()
+    }
+}

@@ -1,0 +1,132 @@
+//! `tonemap`: radiance, or a channel, to the display.
+
+use super::{Channel, FrameInput, targets::Targets};
+use crate::{
+    Result,
+    config::Tonemap as Curve,
+    gpu::{
+        Gpu,
+        layout::TonemapParams,
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+    scene::bounds::Aabb,
+};
+use std::collections::HashMap;
+
+/// Nodes and triangles that the hottest colour of the cost view stands for.
+pub const COST_SCALE: f32 = 256.0;
+
+/// The pass, with a pipeline for each format it has drawn to.
+#[derive(Debug)]
+pub struct Tonemap {
+    module: wgpu::ShaderModule,
+    layout: wgpu::BindGroupLayout,
+    sampler: wgpu::Sampler,
+    pipelines: HashMap<wgpu::TextureFormat, wgpu::RenderPipeline>,
+}
+
+impl Tonemap {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let fragment = wgpu::ShaderStages::FRAGMENT;
+        Ok(Self {
+            module: shader::module(gpu, "render/tonemap.wgsl")?,
+            layout: pass::layout(
+                gpu,
+                "tonemap",
+                &[
+                    (fragment, Binding::Uniform),
+                    (fragment, Binding::Filtered),
+                    (fragment, Binding::Sampler),
+                    (fragment, Binding::Float),
+                ],
+            ),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("tonemap"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            pipelines: HashMap::new(),
+        })
+    }
+
+    /// Draws to `target`; `scene` places positions and depths in the picture's range.
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        input: &FrameInput<'_>,
+        scene: Aabb,
+        targets: &Targets,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let format = target.texture().format();
+        if !self.pipelines.contains_key(&format) {
+            let pipeline =
+                pass::cover_pipeline(gpu, &self.module, "tonemap", &[&self.layout], format)?;
+            self.pipelines.insert(format, pipeline);
+        }
+        let params = gpu.buffer_with(
+            "tonemap.params",
+            &[params(input, scene)],
+            wgpu::BufferUsages::UNIFORM,
+        );
+        let resources = [
+            params.as_entire_binding(),
+            wgpu::BindingResource::TextureView(&targets.hdr.view),
+            wgpu::BindingResource::Sampler(&self.sampler),
+            wgpu::BindingResource::TextureView(&targets.channel.view),
+        ];
+        let group = pass::bind_group(gpu, "tonemap", &self.layout, &resources);
+        let mut pass = scope.scoped_render_pass(
+            "tonemap",
+            wgpu::RenderPassDescriptor {
+                label: Some("tonemap"),
+                color_attachments: &[Some(pass::color(
+                    target,
+                    wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                ))],
+                ..Default::default()
+            },
+        );
+        pass.set_pipeline(&self.pipelines[&format]);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+}
+
+fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
+    let size = (scene.max - scene.min).max_element().max(1e-20);
+    let (offset, scale) = match input.channel {
+        Channel::Position => (-scene.min, 1.0 / size),
+        Channel::Normal => (glam::Vec3::ONE, 0.5),
+        Channel::Depth => {
+            let nearest = ((scene.center() - input.view.eye()).dot(input.view.forward())
+                - scene.radius())
+            .max(0.0);
+            (glam::Vec3::splat(-nearest), 0.5 / scene.radius().max(1e-20))
+        }
+        Channel::Cost => (glam::Vec3::ZERO, 1.0 / COST_SCALE),
+        _ => (glam::Vec3::ZERO, 1.0),
+    };
+    TonemapParams {
+        exposure: input.exposure_ev.exp2(),
+        curve: match input.config.image.tonemap {
+            Curve::Linear => 0,
+            Curve::Reinhard => 1,
+            Curve::Aces => 2,
+            Curve::Neutral => 3,
+        },
+        channel: u32::from(input.channel != Channel::Lit)
+            * Channel::ALL
+                .iter()
+                .position(|known| *known == input.channel)
+                .unwrap_or(0) as u32,
+        scale,
+        offset: offset.extend(0.0).to_array(),
+    }
+}

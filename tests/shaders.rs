@@ -1,0 +1,171 @@
+//! Every shader composes and validates, and every struct that both sides declare is the same on both. No GPU needed.
+
+use canopy::gpu::{layout, shader};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use std::collections::BTreeSet;
+
+/// Shaders with entry points: all but those in `common/`.
+fn entry_shaders() -> impl Iterator<Item = &'static str> {
+    shader::SOURCES
+        .iter()
+        .map(|(path, _)| *path)
+        .filter(|path| !path.starts_with("common/"))
+}
+
+fn parse(path: &str) -> (shader::Composed, naga::Module) {
+    let composed = shader::compose(path).unwrap_or_else(|e| panic!("{e}"));
+    let module = naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
+        let line = e
+            .location(&composed.text)
+            .map_or(0, |at| at.line_number as usize);
+        panic!("{}: {}", composed.origin(line), e.message())
+    });
+    (composed, module)
+}
+
+#[test]
+fn every_shader_validates_with_portable_capabilities() {
+    let mut entry_points = 0;
+    for path in entry_shaders() {
+        let (composed, module) = parse(path);
+        entry_points += module.entry_points.len();
+        assert!(!module.entry_points.is_empty(), "{path} has no entry point");
+        if let Err(error) =
+            Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)
+        {
+            panic!("{path}: {}", error.emit_to_string(&composed.text));
+        }
+    }
+    assert_eq!(
+        entry_points, 28,
+        "entry points were added or lost: count them here too"
+    );
+}
+
+#[test]
+fn every_shader_file_is_embedded_and_imported() {
+    let mut on_disk = BTreeSet::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    for folder in std::fs::read_dir(&root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        for file in std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
+            on_disk.insert(
+                file.strip_prefix(&root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/"),
+            );
+        }
+    }
+    let embedded: BTreeSet<_> = shader::SOURCES
+        .iter()
+        .map(|(path, _)| (*path).to_owned())
+        .collect();
+    assert_eq!(
+        embedded, on_disk,
+        "gpu::shader::SOURCES and shaders/ differ"
+    );
+    for path in embedded.iter().filter(|path| path.starts_with("common/")) {
+        let import = format!("#import \"{path}\"");
+        assert!(
+            shader::SOURCES
+                .iter()
+                .any(|(_, text)| text.contains(&import)),
+            "nothing imports {path}"
+        );
+    }
+}
+
+/// What differs between a struct in Rust and the one that naga parsed.
+fn difference(rust: &layout::StructLayout, module: &naga::Module) -> Option<String> {
+    let (_, ty) = module
+        .types
+        .iter()
+        .find(|(_, ty)| ty.name.as_deref() == Some(rust.name))?;
+    let naga::TypeInner::Struct { members, span } = &ty.inner else {
+        return Some(format!("{} is no struct in WGSL", rust.name));
+    };
+    let wgsl: Vec<_> = members
+        .iter()
+        .map(|member| (member.name.as_deref().unwrap_or(""), member.offset as usize))
+        .collect();
+    let ours: Vec<_> = rust
+        .members
+        .iter()
+        .copied()
+        .filter(|(name, _)| !name.starts_with('_'))
+        .collect();
+    // WGSL rounds a struct up to its alignment, and leaves padding at its end unnamed.
+    (wgsl != ours || *span as usize > rust.size || rust.size.next_multiple_of(16) < *span as usize)
+        .then(|| {
+            format!(
+                "{}: Rust has {ours:?} in {} bytes, WGSL {wgsl:?} in {span}",
+                rust.name, rust.size
+            )
+        })
+}
+
+#[test]
+fn structs_are_the_same_on_both_sides() {
+    let modules: Vec<_> = entry_shaders().map(|path| parse(path).1).collect();
+    for rust in layout::STRUCTS {
+        let has = |module: &&naga::Module| {
+            module
+                .types
+                .iter()
+                .any(|(_, ty)| ty.name.as_deref() == Some(rust.name))
+        };
+        assert!(
+            modules.iter().any(|module| has(&module)),
+            "no shader declares {}",
+            rust.name
+        );
+        for module in &modules {
+            assert_eq!(difference(rust, module), None);
+        }
+    }
+}
+
+#[test]
+fn the_layout_test_can_fail() {
+    let parse = |members: &str| {
+        naga::front::wgsl::parse_str(&format!(
+            "struct SortParams {{ {members} }} @group(0) @binding(0) var<uniform> p: SortParams;"
+        ))
+        .unwrap()
+    };
+    let rust = layout::STRUCTS
+        .iter()
+        .find(|layout| layout.name == "SortParams")
+        .unwrap();
+    assert_eq!(
+        difference(rust, &parse("count: u32, block_count: u32, shift: u32")),
+        None
+    );
+    assert!(
+        difference(rust, &parse("block_count: u32, count: u32, shift: u32")).is_some(),
+        "swapped members pass"
+    );
+    assert!(
+        difference(rust, &parse("count: u32, blocks: u32, shift: u32")).is_some(),
+        "a renamed member passes"
+    );
+    assert!(
+        difference(rust, &parse("count: u32, block_count: vec2u, shift: u32")).is_some(),
+        "a moved member passes"
+    );
+    assert!(
+        difference(
+            rust,
+            &parse("count: u32, block_count: u32, shift: u32, more: mat4x4f")
+        )
+        .is_some(),
+        "a further member passes"
+    );
+}
