@@ -37,9 +37,7 @@ impl Blend {
                 "blend",
                 layouts,
                 &[Some(target.clone())],
-                Some(cull),
-                false,
-            )
+                Some(cull), true)
         };
         Ok(Self {
             back_faces: pipeline(wgpu::Face::Front)?,

@@ -24,7 +24,7 @@ impl GBuffer {
         let module = shader::module(gpu, "render/gbuffer.wgsl")?;
         let targets = GBUFFER_FORMATS.map(|format| Some(format.into()));
         let pipeline = |cull_mode| {
-            merged_pipeline(gpu, &module, "gbuffer", layouts, &targets, cull_mode, true)
+            merged_pipeline(gpu, &module, "gbuffer", layouts, &targets, cull_mode, false)
         };
         Ok(Self {
             single_sided: pipeline(Some(wgpu::Face::Back))?,
@@ -80,7 +80,8 @@ impl GBuffer {
     }
 }
 
-/// A pipeline over the merged scene with the vertex shader of common/material.wgsl.
+/// A pipeline over the merged scene with the vertex shader of common/material.wgsl. With `rays` its fragments may trace, and it leaves
+/// depth as it is.
 pub(super) fn merged_pipeline(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
@@ -88,18 +89,22 @@ pub(super) fn merged_pipeline(
     layouts: &Layouts,
     targets: &[Option<wgpu::ColorTargetState>],
     cull_mode: Option<wgpu::Face>,
-    depth_write: bool,
+    rays: bool,
 ) -> Result<wgpu::RenderPipeline> {
-    let layout = pass::pipeline_layout(
-        gpu,
-        entry,
-        &[
-            &layouts.frame,
-            &layouts.tree,
-            &layouts.scene,
-            &layouts.material,
-        ],
-    );
+    // The G-buffer's fragments send no rays: it has no tree bound.
+    let tree = rays.then_some(&layouts.tree);
+    let layout = gpu
+        .device
+        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(entry),
+            bind_group_layouts: &[
+                Some(&layouts.frame),
+                tree,
+                Some(&layouts.scene),
+                Some(&layouts.material),
+            ],
+            immediate_size: 0,
+        });
     gpu.catch(|| {
         gpu.device
             .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
@@ -117,7 +122,7 @@ pub(super) fn merged_pipeline(
                 },
                 depth_stencil: Some(wgpu::DepthStencilState {
                     format: DEPTH_FORMAT,
-                    depth_write_enabled: Some(depth_write),
+                    depth_write_enabled: Some(!rays),
                     depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
                     stencil: wgpu::StencilState::default(),
                     bias: wgpu::DepthBiasState::default(),
