@@ -33,7 +33,7 @@ pub(super) struct Area {
     pub(super) size: [u32; 2],
 }
 
-/// What egui wants drawn.
+/// What egui wants drawn. Textures that have not been taken over must be let go of expressly, or egui panics.
 pub(super) struct Paint {
     /// Its triangles.
     pub(super) triangles: Vec<egui::ClippedPrimitive>,
@@ -41,6 +41,12 @@ pub(super) struct Paint {
     pub(super) textures: egui::TexturesDelta,
     /// Pixels per logical pixel.
     pub(super) pixels_per_point: f32,
+}
+
+impl Drop for Paint {
+    fn drop(&mut self) {
+        self.textures.clear();
+    }
 }
 
 impl Screen {
