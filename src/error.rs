@@ -59,11 +59,17 @@ pub enum Error {
 impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Self::Io { path: path.into(), source }
+        Self::Io {
+            path: path.into(),
+            source,
+        }
     }
 
     /// An [`Error::Scene`] for `path`.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
-        Self::Scene { path: path.into(), what: what.into() }
+        Self::Scene {
+            path: path.into(),
+            what: what.into(),
+        }
     }
 }

@@ -150,7 +150,6 @@ impl Lbvh {
                 first_triangle: 0,
                 triangle_count: 0,
                 first_vertex: 0,
-                _pad: 0,
             }]
         } else {
             geometry.meshes

@@ -104,7 +104,6 @@ impl RadixSort {
                     count,
                     block_count,
                     shift: 8 * digit,
-                    _pad: 0,
                 };
                 let params = gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM);
                 let there = [keys, values];

@@ -145,14 +145,12 @@ gpu_structs! {
         first_matrix: u32,
         /// First of the part's morph weights in the pose, in floats.
         first_weight: u32,
-        _pad: [u32; 3],
     }
     /// Where a mesh's triangles and vertices lie in the merged buffers.
     MeshRange {
         first_triangle: u32,
         triangle_count: u32,
         first_vertex: u32,
-        _pad: u32,
     }
     /// A row of the TLAS: the offset table, with the box of the mesh.
     TlasEntry {
@@ -203,7 +201,6 @@ gpu_structs! {
         count: u32,
         block_count: u32,
         shift: u32,
-        _pad: u32,
     }
     /// What the tone mapper needs.
     TonemapParams {
@@ -222,6 +219,5 @@ gpu_structs! {
         channel: u32,
         /// A NaN, which WGSL has no word for.
         nan: f32,
-        _pad: [u32; 2],
     }
 }

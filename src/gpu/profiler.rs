@@ -90,19 +90,33 @@ impl Profiler {
     }
 }
 
-fn flatten(scopes: &[wgpu_profiler::GpuTimerQueryResult], depth: usize, out: &mut Vec<PassTiming>) {
+/// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its own: it lasts from the first
+/// to the last of theirs.
+fn flatten(
+    scopes: &[wgpu_profiler::GpuTimerQueryResult],
+    depth: usize,
+    out: &mut Vec<PassTiming>,
+) -> Option<std::ops::Range<f64>> {
+    let mut whole: Option<std::ops::Range<f64>> = None;
     for scope in scopes {
-        // Without timestamps there is nothing to report.
-        let Some(time) = &scope.time else { continue };
+        let place = out.len();
+        let nested = flatten(&scope.nested_queries, depth + 1, out);
+        let Some(time) = scope.time.clone().or(nested) else {
+            continue;
+        };
         let last_ms = (time.end - time.start).max(0.0) * 1e3;
-        out.push(PassTiming {
+        let timing = PassTiming {
             name: scope.label.clone(),
             depth,
             last_ms,
             average_ms: last_ms,
-        });
-        flatten(&scope.nested_queries, depth + 1, out);
+        };
+        out.insert(place, timing);
+        whole = Some(whole.map_or(time.clone(), |whole| {
+            whole.start.min(time.start)..whole.end.max(time.end)
+        }));
     }
+    whole
 }
 
 /// A stopwatch for the CPU side.

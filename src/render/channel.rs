@@ -62,7 +62,6 @@ impl ChannelPass {
         let params = ChannelParams {
             channel: number as u32,
             nan: f32::NAN,
-            ..ChannelParams::default()
         };
         let params = gpu.buffer_with("channel.params", &[params], wgpu::BufferUsages::UNIFORM);
         let views = [

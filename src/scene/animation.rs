@@ -190,3 +190,83 @@ fn choose(kind: &str, name: &str, names: &[&str]) -> Result<usize> {
             Error::NotFound(format!("no {kind} \"{name}\"; the scene has {has}"))
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Property;
+
+    fn channel(
+        property: Property,
+        interpolation: Interpolation,
+        values: &[f32],
+        components: usize,
+    ) -> Channel {
+        Channel {
+            node: 0,
+            property,
+            interpolation,
+            times_secs: vec![1.0, 3.0],
+            values: values.to_vec(),
+            components,
+        }
+    }
+
+    #[test]
+    fn steps_and_lines() {
+        let values = [0.0, 10.0, 4.0, 30.0];
+        let step = channel(Property::Weights, Interpolation::Step, &values, 2);
+        let linear = channel(Property::Weights, Interpolation::Linear, &values, 2);
+        for (time, stepped, lined) in [
+            (0.0, [0.0, 10.0], [0.0, 10.0]),
+            (1.0, [0.0, 10.0], [0.0, 10.0]),
+            (1.5, [0.0, 10.0], [1.0, 15.0]),
+            (3.0, [4.0, 30.0], [4.0, 30.0]),
+            (f32::INFINITY, [4.0, 30.0], [4.0, 30.0]),
+        ] {
+            assert_eq!(sample(&step, time), stepped, "at {time}");
+            assert_eq!(sample(&linear, time), lined, "at {time}");
+        }
+    }
+
+    #[test]
+    fn rotations_take_the_short_way() {
+        let (from, to) = (Quat::IDENTITY, Quat::from_rotation_z(1.0));
+        // The same rotation as `to`, written from the other side.
+        let values = [from.to_array(), (-to).to_array()].concat();
+        let rotation = channel(Property::Rotation, Interpolation::Linear, &values, 4);
+        let middle = Quat::from_slice(&sample(&rotation, 2.0));
+        assert!(
+            middle.dot(Quat::from_rotation_z(0.5)).abs() > 1.0 - 1e-6,
+            "{middle}"
+        );
+    }
+
+    #[test]
+    fn cubic_splines_scale_tangents_by_the_step() {
+        // Keys of in-tangent, value, out-tangent. Leaving at 2 a second and arriving at 2 a second from 0 to 4 in 2 s is a line.
+        let line = channel(
+            Property::Weights,
+            Interpolation::CubicSpline,
+            &[9.0, 0.0, 2.0, 2.0, 4.0, 9.0],
+            1,
+        );
+        // Without tangents it is 3t² − 2t³ of the way.
+        let ease = channel(
+            Property::Weights,
+            Interpolation::CubicSpline,
+            &[0.0, 0.0, 0.0, 0.0, 4.0, 0.0],
+            1,
+        );
+        for (time, lined, eased) in [
+            (0.0, 0.0, 0.0),
+            (1.0, 0.0, 0.0),
+            (1.5, 1.0, 0.625),
+            (2.0, 2.0, 2.0),
+            (4.0, 4.0, 4.0),
+        ] {
+            assert_eq!(sample(&line, time), [lined], "at {time}");
+            assert_eq!(sample(&ease, time), [eased], "at {time}");
+        }
+    }
+}

@@ -106,7 +106,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     material::materials(&file, &mut scene)?;
     mesh::meshes(&file, &used, load, &mut scene)?;
     node::check_instances(&file, &used, &mut scene)?;
-    clip::clips(&file, &hierarchy, &mut scene)?;
+    clip::clips(&file, &hierarchy, load, &mut scene)?;
     load.enter("decoding images", 0.5)?;
     material::images(&file, load, &mut scene)?;
     scene.warnings.append(&mut file.warnings.into_inner());

@@ -69,7 +69,7 @@ pub(super) struct Load<'a> {
     file: (usize, usize),
     triangles: u64,
     nodes: u64,
-    morph_bytes: u64,
+    animation_bytes: u64,
     texture_bytes: u64,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Load<'a> {
             file: (0, files),
             triangles: 0,
             nodes: 0,
-            morph_bytes: 0,
+            animation_bytes: 0,
             texture_bytes: 0,
         }
     }
@@ -127,14 +127,15 @@ impl<'a> Load<'a> {
         )
     }
 
-    /// Takes bytes of morph targets from what the limits allow.
-    pub(super) fn take_morph_bytes(
+    /// Takes bytes of morph targets, joints or clips from what the limits allow: a file can refer to the same bytes any number of
+    /// times.
+    pub(super) fn take_animation_bytes(
         &mut self,
         count: u64,
         what: impl FnOnce() -> String,
     ) -> Result<()> {
         take(
-            &mut self.morph_bytes,
+            &mut self.animation_bytes,
             count,
             self.limits.max_morph_bytes,
             "bytes",

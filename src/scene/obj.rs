@@ -62,7 +62,7 @@ fn meshes(
     model: &Model,
     materials: &mut Materials<'_>,
     scene: &mut Scene,
-    load: &Load<'_>,
+    load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     // Triangles by object and material, as corners of the model.
@@ -96,6 +96,7 @@ fn meshes(
         let primitive = primitive(model, *material, triangles, &normals);
         if object_before.replace(*object) != Some(*object) {
             let name = model.objects[*object].clone();
+            load.take_nodes(1, || format!("object \"{}\"", shorten(&name)))?;
             scene.nodes.push(Node {
                 name: name.clone(),
                 parent: None,

@@ -9,15 +9,13 @@ use std::collections::HashMap;
 const MAX_VALENCE: u32 = 1024;
 
 /// The unit normal of a triangle, or zero if it has no area.
-pub(super) fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
-    // Scaled to one first, or the product of tiny and of huge edges would leave the range of f32.
-    let (u, v) = (b - a, c - a);
-    let scale = u.abs().max(v.abs()).max_element();
-    if scale > 0.0 && scale.is_finite() {
-        (u / scale).cross(v / scale).normalize_or_zero()
-    } else {
-        Vec3::ZERO
-    }
+pub(super) fn face_normal(corners: [Vec3; 3]) -> Vec3 {
+    // In f64, where the fourth power of any f32 is in range.
+    let [a, b, c] = corners.map(|p| p.as_dvec3());
+    (b - a)
+        .cross(c - a)
+        .try_normalize()
+        .map_or(Vec3::ZERO, |n| n.as_vec3())
 }
 
 /// Gives every triangle vertices and a normal of its own (glTF 2.0, 3.7.2.1); morph targets turn the normals with the triangles.
@@ -56,7 +54,7 @@ pub(super) fn smooth_normals(
     positions: &[Vec3],
     triangles: impl Iterator<Item = [u32; 3]>,
 ) -> Vec<Vec3> {
-    // In f64, where the square of the largest f32 is still finite.
+    // In f64, where the fourth power of any f32 is in range.
     let mut normals = vec![glam::DVec3::ZERO; positions.len()];
     for corners in triangles {
         let [a, b, c] = corners.map(|v| positions[v as usize].as_dvec3());
@@ -65,14 +63,7 @@ pub(super) fn smooth_normals(
             normals[v as usize] += doubled_area;
         }
     }
-    let unit = |n: &glam::DVec3| {
-        let scale = n.abs().max_element();
-        if scale > 0.0 {
-            (n / scale).normalize().as_vec3()
-        } else {
-            Vec3::Y
-        }
-    };
+    let unit = |n: &glam::DVec3| n.try_normalize().map_or(Vec3::Y, |n| n.as_vec3());
     normals.iter().map(unit).collect()
 }
 
@@ -293,5 +284,147 @@ fn gather(primitive: &mut Primitive, sources: &[u32]) {
         pick(&mut target.positions, sources, 1);
         pick(&mut target.normals, sources, 1);
         pick(&mut target.tangents, sources, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fan of `count` triangles about the origin, with texture coordinates.
+    fn fan(count: u32) -> Primitive {
+        let rim = (0..count)
+            .map(|i| i as f32 / count as f32 * std::f32::consts::TAU)
+            .map(|a| Vec3::new(a.cos(), a.sin(), 0.0));
+        let positions: Vec<Vec3> = std::iter::once(Vec3::ZERO).chain(rim).collect();
+        Primitive {
+            normals: vec![Vec3::Z; positions.len()],
+            uv0: positions.iter().map(|p| p.truncate()).collect(),
+            indices: (0..count)
+                .map(|i| [0, i + 1, (i + 1) % count + 1])
+                .collect(),
+            positions,
+            ..Primitive::default()
+        }
+    }
+
+    fn sound(primitive: &Primitive) {
+        assert_eq!(primitive.tangents.len(), primitive.positions.len());
+        for (tangent, normal) in primitive.tangents.iter().zip(&primitive.normals) {
+            assert!(
+                (tangent.truncate().length() - 1.0).abs() < 1e-5
+                    && tangent.truncate().dot(*normal).abs() < 1e-5,
+                "{tangent}"
+            );
+        }
+    }
+
+    #[test]
+    fn tangents_keep_vertices_that_agree() {
+        let mut primitive = fan(12);
+        tangents(&mut primitive, 0);
+        sound(&primitive);
+        assert_eq!(primitive.positions.len(), 13);
+        assert!(
+            primitive
+                .tangents
+                .iter()
+                .all(|t| t.truncate().abs_diff_eq(Vec3::X, 1e-5))
+        );
+    }
+
+    #[test]
+    fn tangents_split_vertices_on_a_mirror_line() {
+        let mut primitive = fan(4);
+        primitive.uv0 = primitive
+            .positions
+            .iter()
+            .map(|p| Vec2::new(p.x.abs(), p.y))
+            .collect();
+        primitive.influences_per_vertex = 4;
+        primitive.joints = (0..20).collect();
+        primitive.joint_weights = vec![0.25; 20];
+        primitive.targets = vec![MorphTarget {
+            positions: primitive.positions.clone(),
+            ..MorphTarget::default()
+        }];
+        tangents(&mut primitive, 0);
+        sound(&primitive);
+        assert_eq!(
+            primitive.positions.len(),
+            8,
+            "the centre and the two ends of the line are doubled"
+        );
+        for (vertex, position) in primitive.positions.iter().enumerate() {
+            assert_eq!(primitive.targets[0].positions[vertex], *position);
+            assert_eq!(primitive.joints[vertex * 4] % 4, 0);
+        }
+        assert_eq!(primitive.joints.len(), 32);
+    }
+
+    #[test]
+    fn tangents_survive_bad_geometry() {
+        for spoil in [
+            |p: &mut Primitive| p.uv0.fill(Vec2::ZERO),
+            |p: &mut Primitive| p.positions.fill(Vec3::ONE),
+            |p: &mut Primitive| p.positions.iter_mut().for_each(|p| *p *= 1e38),
+            |p: &mut Primitive| p.positions.iter_mut().for_each(|p| *p *= 1e-38),
+            |p: &mut Primitive| p.uv0.iter_mut().for_each(|uv| *uv *= 1e38),
+            |p: &mut Primitive| p.indices.fill([0, 1, 2]),
+            |p: &mut Primitive| p.indices.fill([3, 3, 3]),
+            |p: &mut Primitive| p.indices.clear(),
+        ] {
+            let mut primitive = fan(40);
+            spoil(&mut primitive);
+            tangents(&mut primitive, 0);
+            sound(&primitive);
+        }
+        let mut large = fan(200_000);
+        tangents(&mut large, 0);
+        sound(&large);
+    }
+
+    #[test]
+    fn flat_normals_turn_with_targets() {
+        let mut primitive = fan(3);
+        let lift = |p: &Vec3| {
+            if *p == Vec3::ZERO {
+                Vec3::Z
+            } else {
+                Vec3::ZERO
+            }
+        };
+        primitive.targets = vec![MorphTarget {
+            positions: primitive.positions.iter().map(lift).collect(),
+            ..MorphTarget::default()
+        }];
+        flat_normals(&mut primitive);
+        assert_eq!(primitive.positions.len(), 9);
+        for (vertex, offset) in primitive.targets[0].normals.iter().enumerate() {
+            let turned = primitive.normals[vertex] + offset;
+            assert!(
+                (turned.length() - 1.0).abs() < 1e-5 && turned.z < 0.9,
+                "{turned}"
+            );
+        }
+    }
+
+    #[test]
+    fn smooth_normals_are_weighted_by_area() {
+        let positions = [
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::Y,
+            Vec3::X * 1e-20,
+            Vec3::Z * 1e30,
+        ];
+        let normals = smooth_normals(&positions, [[0, 1, 2], [0, 3, 1]].into_iter());
+        assert_eq!(normals[..3], [Vec3::Z; 3]);
+        assert_eq!(normals[4], Vec3::Y);
+        assert_eq!(
+            face_normal([Vec3::ZERO, Vec3::X * 1e-30, Vec3::Y * 1e-30]),
+            Vec3::Z
+        );
+        assert_eq!(face_normal([Vec3::ZERO, Vec3::X, Vec3::X]), Vec3::ZERO);
     }
 }

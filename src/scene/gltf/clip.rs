@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    scene::{Channel, Clip, Interpolation, Property, Scene, Transform},
+    scene::{Channel, Clip, Interpolation, Property, Scene, Transform, load::Load},
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -20,7 +20,12 @@ use ::gltf::json::{
 };
 
 /// Reads every animation; channels that move nothing in the scene are left out.
-pub(super) fn clips(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -> Result<()> {
+pub(super) fn clips(
+    file: &File<'_>,
+    hierarchy: &Hierarchy,
+    load: &mut Load<'_>,
+    scene: &mut Scene,
+) -> Result<()> {
     for (index, json) in file.root.animations.iter().enumerate() {
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
@@ -28,7 +33,9 @@ pub(super) fn clips(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -
         };
         for (number, channel) in json.channels.iter().enumerate() {
             let user = format!("channel {number} of animation {index}");
-            let Some(channel) = read_channel(file, hierarchy, scene, json, channel, &user)? else {
+            load.progress().check()?;
+            let channel = read_channel(file, hierarchy, scene, json, channel, &user, load)?;
+            let Some(channel) = channel else {
                 continue;
             };
             if channel.property != Property::Weights {
@@ -75,6 +82,7 @@ fn read_channel(
     animation: &Animation,
     json: &JsonChannel,
     user: &str,
+    load: &mut Load<'_>,
 ) -> Result<Option<Channel>> {
     let sampler = file.get(&animation.samplers, "sampler", json.sampler.value(), || {
         user.to_owned()
@@ -151,6 +159,8 @@ fn read_channel(
         }
         times_secs.push(time);
     }
+    let bytes = (has as u64).saturating_mul(size_of::<f32>() as u64);
+    load.take_animation_bytes(bytes, || format!("{}: {user}", file.path.display()))?;
     let elements = (0..output.count).map(|e| output.floats::<4>(e));
     let values: Vec<f32> = elements
         .flat_map(|e| e.into_iter().take(output.components))

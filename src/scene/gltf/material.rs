@@ -37,7 +37,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         let extensions = json.extensions.as_ref();
         let strength = extensions
             .and_then(|e| e.emissive_strength.as_ref())
-            .map_or(1.0, |e| e.emissive_strength.0);
+            .map_or(1.0, |e| e.emissive_strength.0.clamp(0.0, BRIGHTEST));
         let normal_texture = json.normal_texture.as_ref().map(|t| {
             textures.with_map(
                 t.index.value(),

@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         primitive.uv0 = self.texture_coordinates(0, &sources, count)?;
         primitive.uv1 = self.texture_coordinates(1, &sources, count)?;
         self.colors(&mut primitive, &sources, count)?;
-        self.joints(&mut primitive, &sources, count)?;
+        self.joints(&mut primitive, &sources, count, load)?;
         self.targets(&mut primitive, &sources, count, load)?;
         self.normals(&mut primitive, &sources, count)?;
         if primitive.tangents.is_empty() {
@@ -297,6 +297,7 @@ impl<'a> Reader<'a> {
         primitive: &mut Primitive,
         sources: &[u32],
         count: Option<usize>,
+        load: &mut Load<'_>,
     ) -> Result<()> {
         let mut sets = Vec::new();
         let weight_types = [ComponentType::F32, ComponentType::U8, ComponentType::U16];
@@ -319,6 +320,10 @@ impl<'a> Reader<'a> {
         if per_vertex == 0 {
             return Ok(());
         }
+        let bytes = sources.len() as u64 * per_vertex as u64 * 8;
+        load.take_animation_bytes(bytes, || {
+            format!("{}: {}: joints", self.file.path.display(), self.name)
+        })?;
         for &vertex in sources {
             let first = primitive.joints.len();
             for (joints, weights) in &sets {
@@ -362,8 +367,10 @@ impl<'a> Reader<'a> {
                         "{user}: accessor {index} has {has} elements for {needs} vertices"
                     )));
                 }
-                let bytes = size_of_val(sources) as u64 / 4 * 12;
-                load.take_morph_bytes(bytes, || format!("{}: {user}", self.file.path.display()))?;
+                let bytes = (sources.len() * size_of::<Vec3>()) as u64;
+                load.take_animation_bytes(bytes, || {
+                    format!("{}: {user}", self.file.path.display())
+                })?;
                 let offsets: Vec<Vec3> = sources
                     .iter()
                     .map(|&v| Vec3::from(accessor.floats(v as usize)))

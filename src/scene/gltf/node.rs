@@ -11,7 +11,7 @@ use ::gltf::json::{
     extensions::scene::khr_lights_punctual::{Light as JsonLight, Type as LightType},
     validation::Checked,
 };
-use glam::{Mat4, Quat, Vec3, Vec4};
+use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
 use std::{collections::HashMap, f32::consts::FRAC_PI_2};
 
 /// Past this an intensity is no longer taken at its word: products with it leave the range of f32.
@@ -232,10 +232,12 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     let json = &file.root.nodes[number];
     let (finite, transform) = if let Some(matrix) = json.matrix {
         let matrix = Mat4::from_cols_array(&matrix);
-        if matrix.row(3) != Vec4::W && matrix.is_finite() {
+        if matrix.is_finite() && !matrix.row(3).abs_diff_eq(Vec4::W, 1e-4) {
             return Err(file.error(format!("the matrix of node {number} is not affine")));
         }
-        (matrix.is_finite(), Transform::Matrix(matrix))
+        // What rounding has left in the last row would make w other than 1.
+        let affine = Mat4::from_mat3_translation(Mat3::from_mat4(matrix), matrix.w_axis.truncate());
+        (matrix.is_finite(), Transform::Matrix(affine))
     } else {
         let translation = json.translation.map_or(Vec3::ZERO, Vec3::from);
         let scale = json.scale.map_or(Vec3::ONE, Vec3::from);

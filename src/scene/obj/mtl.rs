@@ -92,7 +92,7 @@ impl Material {
             "map_d" => self.alpha_map = Some(Map::parse(rest)?),
             "norm" | "map_Kn" => self.normal_map = Some(Map::parse(rest)?),
             "bump" | "map_bump" | "map_Bump" if self.normal_map.is_none() => {
-                self.normal_map = Some(Map::parse(rest)?)
+                self.normal_map = Some(Map::parse(rest)?);
             }
             "map_Pr" | "map_Pm" | "map_Ns" | "disp" | "decal" | "refl" => {
                 return Err(format!("canopy does not read {keyword}"));

@@ -234,7 +234,7 @@ impl Parser {
                 ));
             }
             "mtllib" if !self.model.libraries.iter().any(|l| l == rest) => {
-                self.model.libraries.push(rest.to_owned())
+                self.model.libraries.push(rest.to_owned());
             }
             "s" => self.smooth = !matches!(rest, "off" | "0"),
             "p" | "l" | "curv" | "curv2" | "surf" => self.ignored += 1,
@@ -269,17 +269,15 @@ impl Parser {
         let first = self.model.corners.len();
         for word in rest.split_whitespace().take_while(|w| !w.starts_with('#')) {
             let mut parts = word.split('/');
+            let broken = || format!("\"{}\" is no corner of a face", shorten(word));
             let index = |part: Option<&str>, count: usize| match part {
                 None | Some("") => Ok(None),
-                Some(part) => resolve(part, count)
-                    .map(Some)
-                    .ok_or_else(|| format!("\"{}\" is no corner of a face", shorten(word))),
+                Some(part) => resolve(part, count).map(Some).ok_or_else(broken),
             };
             let position = index(parts.next(), self.model.positions.len())?;
             let uv = index(parts.next(), self.model.uvs.len())?;
             let normal = index(parts.next(), self.model.normals.len())?;
-            let position =
-                position.ok_or_else(|| format!("\"{}\" is no corner of a face", shorten(word)))?;
+            let position = position.filter(|p| *p != NOWHERE).ok_or_else(broken)?;
             self.model.corners.push(Corner {
                 position,
                 uv,
@@ -303,14 +301,21 @@ impl Parser {
     }
 }
 
-/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on.
+/// An index that no list reaches.
+const NOWHERE: u32 = u32::MAX;
+
+/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on. One that leads before the first, or past what 32
+/// bits hold, leads nowhere; what is not a number is `None`.
 fn resolve(part: &str, count: usize) -> Option<u32> {
     let index: i64 = part.parse().ok()?;
     let from_zero = if index < 0 {
-        (count as i64).checked_add(index)?
+        (count as i64).checked_add(index)
     } else {
-        index - 1
+        index.checked_sub(1)
     };
-    // The largest number is kept out of range on its own.
-    u32::try_from(from_zero).ok()
+    Some(
+        from_zero
+            .and_then(|i| u32::try_from(i).ok())
+            .unwrap_or(NOWHERE),
+    )
 }
