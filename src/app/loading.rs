@@ -4,10 +4,7 @@ use crate::{
     Error, Result,
     config::Config,
     reference::deform,
-    scene::{
-        self, Pose, Progress, Scene,
-        bounds::{Aabb, Bounds},
-    },
+    scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
     path::PathBuf,
@@ -34,8 +31,8 @@ pub(super) struct Loaded {
     pub(super) clip: Option<usize>,
     /// At the configuration's time.
     pub(super) pose: Pose,
-    /// The tight box around `pose`.
-    pub(super) tight: Aabb,
+    /// Every vertex in that pose.
+    pub(super) points: Vec<glam::Vec3>,
     /// What of the configuration does not fit the scene.
     pub(super) misfit: Option<Error>,
 }
@@ -96,7 +93,7 @@ fn load(files: &[PathBuf], config: &Config, progress: &Progress) -> Result<Loade
     let pose = Pose::new(&scene, clip, config.animation.time);
     Ok(Loaded {
         bounds: Bounds::new(&scene),
-        tight: deform::bounds(&scene, &pose),
+        points: deform::positions(&scene, &pose),
         scene,
         clip,
         pose,

@@ -3,6 +3,7 @@
 use super::{camera::Camera, keys::Action, loading::Loaded};
 use crate::{
     config::{Config, ShadowMode, Sun, Switch},
+    reference::deform,
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -59,7 +60,7 @@ pub(super) struct Stage {
     pub(super) time: f32,
     /// The file's camera that was last looked through.
     pub(super) camera: Option<usize>,
-    /// The pose that it was first seen in, and the box around that.
+    /// The pose that it was first seen in, and the tight box around that.
     first: (Pose, Aabb),
     /// The exposure for some settings, so that it is not worked out for every frame.
     exposure: Option<(Sun, String, f32)>,
@@ -74,7 +75,7 @@ impl Stage {
             clip: loaded.clip,
             time,
             camera: None,
-            first: (loaded.pose, loaded.tight),
+            first: (loaded.pose, Aabb::of(loaded.points)),
             exposure: None,
         }
     }
@@ -131,7 +132,7 @@ impl State {
             min: glam::Vec3::splat(-0.5),
             max: glam::Vec3::splat(0.5),
         };
-        let view = Viewpoint::framing(unit, lens, 1.0);
+        let view = Viewpoint::framing(&unit.corners(), lens, 1.0);
         Self {
             stage: None,
             camera: Camera::new(&view, unit.center(), unit.radius()),
@@ -153,14 +154,22 @@ impl State {
         if let Some(misfit) = &loaded.misfit {
             self.error = Some(misfit.to_string());
         }
+        let points = loaded.points.clone();
         let stage = Stage::new(files, loaded, self.config.animation.time);
         self.playing = self.config.animation.play && stage.clip.is_some();
         self.stage = Some(stage);
-        self.first_view(look, aspect);
+        self.start_from(&points, look, aspect);
     }
 
     /// The view that the command line or the configuration asks for, else the whole scene.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
+        if let Some(stage) = &self.stage {
+            let points = deform::positions(&stage.scene, &stage.first.0);
+            self.start_from(&points, look, aspect);
+        }
+    }
+
+    fn start_from(&mut self, points: &[glam::Vec3], look: &Look, aspect: f32) {
         let Some(stage) = &mut self.stage else { return };
         let mut settings = self.config.camera.clone();
         let is_builtin = stage.files.is_empty();
@@ -169,7 +178,7 @@ impl State {
         }
         let (pose, tight) = &stage.first;
         let first = |look: &Look, settings: &_| {
-            Viewpoint::first(&stage.scene, pose, *tight, look, settings, aspect)
+            Viewpoint::first(&stage.scene, pose, points, look, settings, aspect)
         };
         let view = first(look, &settings).or_else(|misfit| {
             self.error = Some(misfit.to_string());
@@ -186,9 +195,10 @@ impl State {
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
         let pose = stage.pose();
-        let now = crate::reference::deform::bounds(&stage.scene, &pose);
+        let points = deform::positions(&stage.scene, &pose);
         let projection = self.camera.projection;
-        let view = Viewpoint::framing_from(now, -self.camera.forward(), projection, aspect);
+        let view = Viewpoint::framing_from(&points, -self.camera.forward(), projection, aspect);
+        let now = Aabb::of(points);
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 

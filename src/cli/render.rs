@@ -126,12 +126,12 @@ impl Shot {
         }
         let clip = scene.clip(&config.animation.clip)?;
         let pose = Pose::new(&scene, clip, config.animation.time);
-        let tight = deform::bounds(&scene, &pose);
+        let points = deform::positions(&scene, &pose);
         let [width, height] = config.output.size;
         let viewpoint = Viewpoint::first(
             &scene,
             &pose,
-            tight,
+            &points,
             &args.look.look(),
             &config.camera,
             width as f32 / height as f32,
@@ -143,7 +143,7 @@ impl Shot {
         let buffers = renderer.upload(&gpu, &scene, &config)?;
         Ok(Self {
             bounds: Bounds::new(&scene),
-            exposure_ev: framing::exposure_ev(&scene, &pose, tight, &config),
+            exposure_ev: framing::exposure_ev(&scene, &pose, Aabb::of(points), &config),
             config,
             scene,
             clip,

@@ -96,6 +96,16 @@ fn card() -> egui::Frame {
         .inner_margin(Margin::symmetric(16, 12))
 }
 
+/// A text in a column of this width.
+fn cell(ui: &mut Ui, width: f32, text: &str) {
+    let size = egui::vec2(width, ui.spacing().interact_size.y);
+    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_width(width);
+        ui.add(egui::Label::new(text).truncate());
+    });
+}
+
 /// A number whose digits do not move as it changes.
 fn digits(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()

@@ -1,6 +1,6 @@
 //! The panel, section by section. What a section edits is the configuration; what needs more is an action.
 
-use super::{Facts, digits, grouped, timings};
+use super::{Facts, cell, digits, grouped, timings};
 use crate::{
     app::{
         keys::Action,
@@ -42,13 +42,7 @@ fn section(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
 /// A name on the left, something to set on the right.
 fn setting<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
-        let label = egui::Label::new(name).truncate();
-        ui.add_sized([96.0, ui.spacing().interact_size.y], |ui: &mut Ui| {
-            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                ui.add(label)
-            })
-            .inner
-        });
+        cell(ui, 88.0, name);
         add(ui)
     })
     .inner

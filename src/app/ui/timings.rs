@@ -1,6 +1,6 @@
 //! Where the time goes: passes on the GPU, recording on the CPU, and the last frames as a picture.
 
-use super::{ACCENT, Facts, digits};
+use super::{ACCENT, Facts, cell, digits};
 use crate::app::state::{HISTORY, State};
 use egui::{Color32, Pos2, Sense, Stroke, Ui, vec2};
 
@@ -102,7 +102,7 @@ fn passes(ui: &mut Ui, facts: &Facts<'_>) {
 }
 
 fn row(ui: &mut Ui, name: &str, last: f64, average: Option<f64>) {
-    ui.add(egui::Label::new(name).truncate());
+    cell(ui, 132.0, name);
     ui.label(digits(format!("{last:8.3}")));
     ui.label(digits(
         average.map_or_else(String::new, |average| format!("{average:8.3}")),
