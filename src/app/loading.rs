@@ -31,7 +31,7 @@ pub(super) struct Loaded {
     pub(super) clip: Option<usize>,
     /// At the configuration's time.
     pub(super) pose: Pose,
-    /// Every vertex in that pose.
+    /// Every vertex in that pose, and if the clip plays, in others of its.
     pub(super) points: Vec<glam::Vec3>,
     /// What of the configuration does not fit the scene.
     pub(super) misfit: Option<Error>,
@@ -84,6 +84,21 @@ impl Loading {
     }
 }
 
+/// What a view of the scene has to hold: the pose at `time`, or every pose that a clip that plays will come through.
+pub(super) fn clip_points(
+    scene: &Scene,
+    clip: Option<usize>,
+    plays: bool,
+    time: f32,
+) -> Vec<glam::Vec3> {
+    match clip.and_then(|clip| scene.clips.get(clip)) {
+        Some(playing) if plays => {
+            deform::positions_over(scene, clip, 0.0, playing.duration_secs, 9)
+        }
+        _ => deform::positions(scene, &Pose::new(scene, clip, time)),
+    }
+}
+
 fn load(files: &[PathBuf], config: &Config, progress: &Progress) -> Result<Loaded> {
     let scene = scene::load(files, &config.load, progress)?;
     let (clip, misfit) = match scene.clip(&config.animation.clip) {
@@ -91,9 +106,10 @@ fn load(files: &[PathBuf], config: &Config, progress: &Progress) -> Result<Loade
         Err(misfit) => ((!scene.clips.is_empty()).then_some(0), Some(misfit)),
     };
     let pose = Pose::new(&scene, clip, config.animation.time);
+    let points = clip_points(&scene, clip, config.animation.play, config.animation.time);
     Ok(Loaded {
         bounds: Bounds::new(&scene),
-        points: deform::positions(&scene, &pose),
+        points,
         scene,
         clip,
         pose,

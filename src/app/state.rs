@@ -1,9 +1,12 @@
 //! All that the panel shows and changes: settings, the scene and its moment, the camera. Nothing here is on the GPU.
 
-use super::{camera::Camera, keys::Action, loading::Loaded};
+use super::{
+    camera::Camera,
+    keys::Action,
+    loading::{Loaded, clip_points},
+};
 use crate::{
     config::{Config, ShadowMode, Sun, Switch},
-    reference::deform,
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -95,6 +98,11 @@ impl Stage {
         Pose::new(&self.scene, self.clip, self.time)
     }
 
+    /// What a view of it has to hold.
+    fn points(&self, plays: bool) -> Vec<glam::Vec3> {
+        clip_points(&self.scene, self.clip, plays, self.time)
+    }
+
     /// Length of the clip that plays, in seconds; 0 without one.
     pub(super) fn duration(&self) -> f32 {
         let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
@@ -164,7 +172,7 @@ impl State {
     /// The view that the command line or the configuration asks for, else the whole scene.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
-            let points = deform::positions(&stage.scene, &stage.first.0);
+            let points = stage.points(self.playing);
             self.start_from(&points, look, aspect);
         }
     }
@@ -194,8 +202,7 @@ impl State {
     /// The whole scene, from the side that it is seen from now.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
-        let pose = stage.pose();
-        let points = deform::positions(&stage.scene, &pose);
+        let points = stage.points(self.playing);
         let projection = self.camera.projection;
         let view = Viewpoint::framing_from(&points, -self.camera.forward(), projection, aspect);
         let now = Aabb::of(points);

@@ -126,7 +126,11 @@ impl Shot {
         }
         let clip = scene.clip(&config.animation.clip)?;
         let pose = Pose::new(&scene, clip, config.animation.time);
-        let points = deform::positions(&scene, &pose);
+        // A sequence is framed once, for all of its pictures.
+        let animation = &config.animation;
+        let seconds = (args.frames - 1) as f32 * animation.speed / config.output.fps;
+        let times = args.frames.min(9) as usize;
+        let points = deform::positions_over(&scene, clip, animation.time, seconds, times);
         let [width, height] = config.output.size;
         let viewpoint = Viewpoint::first(
             &scene,

@@ -114,6 +114,29 @@ pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     positions
 }
 
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`: all that will be seen while it plays.
+/// Just the first moment where that would be very many.
+pub fn positions_over(
+    scene: &Scene,
+    clip: Option<usize>,
+    start: f32,
+    seconds: f32,
+    times: usize,
+) -> Vec<Vec3> {
+    const MOST: usize = 10_000_000;
+    let mut all = positions(scene, &Pose::new(scene, clip, start));
+    let times = if all.len().saturating_mul(times) > MOST {
+        1
+    } else {
+        times
+    };
+    for step in 1..times {
+        let time = start + seconds * step as f32 / (times - 1) as f32;
+        all.extend(positions(scene, &Pose::new(scene, clip, time)));
+    }
+    all
+}
+
 /// What the morph targets add to one attribute of a vertex.
 fn morph(
     primitive: &Primitive,

@@ -34,6 +34,7 @@ fn floating(ctx: &Context, name: &str, room: Rect, offset: Vec2, add: impl FnOnc
         .pivot(Align2::CENTER_CENTER)
         .fixed_pos(room.center() + offset)
         .constrain(true)
+        .default_size(room.size())
         .show(ctx, |ui| card().show(ui, add));
 }
 
