@@ -1,5 +1,7 @@
 //! The program from outside: exit codes, what it says, what it leaves behind.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},

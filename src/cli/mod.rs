@@ -39,10 +39,6 @@ Examples:
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of them in the life of the program"
-)]
 pub enum Command {
     /// Open the viewer (the default); with no FILE, the built-in scene
     View(ViewArgs),

@@ -1,6 +1,6 @@
 //! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
 
-use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices, bounds::Aabb};
+use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices};
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.

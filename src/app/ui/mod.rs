@@ -68,6 +68,8 @@ pub(super) fn set_style(ctx: &egui::Context) {
         spacing.slider_width = 130.0;
         spacing.combo_width = 140.0;
         spacing.indent = 12.0;
+        // Room for the bar, which would lie over what it scrolls.
+        spacing.scroll.floating_allocated_width = 8.0;
         let visuals = &mut style.visuals;
         visuals.panel_fill = Color32::from_rgb(24, 26, 29);
         visuals.window_fill = Color32::from_rgb(28, 30, 34);

@@ -20,11 +20,13 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     } else if state.stage.is_none() && state.error.is_none() {
         hint(ctx, room, "Drop a glTF or OBJ file here, or press Ctrl+O");
     }
-    if state.help {
+    // An error is not to be covered by anything.
+    if state.error.is_some() {
+        error(ctx, room, state);
+    } else if state.help {
         help(ctx, room, state);
     }
     notice(ctx, room, state);
-    error(ctx, room, state);
 }
 
 /// An area of its own in the middle of the scene, or off it.
