@@ -330,7 +330,7 @@ impl Config {
             ));
         }
         let width = self.shadows.map_pcf_width;
-        if width % 2 == 0 {
+        if width.is_multiple_of(2) {
             return Some((
                 "shadows.map_pcf_width",
                 format!("{width} is none of 1, 3, 5 and 7"),

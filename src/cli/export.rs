@@ -1,13 +1,14 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{TimeArgs, output, render};
+use super::{TimeArgs, render};
 use crate::{
     Result,
     config::Config,
     gpu::Gpu,
+    output,
     reference::deform,
     render::{Channel, FrameInput, Merged, Renderer},
-    scene::{self, Pose, Progress, Projection, Scene, framing::Viewpoint},
+    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, framing::Viewpoint},
 };
 use clap::Args;
 use std::{collections::HashSet, fmt::Write, path::PathBuf};
@@ -46,14 +47,14 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     let gpu = Gpu::new(&config.gpu)?;
     let mut renderer = Renderer::new(&gpu)?;
     let buffers = renderer.upload(&gpu, scene, config)?;
-    let bounds = deform::bounds(scene, pose);
+    let points = deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 1.0 };
     let target = render::target(&gpu, SIZE)?;
     let input = FrameInput {
         scene,
         buffers: &buffers,
         pose,
-        view: render::view(&Viewpoint::framing(bounds, lens, 1.0), bounds),
+        view: render::view(&Viewpoint::framing(&points, lens, 1.0), Aabb::of(points)),
         config,
         exposure_ev: 0.0,
         channel: Channel::Lit,

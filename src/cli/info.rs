@@ -4,7 +4,7 @@ use crate::{
     Result,
     config::Config,
     reference::deform,
-    scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
+    scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene, bounds::Aabb},
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn targets(mesh: &scene::Mesh) -> usize {
 }
 
 fn describe(scene: &Scene) -> Value {
-    let bounds = deform::bounds(scene, &Pose::new(scene, None, 0.0));
+    let bounds = Aabb::of(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
     report["bounds"] = json!({"min": bounds.min.to_array(), "max": bounds.max.to_array()});
     report["list"] = json!({

@@ -3,8 +3,6 @@
 pub mod adapters;
 pub mod export;
 pub mod info;
-mod output;
-mod picture;
 pub mod render;
 
 use crate::{
@@ -41,10 +39,6 @@ Examples:
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of them in the life of the program"
-)]
 pub enum Command {
     /// Open the viewer (the default); with no FILE, the built-in scene
     View(ViewArgs),

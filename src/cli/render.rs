@@ -1,10 +1,11 @@
 //! `canopy render`: pictures without a window.
 
-use super::{LookArgs, TimeArgs, output, picture};
+use super::{LookArgs, TimeArgs};
 use crate::{
     Error, Result,
     config::Config,
     gpu::Gpu,
+    output::{self, picture},
     reference::deform,
     render::{Channel, FrameInput, Renderer, SceneBuffers, View},
     scene::{
@@ -125,12 +126,16 @@ impl Shot {
         }
         let clip = scene.clip(&config.animation.clip)?;
         let pose = Pose::new(&scene, clip, config.animation.time);
-        let tight = deform::bounds(&scene, &pose);
+        // A sequence is framed once, for all of its pictures.
+        let animation = &config.animation;
+        let seconds = (args.frames - 1) as f32 * animation.speed / config.output.fps;
+        let times = args.frames.min(9) as usize;
+        let points = deform::positions_over(&scene, clip, animation.time, seconds, times);
         let [width, height] = config.output.size;
         let viewpoint = Viewpoint::first(
             &scene,
             &pose,
-            tight,
+            &points,
             &args.look.look(),
             &config.camera,
             width as f32 / height as f32,
@@ -142,7 +147,7 @@ impl Shot {
         let buffers = renderer.upload(&gpu, &scene, &config)?;
         Ok(Self {
             bounds: Bounds::new(&scene),
-            exposure_ev: framing::exposure_ev(&scene, &pose, tight, &config),
+            exposure_ev: framing::exposure_ev(&scene, &pose, Aabb::of(points), &config),
             config,
             scene,
             clip,

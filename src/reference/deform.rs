@@ -1,6 +1,6 @@
 //! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
 
-use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices, bounds::Aabb};
+use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices};
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.
@@ -89,30 +89,52 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     out
 }
 
-/// The tight box around every deformed vertex: a skin may carry its mesh far from where it rests.
-pub fn bounds(scene: &Scene, pose: &Pose) -> Aabb {
-    let points = scene.instances().flat_map(|(node, mesh)| {
+/// Only the positions of [`deform`], without those that are not finite.
+pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
+    let mut positions = Vec::new();
+    for (node, mesh) in scene.instances() {
         let joints = scene.nodes[node]
             .skin
             .map(|skin| joint_matrices(scene, pose, skin));
-        let primitives = &scene.meshes[mesh].primitives;
-        primitives.iter().flat_map(move |primitive| {
-            let joints = joints
-                .clone()
+        for primitive in &scene.meshes[mesh].primitives {
+            let skinned = joints
+                .as_deref()
                 .filter(|_| primitive.influences_per_vertex > 0);
-            (0..primitive.positions.len()).map(move |vertex| {
-                let position = primitive.positions[vertex]
-                    + morph(primitive, vertex, &pose.weights[node], |t| &t.positions);
-                joints
-                    .as_deref()
-                    .map_or(pose.world_from_node[node], |joints| {
-                        blend(primitive, vertex, joints)
-                    })
-                    .transform_point3(position)
-            })
-        })
-    });
-    Aabb::of(points.filter(|p| p.is_finite()))
+            let at = |vertex: usize| {
+                let offset = morph(primitive, vertex, &pose.weights[node], |t| &t.positions);
+                let world_from_mesh = skinned.map_or(pose.world_from_node[node], |joints| {
+                    blend(primitive, vertex, joints)
+                });
+                world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
+            };
+            let vertices = 0..primitive.positions.len();
+            positions.extend(vertices.map(at).filter(|p| p.is_finite()));
+        }
+    }
+    positions
+}
+
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`: all that will be seen while it plays.
+/// Just the first moment where that would be very many.
+pub fn positions_over(
+    scene: &Scene,
+    clip: Option<usize>,
+    start: f32,
+    seconds: f32,
+    times: usize,
+) -> Vec<Vec3> {
+    const MOST: usize = 10_000_000;
+    let mut all = positions(scene, &Pose::new(scene, clip, start));
+    let times = if all.len().saturating_mul(times) > MOST {
+        1
+    } else {
+        times
+    };
+    for step in 1..times {
+        let time = start + seconds * step as f32 / (times - 1) as f32;
+        all.extend(positions(scene, &Pose::new(scene, clip, time)));
+    }
+    all
 }
 
 /// What the morph targets add to one attribute of a vertex.

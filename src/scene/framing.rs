@@ -40,7 +40,8 @@ pub struct Look {
 }
 
 impl Viewpoint {
-    /// The view to start with: `look` if it says something, else the camera that `config` names, else the whole scene.
+    /// The view to start with: `look` if it says something, else the camera that `config` names, else all of `points`, which are
+    /// those of the scene in `pose`.
     ///
     /// # Errors
     ///
@@ -48,26 +49,33 @@ impl Viewpoint {
     pub fn first(
         scene: &Scene,
         pose: &Pose,
-        bounds: Aabb,
+        points: &[Vec3],
         look: &Look,
         config: &config::Camera,
         aspect: f32,
     ) -> Result<Self> {
-        let projection = Projection::Perspective {
-            fov_y: config.fov.to_radians(),
-        };
-        if look.eye.is_none() && look.target.is_none() {
+        if *look == Look::default() {
             let camera = scene.camera(&config.name)?;
             if let Some(view) = camera.and_then(|camera| Self::of_camera(scene, pose, camera)) {
                 return Ok(view);
             }
         }
-        let framed = Self::framing(bounds, projection, aspect);
-        let target = look.target.unwrap_or_else(|| bounds.center());
-        let eye = look
-            .eye
-            .unwrap_or_else(|| framed.eye() + (target - bounds.center()));
-        Ok(Self::looking(eye, target - eye, Vec3::Y, projection))
+        let projection = Projection::Perspective {
+            fov_y: config.fov.to_radians(),
+        };
+        let framed = Self::framing(points, projection, aspect);
+        let center = Aabb::of(points.iter().copied()).center();
+        Ok(match (look.eye, look.target) {
+            (None, None) => framed,
+            (None, Some(target)) => {
+                let eye = framed.eye() + (target - center);
+                Self::looking(eye, target - eye, Vec3::Y, projection)
+            }
+            (Some(eye), target) => {
+                let target = target.unwrap_or(center);
+                Self::looking(eye, target - eye, Vec3::Y, projection)
+            }
+        })
     }
 
     /// From `eye` along `direction`, with `up` upwards as far as it can be.
@@ -90,42 +98,60 @@ impl Viewpoint {
         }
     }
 
-    /// The whole of `bounds`, as large as it fits into a picture of this `aspect` (width over height).
-    pub fn framing(bounds: Aabb, projection: Projection, aspect: f32) -> Self {
-        Self::framing_from(bounds, FRAMING_DIRECTION, projection, aspect)
+    /// All of `points`, as large as they fit into a picture of this `aspect` (width over height), and in its middle.
+    pub fn framing(points: &[Vec3], projection: Projection, aspect: f32) -> Self {
+        Self::framing_from(points, FRAMING_DIRECTION, projection, aspect)
     }
 
     /// As [`Self::framing`], seen from `direction` (from the scene to the eye).
     pub fn framing_from(
-        bounds: Aabb,
+        points: &[Vec3],
         direction: Vec3,
         projection: Projection,
         aspect: f32,
     ) -> Self {
-        let center = bounds.center();
-        let direction = direction.normalize_or(Vec3::Z);
-        let mut view = Self::looking(center, -direction, Vec3::Y, projection);
+        let bounds = Aabb::of(points.iter().copied());
+        let mut view = Self::looking(bounds.center(), -direction, Vec3::Y, projection);
         let view_from_world = view.world_from_view.inverse();
-        let corners = bounds
-            .corners()
-            .map(|c| view_from_world.transform_point3(c));
         let room = 1.0 - FRAMING_MARGIN;
+        // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the other edges. So
+        // the farthest point along each edge's normal says where that edge has to be, and two edges where the eye has to be.
+        let slope = match projection {
+            Projection::Perspective { fov_y } => (fov_y * 0.5).tan() * room,
+            Projection::Orthographic { .. } => 0.0,
+        };
+        let slopes = [slope * aspect, slope];
+        let mut edges = [[f32::NEG_INFINITY; 2]; 2];
+        for point in points {
+            let p = view_from_world.transform_point3(*point);
+            for (axis, edge) in edges.iter_mut().enumerate() {
+                edge[0] = edge[0].max(p[axis] + slopes[axis] * p.z);
+                edge[1] = edge[1].max(-p[axis] + slopes[axis] * p.z);
+            }
+        }
+        let [[right, left], [top, bottom]] = edges;
+        let extent = extent(bounds);
         let distance = match &mut view.projection {
-            Projection::Perspective { fov_y } => {
-                let tan_y = (*fov_y * 0.5).tan() * room;
-                let tan_x = tan_y * aspect;
-                // Each corner asks for the distance at which it lies on the picture's edge.
-                let needs = corners.map(|c| c.z + (c.x.abs() / tan_x).max(c.y.abs() / tan_y));
-                needs.into_iter().fold(0.0, f32::max)
+            Projection::Perspective { .. } => {
+                let across = (right + left) / (2.0 * slopes[0]);
+                across.max((top + bottom) / (2.0 * slopes[1]))
             }
             Projection::Orthographic { half_height } => {
-                let needs = corners.map(|c| c.y.abs().max(c.x.abs() / aspect));
-                *half_height = needs.into_iter().fold(extent(bounds) * 1e-3, f32::max) / room;
-                2.0 * extent(bounds)
+                let half = ((top + bottom) * 0.5).max((right + left) * 0.5 / aspect);
+                *half_height = half.max(extent * 1e-3) / room;
+                2.0 * extent
             }
         };
-        let eye = center + direction * distance.max(extent(bounds) * 0.1);
-        view.world_from_view.w_axis = eye.extend(1.0);
+        // Points on a line towards the eye need no room at all.
+        let eye = Vec3::new(
+            (right - left) * 0.5,
+            (top - bottom) * 0.5,
+            distance.max(extent * 0.5),
+        );
+        let eye = view.world_from_view.transform_point3(eye);
+        if eye.is_finite() {
+            view.world_from_view.w_axis = eye.extend(1.0);
+        }
         view
     }
 
@@ -243,17 +269,28 @@ mod tests {
             ] {
                 for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
                     let bounds = cuboid(offset * scale, half * scale);
-                    let view = Viewpoint::framing(bounds, LENS, aspect);
+                    let view = Viewpoint::framing(&bounds.corners(), LENS, aspect);
                     let (near, far) = view.clip_planes(bounds, distance(bounds, view.eye()));
                     let tan = 0.4_f32.tan();
                     let mut widest = 0.0_f32;
+                    let mut sides = [f32::MAX, f32::MIN, f32::MAX, f32::MIN];
                     for corner in bounds.corners() {
                         let p = view.world_from_view.inverse().transform_point3(corner);
                         assert!((near..far).contains(&-p.z), "{near} {far} {p}");
                         let (x, y) = (p.x / -p.z / tan / aspect, p.y / -p.z / tan);
                         widest = widest.max(x.abs()).max(y.abs());
+                        sides = [
+                            sides[0].min(x),
+                            sides[1].max(x),
+                            sides[2].min(y),
+                            sides[3].max(y),
+                        ];
                     }
                     assert!((0.9..0.96).contains(&widest), "{widest} {bounds:?}");
+                    assert!(
+                        (sides[0] + sides[1]).abs() < 0.02 || (sides[2] + sides[3]).abs() < 0.02,
+                        "{sides:?}"
+                    );
                     assert!(far / near < 1e5, "{near} {far}");
                 }
             }
@@ -264,7 +301,7 @@ mod tests {
     fn orthographic_framing_fits() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let lens = Projection::Orthographic { half_height: 1.0 };
-        let view = Viewpoint::framing_from(bounds, Vec3::Z, lens, 1.0);
+        let view = Viewpoint::framing_from(&bounds.corners(), Vec3::Z, lens, 1.0);
         let Projection::Orthographic { half_height } = view.projection else {
             panic!("the projection changed")
         };

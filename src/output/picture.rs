@@ -9,16 +9,16 @@ use image::ImageFormat;
 use std::io::Cursor;
 
 /// Nodes and triangles visited by a pixel's shadow rays that make the hot end of the heat map. Fixed, so that pictures compare.
-pub(super) const COST_SCALE: f32 = 256.0;
+pub const COST_SCALE: f32 = 256.0;
 
 /// RGBA of eight bits a channel, already encoded for the screen, as PNG.
-pub(super) fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
+pub fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
     let picture = image::RgbaImage::from_raw(width, height, rgba8);
     encode(picture.map(Into::into), ImageFormat::Png)
 }
 
 /// Floats as OpenEXR, untouched: R, G, B and A.
-pub(super) fn exr(image: &FloatImage) -> Result<Vec<u8>> {
+pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
     let floats = image.texels.as_flattened().to_vec();
     let picture = image::Rgba32FImage::from_raw(image.width, image.height, floats);
     encode(picture.map(Into::into), ImageFormat::OpenExr)
@@ -38,7 +38,7 @@ fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<V
 ///
 /// Positions are placed in their bounds, depths run from white (near) to black (far), normals are (n + 1) / 2, colours are
 /// encoded as sRGB, indices get a colour each, costs are a heat map from blue (0) to red ([`COST_SCALE`]); the rest is grey.
-pub(super) fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
+pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
     let mut low = Vec3::INFINITY;

@@ -1,4 +1,6 @@
-//! Files that appear whole or not at all, and names that number them.
+//! Files that leave the program: they appear whole or not at all, and their names may number them.
+
+pub mod picture;
 
 use crate::{Error, Result};
 use std::{
@@ -7,7 +9,7 @@ use std::{
 };
 
 /// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds half of them.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.part", std::process::id()));
@@ -31,7 +33,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// Fails before any work is done if `path` cannot be written later.
-pub(super) fn check_writable(path: &Path) -> Result<()> {
+pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(Error::io(path, is_folder));
@@ -47,7 +49,7 @@ pub(super) fn check_writable(path: &Path) -> Result<()> {
 /// # Errors
 ///
 /// [`Error::NotFound`] listing those that are.
-pub(super) fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
+pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
     let extension = path
         .extension()
         .map(|e| e.to_string_lossy().to_ascii_lowercase());
@@ -67,7 +69,7 @@ pub(super) fn extension(path: &Path, known: &[&'static str]) -> Result<&'static 
 
 /// A file name in which `{frame}` or `{frame:4}` stands for the frame's number.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Template {
+pub struct Template {
     path: PathBuf,
     /// Text before and after the number, and its least width.
     number: Option<(String, String, usize)>,
@@ -75,7 +77,7 @@ pub(super) struct Template {
 
 impl Template {
     /// Reads a name. A number needs a name that is Unicode.
-    pub(super) fn new(path: &Path) -> Result<Self> {
+    pub fn new(path: &Path) -> Result<Self> {
         let path = path.to_owned();
         let Some((before, rest)) = path.to_str().and_then(|text| text.split_once("{frame")) else {
             return Ok(Self { path, number: None });
@@ -101,12 +103,12 @@ impl Template {
     }
 
     /// Whether every frame has a name of its own.
-    pub(super) fn is_numbered(&self) -> bool {
+    pub fn is_numbered(&self) -> bool {
         self.number.is_some()
     }
 
     /// The name of one frame.
-    pub(super) fn frame(&self, frame: u32) -> PathBuf {
+    pub fn frame(&self, frame: u32) -> PathBuf {
         match &self.number {
             Some((before, after, width)) => format!("{before}{frame:0width$}{after}").into(),
             None => self.path.clone(),

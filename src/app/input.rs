@@ -1,0 +1,132 @@
+//! Mouse and keyboard in the scene's part of the window.
+
+use super::{keys, state::State};
+use glam::{Vec2, Vec3};
+use std::collections::HashSet;
+use winit::{
+    event::{ElementState, MouseButton, MouseScrollDelta},
+    keyboard::KeyCode,
+};
+
+/// What is held down, and where the pointer is.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    /// In pixels.
+    pointer: Vec2,
+    /// The button that was pressed in the scene, and what dragging it does.
+    drag: Option<(MouseButton, Drag)>,
+    keys: HashSet<KeyCode>,
+    shift: bool,
+    ctrl: bool,
+    /// Whether L is held.
+    sun: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drag {
+    Orbit,
+    Pan,
+    Look,
+    Sun,
+}
+
+impl Input {
+    /// Where the pointer is, in pixels.
+    pub(super) fn pointer(&self) -> Vec2 {
+        self.pointer
+    }
+
+    /// Whether Ctrl is held.
+    pub(super) fn ctrl(&self) -> bool {
+        self.ctrl
+    }
+
+    pub(super) fn set_modifiers(&mut self, modifiers: winit::keyboard::ModifiersState) {
+        self.shift = modifiers.shift_key();
+        // Command is the key of shortcuts on a Mac.
+        self.ctrl = modifiers.control_key() || modifiers.super_key();
+    }
+
+    /// Lets go of everything: the window that has the focus now gets to know of the releases.
+    pub(super) fn release_all(&mut self) {
+        *self = Self {
+            pointer: self.pointer,
+            ..Self::default()
+        };
+    }
+
+    /// A key that is held to fly.
+    pub(super) fn set_key(&mut self, key: KeyCode, pressed: bool) {
+        if !pressed {
+            self.keys.remove(&key);
+        } else if keys::flight(key).is_some() && !self.ctrl {
+            self.keys.insert(key);
+        }
+    }
+
+    /// Whether the key that moves the sun is held.
+    pub(super) fn set_sun(&mut self, held: bool) {
+        self.sun = held;
+    }
+
+    /// A button; `in_scene` when the pointer is not over the panel.
+    pub(super) fn set_button(&mut self, button: MouseButton, state: ElementState, in_scene: bool) {
+        if state == ElementState::Released {
+            self.drag.take_if(|(held, _)| *held == button);
+            return;
+        }
+        let drag = match button {
+            MouseButton::Left if self.sun => Drag::Sun,
+            MouseButton::Left if self.shift => Drag::Pan,
+            MouseButton::Left => Drag::Orbit,
+            MouseButton::Middle => Drag::Pan,
+            MouseButton::Right => Drag::Look,
+            _ => return,
+        };
+        if in_scene && self.drag.is_none() {
+            self.drag = Some((button, drag));
+        }
+    }
+
+    /// The pointer has moved; `height` is the scene's, in pixels.
+    pub(super) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
+        let drag = (pointer - self.pointer) / height.max(1.0);
+        self.pointer = pointer;
+        match self.drag {
+            Some((_, Drag::Orbit)) => state.camera.orbit(drag),
+            Some((_, Drag::Pan)) => state.camera.pan(drag),
+            Some((_, Drag::Look)) => state.camera.look(drag),
+            Some((_, Drag::Sun)) => state.drag_sun(drag),
+            None => {}
+        }
+    }
+
+    /// The wheel has turned over the scene.
+    pub(super) fn wheel(&self, delta: MouseScrollDelta, state: &mut State) {
+        let steps = match delta {
+            MouseScrollDelta::LineDelta(_, lines) => lines,
+            MouseScrollDelta::PixelDelta(pixels) => pixels.y as f32 / 50.0,
+        };
+        if self.drag.is_some_and(|(_, drag)| drag == Drag::Look) {
+            let speed = &mut state.config.camera.speed;
+            *speed = (*speed * (0.2 * steps).exp()).clamp(1e-4, 1e4);
+            let text = format!("fly speed {:.3} scene sizes per five seconds", *speed);
+            state.notify(text);
+        } else {
+            state.camera.zoom(steps.clamp(-20.0, 20.0));
+        }
+    }
+
+    /// Whether a key that flies is held.
+    pub(super) fn is_flying(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Flies on.
+    pub(super) fn fly(&self, seconds: f32, state: &mut State) {
+        let axes: Vec3 = self.keys.iter().filter_map(|key| keys::flight(*key)).sum();
+        let faster = if self.shift { 4.0 } else { 1.0 };
+        let speed = state.config.camera.speed * faster;
+        state.camera.fly(axes, speed, seconds);
+    }
+}

@@ -1,0 +1,306 @@
+//! The window's surface, and the picture that is composed for it: the scene, and the panel over it.
+
+use crate::{Error, Result, gpu::Gpu};
+use egui_wgpu::ScreenDescriptor;
+use std::sync::Arc;
+use wgpu::CurrentSurfaceTexture as Acquired;
+use winit::window::Window;
+
+/// What everything is drawn in: encoded for the screen, which is what the tone mapper and egui both write.
+pub(super) const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+/// A surface with what is drawn to it.
+pub(super) struct Screen {
+    instance: wgpu::Instance,
+    window: Arc<Window>,
+    surface: wgpu::Surface<'static>,
+    surface_config: wgpu::SurfaceConfiguration,
+    view_format: wgpu::TextureFormat,
+    blitter: wgpu::util::TextureBlitter,
+    egui: egui_wgpu::Renderer,
+    /// The scene, of the size of the room that the panel leaves.
+    scene: wgpu::Texture,
+    /// The whole window.
+    composite: wgpu::Texture,
+}
+
+/// A part of the window in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Area {
+    /// Left upper corner.
+    pub(super) origin: [u32; 2],
+    /// Width and height.
+    pub(super) size: [u32; 2],
+}
+
+/// What egui wants drawn. Textures that have not been taken over must be let go of expressly, or egui panics.
+pub(super) struct Paint {
+    /// Its triangles.
+    pub(super) triangles: Vec<egui::ClippedPrimitive>,
+    /// Its textures that have changed.
+    pub(super) textures: egui::TexturesDelta,
+    /// Pixels per logical pixel.
+    pub(super) pixels_per_point: f32,
+}
+
+impl Drop for Paint {
+    fn drop(&mut self) {
+        self.textures.clear();
+    }
+}
+
+impl Screen {
+    /// A surface on `window`, and the GPU that draws to it.
+    pub(super) fn new(
+        instance: wgpu::Instance,
+        window: Arc<Window>,
+        options: &crate::config::Config,
+    ) -> Result<(Self, Gpu)> {
+        let surface = create_surface(&instance, &window)?;
+        let gpu = Gpu::for_surface(&instance, &options.gpu, &surface)?;
+        let capabilities = surface.get_capabilities(&gpu.adapter);
+        let formats = &capabilities.formats;
+        let plain = formats.iter().find(|format| {
+            let plain = [FORMAT, wgpu::TextureFormat::Bgra8Unorm];
+            plain.contains(format)
+        });
+        let no_format = || Error::Gpu(format!("{} cannot draw to this window", gpu.info.name));
+        let format = *plain.or(formats.first()).ok_or_else(no_format)?;
+        // Where there are only sRGB formats, a view of them takes what is already encoded.
+        let view_format = format.remove_srgb_suffix();
+        let surface_config = wgpu::SurfaceConfiguration {
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+            format,
+            color_space: wgpu::SurfaceColorSpace::Auto,
+            width: 1,
+            height: 1,
+            present_mode: if options.window.vsync {
+                wgpu::PresentMode::AutoVsync
+            } else {
+                wgpu::PresentMode::AutoNoVsync
+            },
+            desired_maximum_frame_latency: 2,
+            alpha_mode: wgpu::CompositeAlphaMode::Auto,
+            view_formats: if view_format == format {
+                Vec::new()
+            } else {
+                vec![view_format]
+            },
+        };
+        let screen = Self {
+            blitter: wgpu::util::TextureBlitter::new(&gpu.device, view_format),
+            egui: egui_wgpu::Renderer::new(
+                &gpu.device,
+                FORMAT,
+                egui_wgpu::RendererOptions::default(),
+            ),
+            scene: texture(&gpu, "scene", [1, 1]),
+            composite: texture(&gpu, "composite", [1, 1]),
+            instance,
+            window,
+            surface,
+            surface_config,
+            view_format,
+        };
+        Ok((screen, gpu))
+    }
+
+    /// Follows the window's size; `None` while it has none, as when it is minimised.
+    pub(super) fn follow_size(&mut self, gpu: &Gpu) -> Result<Option<[u32; 2]>> {
+        let size = self.window.inner_size();
+        let most = gpu.limits.max_texture_dimension_2d;
+        let size = [size.width.min(most), size.height.min(most)];
+        if size.contains(&0) {
+            return Ok(None);
+        }
+        if [self.composite.width(), self.composite.height()] != size {
+            self.composite = gpu.catch(|| texture(gpu, "composite", size))?;
+            [self.surface_config.width, self.surface_config.height] = size;
+            self.configure(gpu)?;
+        }
+        Ok(Some(size))
+    }
+
+    /// Sets the surface up, again where the system has changed it.
+    pub(super) fn configure(&self, gpu: &Gpu) -> Result<()> {
+        gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config))
+    }
+
+    /// Waits for the next image or not.
+    pub(super) fn set_vsync(&mut self, gpu: &Gpu, vsync: bool) -> Result<()> {
+        let mode = if vsync {
+            wgpu::PresentMode::AutoVsync
+        } else {
+            wgpu::PresentMode::AutoNoVsync
+        };
+        if self.surface_config.present_mode == mode {
+            return Ok(());
+        }
+        self.surface_config.present_mode = mode;
+        self.configure(gpu)
+    }
+
+    /// The texture that the scene is drawn to, of this size.
+    pub(super) fn scene_view(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
+        if [self.scene.width(), self.scene.height()] != size {
+            self.scene = gpu.catch(|| texture(gpu, "scene", size))?;
+        }
+        Ok(self
+            .scene
+            .create_view(&wgpu::TextureViewDescriptor::default()))
+    }
+
+    /// Records what the window shows: the scene in `area` if there is one, and `paint` over everything.
+    pub(super) fn compose(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        area: Option<Area>,
+        background: wgpu::Color,
+        paint: &Paint,
+    ) {
+        for (id, deltas) in &paint.textures.set {
+            for delta in deltas {
+                self.egui
+                    .update_texture(&gpu.device, &gpu.queue, *id, delta);
+            }
+        }
+        let descriptor = ScreenDescriptor {
+            size_in_pixels: [self.composite.width(), self.composite.height()],
+            pixels_per_point: paint.pixels_per_point,
+        };
+        // Command buffers come from paint callbacks, of which there are none.
+        let (device, queue) = (&gpu.device, &gpu.queue);
+        self.egui
+            .update_buffers(device, queue, encoder, &paint.triangles, &descriptor);
+        let view = self
+            .composite
+            .create_view(&wgpu::TextureViewDescriptor::default());
+        drop(begin(
+            encoder,
+            "background",
+            &view,
+            wgpu::LoadOp::Clear(background),
+        ));
+        if let Some(area) = area {
+            self.copy_scene(encoder, area);
+        }
+        let mut pass = begin(encoder, "egui", &view, wgpu::LoadOp::Load).forget_lifetime();
+        self.egui.render(&mut pass, &paint.triangles, &descriptor);
+        drop(pass);
+        for id in &paint.textures.free {
+            self.egui.free_texture(id);
+        }
+    }
+
+    fn copy_scene(&self, encoder: &mut wgpu::CommandEncoder, area: Area) {
+        let fits = |axis: usize, side: u32, whole: u32| {
+            side.min(area.size[axis])
+                .min(whole.saturating_sub(area.origin[axis]))
+        };
+        let mut target = self.composite.as_image_copy();
+        [target.origin.x, target.origin.y] = area.origin;
+        let extent = wgpu::Extent3d {
+            width: fits(0, self.scene.width(), self.composite.width()),
+            height: fits(1, self.scene.height(), self.composite.height()),
+            depth_or_array_layers: 1,
+        };
+        encoder.copy_texture_to_texture(self.scene.as_image_copy(), target, extent);
+    }
+
+    /// The surface's next image; `None` when there is none to be had just now.
+    pub(super) fn acquire(&mut self, gpu: &Gpu) -> Result<Option<wgpu::SurfaceTexture>> {
+        match self.surface.get_current_texture() {
+            Acquired::Success(image) => Ok(Some(image)),
+            Acquired::Suboptimal(image) => {
+                // Must be gone before the surface is set up anew.
+                drop(image);
+                self.configure(gpu)?;
+                Ok(None)
+            }
+            Acquired::Outdated => {
+                self.configure(gpu)?;
+                Ok(None)
+            }
+            Acquired::Lost => {
+                self.surface = create_surface(&self.instance, &self.window)?;
+                self.configure(gpu)?;
+                Ok(None)
+            }
+            Acquired::Timeout | Acquired::Occluded | Acquired::Validation => Ok(None),
+        }
+    }
+
+    /// Records the copy of what was composed into an image of the surface.
+    pub(super) fn copy_to(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        image: &wgpu::SurfaceTexture,
+    ) {
+        let source = self
+            .composite
+            .create_view(&wgpu::TextureViewDescriptor::default());
+        let target = image.texture.create_view(&wgpu::TextureViewDescriptor {
+            format: Some(self.view_format),
+            ..Default::default()
+        });
+        self.blitter.copy(&gpu.device, encoder, &source, &target);
+    }
+
+    /// Reads back what was composed: width, height and pixels.
+    pub(super) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
+        let pixels = gpu.read_texture(&self.composite)?;
+        Ok((self.composite.width(), self.composite.height(), pixels))
+    }
+}
+
+fn create_surface(
+    instance: &wgpu::Instance,
+    window: &Arc<Window>,
+) -> Result<wgpu::Surface<'static>> {
+    instance
+        .create_surface(window.clone())
+        .map_err(|e| Error::Gpu(format!("the window cannot be drawn to: {e}")))
+}
+
+fn begin<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    label: &str,
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<wgpu::Color>,
+) -> wgpu::RenderPass<'e> {
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some(label),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load,
+                store: wgpu::StoreOp::Store,
+            },
+        })],
+        ..Default::default()
+    })
+}
+
+fn texture(gpu: &Gpu, label: &str, size: [u32; 2]) -> wgpu::Texture {
+    gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width: size[0],
+            height: size[1],
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: FORMAT,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT
+            | wgpu::TextureUsages::TEXTURE_BINDING
+            | wgpu::TextureUsages::COPY_SRC
+            | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    })
+}

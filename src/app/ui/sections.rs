@@ -1,0 +1,357 @@
+//! The panel, section by section. What a section edits is the configuration; what needs more is an action.
+
+use super::{Facts, cell, digits, grouped, timings};
+use crate::{
+    app::{
+        keys::Action,
+        state::{State, sun_angles, sun_direction},
+    },
+    config::{ShadowMode, Switch, Tonemap},
+    render::Channel,
+    scene::Projection,
+};
+use egui::{ComboBox, RichText, Slider, Ui};
+
+/// The whole panel.
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    ui.add_space(2.0);
+    scene(ui, state, facts);
+    section(ui, "Shadows", |ui| shadows(ui, state));
+    section(ui, "Frame", |ui| {
+        timings::show(ui, state, facts);
+        counts(ui, facts);
+    });
+    section(ui, "Light", |ui| light(ui, state));
+    section(ui, "Image", |ui| image(ui, state, facts));
+    section(ui, "Animation", |ui| animation(ui, state));
+    section(ui, "View", |ui| view(ui, state, facts));
+    ui.add_space(8.0);
+    ui.weak("H shows all keys");
+}
+
+fn section(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
+    ui.separator();
+    egui::CollapsingHeader::new(RichText::new(title).strong())
+        .default_open(true)
+        .show_unindented(ui, |ui| {
+            add(ui);
+            ui.add_space(2.0);
+        });
+}
+
+/// A name on the left, something to set on the right.
+fn setting<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.horizontal(|ui| {
+        cell(ui, 88.0, name);
+        add(ui)
+    })
+    .inner
+}
+
+fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    ui.horizontal(|ui| {
+        let name = state.stage.as_ref().map(|s| s.name());
+        let name = name.unwrap_or_else(|| "no scene".into());
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("Open…").clicked() {
+                state.actions.push(Action::Open);
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                ui.add(egui::Label::new(RichText::new(name).heading()).truncate());
+            });
+        });
+    });
+    let adapter = RichText::new(facts.adapter).small().weak();
+    ui.add(egui::Label::new(adapter).truncate());
+    if facts.is_software {
+        let color = ui.visuals().warn_fg_color;
+        ui.label(
+            RichText::new("software renderer: no GPU is used")
+                .small()
+                .color(color),
+        );
+    }
+    let Some(stage) = &state.stage else { return };
+    let warnings = &stage.scene.warnings;
+    if !warnings.is_empty() {
+        let color = ui.visuals().warn_fg_color;
+        let title = RichText::new(format!("{} warnings", warnings.len())).color(color);
+        ui.collapsing(title, |ui| {
+            for warning in warnings {
+                ui.label(RichText::new(warning).small());
+            }
+        });
+    }
+}
+
+fn shadows(ui: &mut Ui, state: &mut State) {
+    let shadows = &mut state.config.shadows;
+    ui.horizontal(|ui| {
+        ui.radio_value(&mut shadows.mode, ShadowMode::Off, "off");
+        ui.radio_value(&mut shadows.mode, ShadowMode::Map, "maps");
+        ui.radio_value(&mut shadows.mode, ShadowMode::Rays, "rays");
+    });
+    setting(ui, "leaf cutoff", |ui| {
+        ui.add(Slider::new(&mut state.config.tree.leaf_cutoff, 1..=32))
+    })
+    .on_hover_text("A node of the tree with at most this many triangles is a leaf for rays");
+    ui.checkbox(&mut shadows.blended_cast, "blended surfaces cast shadows");
+    if shadows.mode != ShadowMode::Map {
+        return;
+    }
+    setting(ui, "resolution", |ui| {
+        let text = shadows.map_resolution.to_string();
+        let combo = ComboBox::from_id_salt("resolution").selected_text(text);
+        combo.show_ui(ui, |ui| {
+            for resolution in [256, 512, 1024, 2048, 4096, 8192] {
+                let text = resolution.to_string();
+                ui.selectable_value(&mut shadows.map_resolution, resolution, text);
+            }
+        });
+    });
+    setting(ui, "filter width", |ui| {
+        for width in [1, 3, 5, 7] {
+            ui.selectable_value(&mut shadows.map_pcf_width, width, width.to_string());
+        }
+    });
+    setting(ui, "depth bias", |ui| {
+        ui.add(Slider::new(&mut shadows.map_depth_bias, 0.0..=8.0).suffix(" texels"))
+    });
+    setting(ui, "normal bias", |ui| {
+        ui.add(Slider::new(&mut shadows.map_normal_bias, 0.0..=8.0).suffix(" texels"))
+    });
+}
+
+fn light(ui: &mut Ui, state: &mut State) {
+    let sun = &mut state.config.sun;
+    setting(ui, "sun", |ui| {
+        let auto = ui.selectable_value(&mut sun.enabled, Switch::Auto, "auto");
+        auto.on_hover_text("Only in scenes without lights of their own");
+        ui.selectable_value(&mut sun.enabled, Switch::On, "on");
+        ui.selectable_value(&mut sun.enabled, Switch::Off, "off");
+    });
+    let (mut azimuth, mut elevation) = sun_angles(sun.direction);
+    let turned = setting(ui, "azimuth", |ui| {
+        let slider = Slider::new(&mut azimuth, -180.0..=180.0);
+        ui.add(slider.suffix("°").fixed_decimals(0)).changed()
+    });
+    let raised = setting(ui, "elevation", |ui| {
+        let slider = Slider::new(&mut elevation, -90.0..=90.0);
+        ui.add(slider.suffix("°").fixed_decimals(0)).changed()
+    });
+    if turned || raised {
+        sun.direction = sun_direction(azimuth, elevation);
+    }
+    setting(ui, "strength", |ui| {
+        let slider = Slider::new(&mut sun.strength, 0.0..=20.0);
+        ui.add(slider.suffix(" lx").clamping(egui::SliderClamping::Never));
+        sun.strength = sun.strength.clamp(0.0, 1e9);
+    });
+    setting(ui, "colour", |ui| ui.color_edit_button_rgb(&mut sun.color));
+    let ambient = &mut state.config.ambient;
+    setting(ui, "ambient", |ui| {
+        ui.add(Slider::new(&mut ambient.strength, 0.0..=3.0))
+    });
+    setting(ui, "sky, ground", |ui| {
+        ui.color_edit_button_rgb(&mut ambient.sky);
+        ui.color_edit_button_rgb(&mut ambient.ground);
+    });
+}
+
+fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let image = &mut state.config.image;
+    let mut auto = image.exposure_ev().is_none();
+    let mut ev = facts.exposure_ev;
+    let mut changed = false;
+    setting(ui, "exposure", |ui| {
+        changed |= ui.checkbox(&mut auto, "auto").changed();
+        let slider = egui::DragValue::new(&mut ev)
+            .speed(0.05)
+            .range(-30.0..=30.0);
+        let slider = slider.suffix(" EV").fixed_decimals(2);
+        changed |= ui.add_enabled(!auto, slider).changed();
+    });
+    if changed {
+        image.exposure = if auto { "auto".into() } else { ev.to_string() };
+    }
+    setting(ui, "tone map", |ui| {
+        let curves = [
+            (Tonemap::Linear, "linear"),
+            (Tonemap::Reinhard, "Reinhard"),
+            (Tonemap::Aces, "ACES"),
+            (Tonemap::Neutral, "PBR Neutral"),
+        ];
+        let name = curves.iter().find(|(curve, _)| *curve == image.tonemap);
+        ComboBox::from_id_salt("tonemap")
+            .selected_text(name.map_or("", |(_, name)| name))
+            .show_ui(ui, |ui| {
+                for (curve, name) in curves {
+                    ui.selectable_value(&mut image.tonemap, curve, name);
+                }
+            });
+    });
+    setting(ui, "background", |ui| {
+        ui.color_edit_button_rgb(&mut image.background)
+    });
+}
+
+fn animation(ui: &mut Ui, state: &mut State) {
+    let Some(stage) = &mut state.stage else {
+        ui.weak("no scene");
+        return;
+    };
+    if stage.scene.clips.is_empty() {
+        ui.weak("the scene has no clips");
+        return;
+    }
+    let name = |clip: Option<usize>| {
+        let clip = clip.and_then(|i| stage.scene.clips.get(i).map(|clip| (i, clip)));
+        match clip {
+            None => "rest pose".to_owned(),
+            Some((i, clip)) if clip.name.is_empty() => format!("clip {i}"),
+            Some((_, clip)) => clip.name.clone(),
+        }
+    };
+    setting(ui, "clip", |ui| {
+        let combo = ComboBox::from_id_salt("clip").selected_text(name(stage.clip));
+        combo.truncate().show_ui(ui, |ui| {
+            for clip in std::iter::once(None).chain((0..stage.scene.clips.len()).map(Some)) {
+                if ui
+                    .selectable_label(stage.clip == clip, name(clip))
+                    .clicked()
+                {
+                    state.actions.push(Action::Clip(clip));
+                }
+            }
+        });
+    });
+    let duration = stage.duration();
+    setting(ui, "time", |ui| {
+        let slider = Slider::new(&mut stage.time, 0.0..=duration.max(1e-3));
+        ui.add_enabled(duration > 0.0, slider.suffix(" s").fixed_decimals(2))
+    });
+    setting(ui, "speed", |ui| {
+        let text = if state.playing { "Pause" } else { "Play" };
+        if ui
+            .add_sized([56.0, 20.0], egui::Button::new(text))
+            .clicked()
+        {
+            state.playing = !state.playing;
+        }
+        let speed = egui::DragValue::new(&mut state.config.animation.speed);
+        ui.add(speed.speed(0.01).range(-10.0..=10.0).suffix("×"));
+    });
+}
+
+fn view(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    setting(ui, "channel", |ui| {
+        let combo = ComboBox::from_id_salt("channel").selected_text(title(state.channel));
+        combo.height(320.0).show_ui(ui, |ui| {
+            for channel in Channel::ALL {
+                ui.selectable_value(&mut state.channel, channel, title(channel));
+            }
+        });
+    });
+    cameras(ui, state);
+    if matches!(state.camera.projection, Projection::Perspective { .. }) {
+        let mut fov = match state.camera.projection {
+            Projection::Perspective { fov_y } => fov_y.to_degrees(),
+            Projection::Orthographic { .. } => state.config.camera.fov,
+        };
+        setting(ui, "field of view", |ui| {
+            let slider = Slider::new(&mut fov, 5.0..=120.0)
+                .suffix("°")
+                .fixed_decimals(0);
+            if ui.add(slider).changed() {
+                state.config.camera.fov = fov;
+                state.camera.set_fov(fov.to_radians());
+            }
+        });
+    }
+    let scale = &mut state.config.window.render_scale;
+    let mut auto = *scale == 0.0;
+    setting(ui, "render scale", |ui| {
+        let used = if facts.is_software { 0.5 } else { 1.0 };
+        if ui.checkbox(&mut auto, "auto").changed() {
+            *scale = if auto { 0.0 } else { used };
+        }
+        let mut shown = if auto { used } else { *scale };
+        let drag = egui::DragValue::new(&mut shown)
+            .speed(0.01)
+            .range(0.25..=1.0);
+        if ui.add_enabled(!auto, drag.fixed_decimals(2)).changed() {
+            *scale = shown;
+        }
+        let [width, height] = facts.size;
+        ui.weak(format!("{width}×{height}"));
+    });
+    ui.checkbox(
+        &mut state.config.window.vsync,
+        "wait for the display (vsync)",
+    );
+}
+
+fn cameras(ui: &mut Ui, state: &mut State) {
+    setting(ui, "camera", |ui| {
+        if ui.button("Frame").clicked() {
+            state.actions.push(Action::Frame);
+        }
+        let Some(stage) = &state.stage else { return };
+        if stage.scene.cameras.is_empty() {
+            return;
+        }
+        let name = |camera: usize| match stage.scene.cameras[camera].name.as_str() {
+            "" => format!("camera {camera}"),
+            name => name.to_owned(),
+        };
+        let shown = stage.camera.map_or("of the file…".into(), name);
+        let combo = ComboBox::from_id_salt("camera").width(96.0);
+        combo.selected_text(shown).truncate().show_ui(ui, |ui| {
+            for camera in 0..stage.scene.cameras.len() {
+                let chosen = stage.camera == Some(camera);
+                if ui.selectable_label(chosen, name(camera)).clicked() {
+                    state.actions.push(Action::Camera(camera));
+                }
+            }
+        });
+    });
+}
+
+/// A channel in the list.
+fn title(channel: Channel) -> String {
+    match channel {
+        Channel::Lit => "lit picture".into(),
+        Channel::Cost => "cost of rays (heat map)".into(),
+        other => other.name().into(),
+    }
+}
+
+fn counts(ui: &mut Ui, facts: &Facts<'_>) {
+    let stats = facts.stats;
+    ui.add_space(4.0);
+    egui::Grid::new("counts")
+        .num_columns(4)
+        .spacing([10.0, 2.0])
+        .min_col_width(56.0)
+        .show(ui, |ui| {
+            let pairs = [
+                ("triangles", stats.triangles.into()),
+                ("vertices", stats.vertices.into()),
+                ("meshes", stats.meshes.into()),
+                ("tree nodes", stats.nodes.into()),
+                ("rays", stats.rays),
+                ("lights", stats.lights.into()),
+            ];
+            for pair in pairs.chunks(2) {
+                for (name, count) in pair {
+                    ui.weak(*name);
+                    ui.label(digits(grouped(*count)));
+                }
+                ui.end_row();
+            }
+        });
+    ui.weak(format!(
+        "trees regrown in {} dispatches",
+        stats.tree_dispatches
+    ));
+}

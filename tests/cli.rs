@@ -1,0 +1,291 @@
+//! The program from outside: exit codes, what it says, what it leaves behind.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// Two triangles, one above the other, so that the lower one is in shadow.
+const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\no high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        std::fs::write(folder.path("scene.obj"), OBJ).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs canopy in this folder, away from the settings of whoever runs the tests.
+    fn canopy(&self, line: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.0.path())
+            .env("HOME", self.0.path())
+            .env("XDG_CONFIG_HOME", self.0.path())
+            // Mesa says so on standard error where it is not set.
+            .env("XDG_RUNTIME_DIR", self.0.path())
+            .env_remove("RUST_LOG")
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY");
+        command.output().unwrap()
+    }
+
+    fn succeeds(&self, line: &str) -> String {
+        let output = self.canopy(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Fails with code 1 and one line, which holds `words`.
+    fn fails(&self, line: &str, words: &[&str]) {
+        let output = self.canopy(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{line}: {stderr}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{line}: {stderr}");
+        for word in words {
+            assert!(stderr.contains(word), "{line}: no \"{word}\" in {stderr}");
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.starts_with("mesa") && name != ".cache")
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn picture(path: &Path) -> image::DynamicImage {
+    image::open(path).unwrap()
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    let folder = Folder::new();
+    let help = folder.succeeds("--help");
+    for command in ["view", "render", "export", "info", "adapters"] {
+        assert!(help.contains(command), "{help}");
+        assert!(
+            folder
+                .succeeds(&format!("{command} --help"))
+                .contains("--config")
+        );
+    }
+    assert!(folder.succeeds("--version").starts_with("canopy "));
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let folder = Folder::new();
+    for line in [
+        "--nonsense",
+        "render scene.obj",
+        "render scene.obj -o a.png --size 0x0",
+        "render scene.obj -o a.png --frames 0",
+        "render scene.obj -o a.png --aov wood=a.exr",
+        "info",
+        "--env sky.hdr",
+    ] {
+        assert_eq!(folder.canopy(line).status.code(), Some(2), "{line}");
+    }
+}
+
+#[test]
+fn failures_are_one_line_that_names_the_cause() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("bad.toml"), "[shadows]\nmode = \"foo\"").unwrap();
+    std::fs::write(folder.path("text.txt"), "no scene").unwrap();
+    for (line, words) in [
+        ("info missing.glb", &["missing.glb"][..]),
+        ("info text.txt", &["text.txt", "glTF"]),
+        ("info scene.obj --config none.toml", &["none.toml"]),
+        (
+            "info scene.obj --config bad.toml",
+            &["bad.toml", "shadows.mode", "rays"],
+        ),
+        (
+            "info scene.obj --set shadows.modes=map",
+            &["--set", "shadows.modes"],
+        ),
+        ("info scene.obj --set shadows", &["--set", "KEY=VALUE"]),
+        (
+            "info scene.obj --set tree.leaf_cutoff=99",
+            &["tree.leaf_cutoff", "1 to 32"],
+        ),
+        ("render scene.obj -o a.gif", &["a.gif", ".png or .exr"]),
+        ("render scene.obj -o none/a.png", &["none"]),
+        (
+            "render scene.obj -o a.png --frames 2",
+            &["--frames 2", "{frame}"],
+        ),
+        (
+            "render scene.obj -o a.png --aov normal=a.png",
+            &["a.png", "twice"],
+        ),
+        (
+            "render scene.obj -o a.png --stats a.txt",
+            &["a.txt", ".json"],
+        ),
+        ("render scene.obj -o a.png --clip Run", &["clip", "Run"]),
+        ("render scene.obj -o a.png --camera 3", &["camera", "3"]),
+        ("export scene.obj -o a.stl", &["a.stl", ".obj"]),
+    ] {
+        folder.fails(line, words);
+    }
+    assert_eq!(folder.names(), ["bad.toml", "scene.obj", "text.txt"]);
+}
+
+#[test]
+fn an_unknown_adapter_is_answered_with_those_there_are() {
+    let folder = Folder::new();
+    folder.fails(
+        "render scene.obj -o a.png --adapter Voodoo2",
+        &["Voodoo2", "there are"],
+    );
+    folder.fails(
+        "render scene.obj -o a.png --backend glide",
+        &["glide", "vulkan"],
+    );
+    assert!(!folder.path("a.png").exists());
+}
+
+#[test]
+fn canopy_toml_in_the_folder_counts_and_set_comes_over_it() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("canopy.toml"), "[load]\nmax_triangles = 1").unwrap();
+    folder.fails("info scene.obj", &["load.max_triangles"]);
+    folder.succeeds("info scene.obj --set load.max_triangles=100");
+}
+
+#[test]
+fn info_tells_what_there_is() {
+    let folder = Folder::new();
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
+    assert_eq!(json["triangles"], 3);
+    assert_eq!(json["bounds"]["max"], serde_json::json!([1.0, 0.5, 1.0]));
+    let text = folder.succeeds("info scene.obj");
+    assert!(
+        text.contains("triangles") && text.contains("bounds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn adapters_are_listed() {
+    let folder = Folder::new();
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.succeeds("adapters --json")).unwrap();
+    for adapter in json.as_array().unwrap() {
+        assert!(adapter["name"].is_string() && adapter["usable"].is_boolean());
+    }
+}
+
+#[test]
+fn a_window_without_a_display_says_what_to_do() {
+    if cfg!(target_os = "linux") {
+        Folder::new().fails("view scene.obj", &["canopy render"]);
+    }
+}
+
+#[test]
+fn render_writes_pictures_floats_and_figures() {
+    let folder = Folder::new();
+    let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 --fov 40 --stats s.json";
+    let aovs = "--aov position=p.exr --aov normal=n.png --aov depth=d.exr --aov shadow=s.exr --aov mesh=m.exr --aov cost=c.png";
+    folder.succeeds(&format!("{line} {aovs}"));
+    let lit = picture(&folder.path("lit.png")).into_rgba8();
+    assert_eq!(lit.dimensions(), (64, 48));
+    let luma = |x, y| {
+        lit.get_pixel(x, y).0[..3]
+            .iter()
+            .map(|c| u32::from(*c))
+            .sum::<u32>()
+    };
+    assert_ne!(
+        luma(0, 0),
+        luma(32, 24),
+        "the scene differs from the background"
+    );
+
+    let float = |name: &str| picture(&folder.path(name)).into_rgba32f();
+    let position = float("p.exr");
+    let at = position.get_pixel(32, 24).0;
+    assert!((at[1] - 0.5).abs() < 1e-4 && at[3] == 1.0, "{at:?}");
+    assert!(position.get_pixel(0, 0).0[0].is_nan());
+    assert!((float("d.exr").get_pixel(32, 24).0[0] - 3.5).abs() < 1e-2);
+    assert_eq!(float("m.exr").get_pixel(32, 24).0[0], 1.0);
+    // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower quad's rim.
+    assert_eq!(float("s.exr").get_pixel(32, 24).0[0], 1.0);
+    let up = picture(&folder.path("n.png"))
+        .into_rgba8()
+        .get_pixel(32, 24)
+        .0;
+    assert!((127..=128).contains(&up[0]) && up[1] >= 254, "{up:?}");
+
+    let stats = std::fs::read(folder.path("s.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
+    assert_eq!(stats["triangles"], 3);
+    assert_eq!(stats["meshes"], 2);
+    assert!(stats["adapter"]["name"].is_string());
+    assert!(!folder.names().iter().any(|name| name.contains("part")));
+}
+
+#[test]
+fn shadows_fall_in_every_mode_but_off() {
+    let folder = Folder::new();
+    let lit = |mode: &str| {
+        // From below the upper triangle's height, beside it: what is seen is the quad and the shadow on it.
+        let line = format!(
+            "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 --fov 40 --shadows {mode}"
+        );
+        folder.succeeds(&format!("{line} --aov shadow={mode}.exr"));
+        let shadow = picture(&folder.path(&format!("{mode}.exr"))).into_rgba32f();
+        let dark = |p: &&image::Rgba<f32>| p.0[3] == 1.0 && p.0[0] < 0.5 && p.0[0] >= 0.0;
+        shadow.pixels().filter(dark).count()
+    };
+    let [rays, map] = [lit("rays"), lit("map")];
+    assert!(rays > 5 && map > 5, "{rays} {map}");
+    assert!(rays.abs_diff(map) < rays.max(map), "{rays} {map}");
+}
+
+#[test]
+fn sequences_are_numbered() {
+    let folder = Folder::new();
+    folder.succeeds(
+        "render scene.obj -o f{frame:3}.png --size 16x16 --frames 2 --aov depth=d{frame}.exr",
+    );
+    assert_eq!(
+        folder.names(),
+        ["d0.exr", "d1.exr", "f000.png", "f001.png", "scene.obj"]
+    );
+}
+
+#[test]
+fn export_brings_back_what_was_loaded() {
+    let folder = Folder::new();
+    folder.succeeds("export scene.obj -o out.obj");
+    let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+    assert_eq!(text.lines().filter(|l| l.starts_with("f ")).count(), 3);
+    assert_eq!(text.lines().filter(|l| l.starts_with("o ")).count(), 2);
+    assert!(text.contains("v -0.3 0.5 -0.3\n"), "{text}");
+    assert!(
+        text.contains("o low_quad\n") || text.contains("o low"),
+        "{text}"
+    );
+    folder.succeeds("info out.obj");
+}
