@@ -37,7 +37,9 @@ impl Blend {
                 "blend",
                 layouts,
                 &[Some(target.clone())],
-                Some(cull), true)
+                Some(cull),
+                true,
+            )
         };
         Ok(Self {
             back_faces: pipeline(wgpu::Face::Front)?,

@@ -10,7 +10,8 @@ use glam::Vec3;
 
 /// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
 pub fn gpu() -> Gpu {
-    Gpu::new(&Config::default().gpu).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
+    Gpu::new(&Config::default().gpu)
+        .unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
 }
 
 /// As [`gpu`], with exactly the limits and features that WebGPU promises everywhere.
@@ -24,7 +25,10 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn bits(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let word = ((self.0 >> 18 ^ self.0) >> 27) as u32;
         word.rotate_right((self.0 >> 59) as u32)
     }
@@ -52,15 +56,21 @@ pub struct Soup {
 impl Soup {
     /// Adds a mesh.
     pub fn mesh(mut self, triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
-        let (first_triangle, first_vertex) = (self.indices.len() as u32, self.positions.len() as u32);
+        let (first_triangle, first_vertex) =
+            (self.indices.len() as u32, self.positions.len() as u32);
         for triangle in triangles {
             let base = self.positions.len() as u32;
             self.positions.extend(triangle);
-            self.info.push([self.meshes.len() as u32, self.indices.len() as u32]);
+            self.info
+                .push([self.meshes.len() as u32, self.indices.len() as u32]);
             self.indices.push([base, base + 1, base + 2]);
         }
         let triangle_count = self.indices.len() as u32 - first_triangle;
-        self.meshes.push(MeshRange { first_triangle, triangle_count, first_vertex });
+        self.meshes.push(MeshRange {
+            first_triangle,
+            triangle_count,
+            first_vertex,
+        });
         self
     }
 
@@ -79,7 +89,12 @@ impl Soup {
         let positions = gpu.buffer_with("positions", &floats, wgpu::BufferUsages::STORAGE);
         let indices = gpu.buffer_with("indices", &self.indices, wgpu::BufferUsages::STORAGE);
         let triangle_info = gpu.buffer_with("info", &self.info, wgpu::BufferUsages::STORAGE);
-        let geometry = Geometry { positions: &positions, indices: &indices, triangle_info: &triangle_info, meshes: &self.meshes };
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            triangle_info: &triangle_info,
+            meshes: &self.meshes,
+        };
         let tree = lbvh.tree(gpu, &geometry).unwrap();
         record(gpu, lbvh, &tree);
         tree
@@ -114,5 +129,8 @@ pub fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
 /// The adapters there are, for messages.
 pub fn adapter_names() -> Vec<String> {
     let instance = instance(&Config::default().gpu, None).unwrap();
-    adapters(&instance).into_iter().map(|report| report.info.name).collect()
+    adapters(&instance)
+        .into_iter()
+        .map(|report| report.info.name)
+        .collect()
 }
