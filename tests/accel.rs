@@ -1,4 +1,5 @@
 //! The tree, stage by stage against its CPU twins, and rays against every triangle in f64.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
@@ -294,27 +295,27 @@ fn the_validator_can_fail() {
         assert!(data.validate(&soup.meshes).is_err(), "{what} passes");
     };
     refused("a triangle that occurs twice", &|data| {
-        data.triangles[3] = data.triangles[4]
+        data.triangles[3] = data.triangles[4];
     });
     refused("a triangle of another mesh", &|data| {
-        data.triangles[3].mesh = 1
+        data.triangles[3].mesh = 1;
     });
     refused("a box that is too large", &|data| {
-        data.nodes[5].left_max[0] += 1.0
+        data.nodes[5].left_max[0] += 1.0;
     });
     refused("a box that is too small", &|data| {
-        data.nodes[0].right_min[1] += 0.5
+        data.nodes[0].right_min[1] += 0.5;
     });
     refused("a node split outside its range", &|data| {
-        data.nodes[0].split = 99
+        data.nodes[0].split = 99;
     });
     refused("a node with another range", &|data| data.nodes[7].last += 1);
     refused("a cycle", &|data| data.nodes[1] = data.nodes[0]);
     refused("a row with another offset", &|data| {
-        data.tlas[1].node_offset = 0
+        data.tlas[1].node_offset = 0;
     });
     refused("a row with another box", &|data| {
-        data.tlas[0].box_min[2] -= 1.0
+        data.tlas[0].box_min[2] -= 1.0;
     });
     assert!(
         good.validate(&[MeshRange::default()]).is_err(),

@@ -4,7 +4,6 @@ use super::{
     FrameInput,
     bindings::Layouts,
     gbuffer::merged_pipeline,
-    scene_buffers::SceneBuffers,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
