@@ -4,6 +4,7 @@ use canopy::cli::{self, Cli, Command};
 use std::{io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
+    quiet_device_selection();
     let cli = match Cli::parse_from_os(std::env::args_os()) {
         Ok(cli) => cli,
         Err(message) => {
@@ -21,6 +22,15 @@ fn main() -> ExitCode {
             writeln!(std::io::stderr(), "error: {line}").ok();
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Outside of a desktop session, Mesa's device-selection layer writes lines of its own to standard error, where only canopy's one line
+/// belongs.
+fn quiet_device_selection() {
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }
 
