@@ -1,0 +1,245 @@
+//! Small scenes made in place, and pictures of them.
+
+use canopy::{
+    config::Config,
+    gpu::Gpu,
+    render::{Channel, FloatImage, FrameInput, Merged, Renderer, SceneBuffers, View},
+    scene::{
+        AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
+        Sampler, Scene, Texture, TextureRef, Transform, Wrap,
+    },
+};
+use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
+
+/// A node at `transform`.
+pub fn node(transform: Mat4) -> Node {
+    Node {
+        name: String::new(),
+        parent: None,
+        transform: Transform::Matrix(transform),
+        mesh: None,
+        skin: None,
+        weights: Vec::new(),
+        light: None,
+        camera: None,
+    }
+}
+
+/// Flat-shaded triangles of one material.
+pub fn primitive(triangles: &[[Vec3; 3]], material: usize) -> Primitive {
+    let mut out = Primitive {
+        material,
+        ..Primitive::default()
+    };
+    for [a, b, c] in triangles {
+        let base = out.positions.len() as u32;
+        let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
+        let tangent = (b - a).normalize_or(Vec3::X).extend(1.0);
+        out.positions.extend([*a, *b, *c]);
+        out.normals.extend([normal; 3]);
+        out.tangents.extend([tangent; 3]);
+        out.indices.push([base, base + 1, base + 2]);
+    }
+    out
+}
+
+/// A rectangle from `corner` along `u` and `v`, facing `u × v`, with texture coordinates 0..1.
+pub fn quad(corner: Vec3, u: Vec3, v: Vec3, material: usize) -> Primitive {
+    let mut out = primitive(
+        &[
+            [corner, corner + u, corner + u + v],
+            [corner, corner + u + v, corner + v],
+        ],
+        material,
+    );
+    let (o, x, xy, y) = (Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y);
+    out.uv0 = vec![o, x, xy, o, xy, y];
+    out
+}
+
+/// A smooth unit sphere.
+pub fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> Primitive {
+    let mut out = Primitive {
+        material,
+        ..Primitive::default()
+    };
+    let sectors = 2 * rings;
+    for ring in 0..=rings {
+        for sector in 0..=sectors {
+            let (polar, azimuth) = (
+                std::f32::consts::PI * ring as f32 / rings as f32,
+                std::f32::consts::TAU * sector as f32 / sectors as f32,
+            );
+            let normal = Vec3::new(
+                polar.sin() * azimuth.cos(),
+                polar.cos(),
+                -polar.sin() * azimuth.sin(),
+            );
+            out.positions.push(center + radius * normal);
+            out.normals.push(normal);
+            out.tangents
+                .push(Vec4::new(-azimuth.sin(), 0.0, -azimuth.cos(), 1.0));
+        }
+    }
+    let at = |ring, sector| ring * (sectors + 1) + sector;
+    for ring in 0..rings {
+        for sector in 0..sectors {
+            let (a, b) = (at(ring, sector), at(ring + 1, sector));
+            if ring > 0 {
+                out.indices.push([a, b, a + 1]);
+            }
+            if ring + 1 < rings {
+                out.indices.push([b, b + 1, a + 1]);
+            }
+        }
+    }
+    out
+}
+
+/// A scene of one mesh and node per primitive.
+pub fn scene(primitives: impl IntoIterator<Item = Primitive>, materials: Vec<Material>) -> Scene {
+    let mut scene = Scene {
+        materials,
+        ..Scene::default()
+    };
+    for primitive in primitives {
+        let mut node = node(Mat4::IDENTITY);
+        node.mesh = Some(scene.meshes.len());
+        scene.nodes.push(node);
+        scene.meshes.push(Mesh {
+            name: String::new(),
+            primitives: vec![primitive],
+        });
+    }
+    scene
+}
+
+/// Adds a light that shines from `from` to `to`.
+pub fn add_light(scene: &mut Scene, kind: LightKind, intensity: f32, from: Vec3, to: Vec3) {
+    let rotation = Quat::from_rotation_arc(Vec3::NEG_Z, (to - from).normalize());
+    let mut node = node(Mat4::from_rotation_translation(rotation, from));
+    node.light = Some(scene.lights.len());
+    scene.nodes.push(node);
+    scene.lights.push(Light {
+        name: String::new(),
+        kind,
+        color: Vec3::ONE,
+        intensity,
+        range: None,
+    });
+}
+
+/// A rough dielectric.
+pub fn matte(color: Vec3) -> Material {
+    Material {
+        base_color: color.extend(1.0),
+        metallic: 0.0,
+        roughness: 0.8,
+        ..Material::default()
+    }
+}
+
+/// Gives the scene's material 1 a texture that is clear within a circle, cut out there.
+pub fn add_cutout(scene: &mut Scene) {
+    const SIZE: u32 = 64;
+    let rgba8 = (0..SIZE * SIZE).flat_map(|i| {
+        let at = Vec2::new((i % SIZE) as f32, (i / SIZE) as f32) + 0.5 - 0.5 * SIZE as f32;
+        let alpha = if at.length() < 0.3 * SIZE as f32 {
+            0
+        } else {
+            255
+        };
+        [255, 255, 255, alpha]
+    });
+    scene.images.push(Image {
+        name: "circle".into(),
+        width: SIZE,
+        height: SIZE,
+        rgba8: rgba8.collect(),
+    });
+    let sampler = Sampler {
+        wrap_u: Wrap::Clamp,
+        wrap_v: Wrap::Clamp,
+        ..Sampler::default()
+    };
+    scene.textures.push(Texture { image: 0, sampler });
+    scene.materials[1].alpha_mode = AlphaMode::Mask;
+    scene.materials[1].double_sided = true;
+    scene.materials[1].base_color_texture = Some(TextureRef {
+        texture: 0,
+        uv_set: 0,
+        texture_from_uv: Affine2::IDENTITY,
+    });
+}
+
+/// A perspective view from `eye` to `target`, with clip planes for things up to `reach` away.
+pub fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
+    View {
+        world_from_view: glam::camera::rh::view::look_at_mat4(eye, target, Vec3::Y).inverse(),
+        projection: Projection::Perspective { fov_y: 0.8 },
+        near: reach * 1e-3,
+        far: reach,
+    }
+}
+
+/// A scene on the GPU, with what draws it.
+pub struct Stage<'a> {
+    pub gpu: &'a Gpu,
+    pub renderer: Renderer,
+    pub buffers: SceneBuffers,
+    pub scene: &'a Scene,
+    pub config: Config,
+    pub size: [u32; 2],
+}
+
+impl<'a> Stage<'a> {
+    pub fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
+        let renderer = Renderer::new(gpu).unwrap();
+        let config = Config::default();
+        let buffers = renderer.upload(gpu, scene, &config).unwrap();
+        Self {
+            gpu,
+            renderer,
+            buffers,
+            scene,
+            config,
+            size,
+        }
+    }
+
+    /// Draws a frame and reads the picture: rows of RGBA bytes.
+    pub fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
+        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let target = canopy::gpu::pass::target(self.gpu, "picture", self.size, format, usage);
+        let input = FrameInput {
+            scene: self.scene,
+            buffers: &self.buffers,
+            pose,
+            view,
+            config: &self.config,
+            exposure_ev: 0.0,
+            channel: Channel::Lit,
+            size: self.size,
+        };
+        let mut encoder = self.gpu.encoder("test");
+        let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
+        self.renderer
+            .record(self.gpu, &mut encoder, &input, &target_view)
+            .unwrap();
+        self.renderer.submit(self.gpu, encoder);
+        self.gpu.wait().unwrap();
+        self.gpu.read_texture(&target).unwrap()
+    }
+
+    /// A channel of the frame that was drawn last.
+    pub fn channel(&mut self, channel: Channel) -> FloatImage {
+        self.renderer
+            .read_channel(self.gpu, channel, &self.buffers)
+            .unwrap()
+    }
+
+    pub fn merged(&self) -> Merged {
+        self.renderer.read_merged(self.gpu, &self.buffers).unwrap()
+    }
+}

@@ -1,0 +1,559 @@
+//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows against brute force, golden images.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Config, ShadowMode, Switch},
+    gpu::Gpu,
+    reference::{deform::deform, lbvh::Triangle, lbvh::triangles, trace::intersect},
+    render::{Channel, FloatImage, View},
+    scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
+};
+use common::{
+    gpu, portable_gpu, random_triangles,
+    scenes::{Stage, add_cutout, add_light, look_at, matte, primitive, quad, scene, sphere},
+};
+use glam::{Mat4, Vec3};
+use std::path::Path;
+
+fn builtin() -> Scene {
+    scene::load(&[], &Config::default().load, &Progress::default()).unwrap()
+}
+
+/// The largest distance between two lists of points.
+fn largest_distance(a: &[Vec3], b: &[Vec3]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (*a - *b).length())
+        .fold(0.0, f32::max)
+}
+
+#[test]
+fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
+    let gpu = gpu();
+    let scene = builtin();
+    assert!(
+        scene.skins.len() == 1 && !scene.clips.is_empty(),
+        "the built-in scene moves"
+    );
+    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let mut earlier: Option<Vec<Vec3>> = None;
+    for time in [0.0, 0.7, 2.9] {
+        let pose = Pose::new(&scene, Some(0), time);
+        stage.draw(&pose, look_at(Vec3::splat(5.0), Vec3::ZERO, 50.0));
+        let (merged, twin) = (stage.merged(), deform(&scene, &pose));
+        assert!(
+            largest_distance(&merged.positions, &twin.positions) < 2e-5,
+            "positions at {time}"
+        );
+        assert!(
+            largest_distance(&merged.normals, &twin.normals) < 1e-4,
+            "normals at {time}"
+        );
+        let tangents = |list: &[glam::Vec4]| list.iter().map(|t| t.truncate()).collect::<Vec<_>>();
+        assert!(
+            largest_distance(&tangents(&merged.tangents), &tangents(&twin.tangents)) < 1e-4,
+            "tangents at {time}"
+        );
+        assert!(
+            merged
+                .tangents
+                .iter()
+                .zip(&twin.tangents)
+                .all(|(a, b)| a.w == b.w)
+        );
+        assert!(merged.indices == twin.indices, "indices at {time}");
+        if let Some(earlier) = earlier.replace(merged.positions.clone()) {
+            assert!(
+                largest_distance(&earlier, &merged.positions) > 0.01,
+                "nothing moves"
+            );
+        }
+        let data = stage.buffers.tree.read(&gpu).unwrap();
+        let report = data.validate(&stage.buffers.meshes).unwrap();
+        assert_eq!(
+            report.nodes,
+            merged.indices.len() - stage.buffers.meshes.len()
+        );
+        // The tree's triangles are those of the merged buffers, here and now.
+        let merged_triangles = triangles(&merged.positions, &merged.indices);
+        assert!(data.triangles.iter().all(|leaf| {
+            [leaf.v0, leaf.v1, leaf.v2].map(Vec3::from) == merged_triangles[leaf.triangle as usize]
+        }));
+    }
+}
+
+#[test]
+fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
+    let gpu = gpu();
+    let mut scene = scene([sphere(Vec3::ZERO, 1.0, 8, 0)], vec![matte(Vec3::ONE)]);
+    for scale in [
+        Vec3::ONE,
+        Vec3::new(-1.0, 1.0, 1.0),
+        Vec3::new(2.0, 0.5, 3.0),
+    ] {
+        scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_scale(scale));
+        let mut stage = Stage::new(&gpu, &scene, [32, 32]);
+        stage.draw(
+            &Pose::new(&scene, None, 0.0),
+            look_at(Vec3::new(0.0, 0.0, 8.0), Vec3::ZERO, 20.0),
+        );
+        let merged = stage.merged();
+        for [a, b, c] in triangles(&merged.positions, &merged.indices) {
+            let normal = (b - a).cross(c - a);
+            assert!(
+                normal.dot(a + b + c) > 0.0,
+                "a triangle faces inwards at scale {scale}"
+            );
+        }
+        let nearest = stage.channel(Channel::Depth).texels[16 * 32 + 16][0];
+        assert!(
+            (nearest - (8.0 - scale.z)).abs() < 0.05 * scale.z,
+            "the front is culled: {nearest}"
+        );
+    }
+}
+
+#[test]
+fn a_clip_may_turn_a_mesh_inside_out_and_back() {
+    let gpu = gpu();
+    let scene = scene([sphere(Vec3::ZERO, 1.0, 8, 0)], vec![matte(Vec3::ONE)]);
+    let mut stage = Stage::new(&gpu, &scene, [32, 32]);
+    for x in [1.0, -1.0, 1.0] {
+        let mut pose = Pose::new(&scene, None, 0.0);
+        pose.world_from_node[0] = Mat4::from_scale(Vec3::new(x, 1.0, 1.0));
+        stage.draw(&pose, look_at(Vec3::new(0.0, 0.0, 8.0), Vec3::ZERO, 20.0));
+        assert_eq!(stage.merged().indices, deform(&scene, &pose).indices);
+    }
+}
+
+/// A floor, a sphere, a mast and a cloud of triangles above, scaled and moved.
+fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
+    let cloud: Vec<_> = random_triangles(160, 5)
+        .into_iter()
+        .map(|t| t.map(|v| v * Vec3::new(2.0, 0.5, 2.0) + Vec3::Y * 2.0))
+        .collect();
+    let mast = Vec3::new(0.02, 0.0, 0.0);
+    let mut scene = scene(
+        [
+            quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0),
+            sphere(Vec3::new(0.5, 0.6, 0.5), 0.6, 12, 0),
+            quad(Vec3::new(-1.5, 0.0, 1.0), mast, 1.5 * Vec3::Y, 0),
+            primitive(&cloud, 0),
+        ],
+        vec![scene::Material {
+            double_sided: true,
+            ..matte(Vec3::ONE)
+        }],
+    );
+    for node in &mut scene.nodes {
+        node.transform = scene::Transform::Matrix(
+            Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale)),
+        );
+    }
+    scene
+}
+
+/// Whether a light at `to_light` (a point, or with w = 0 a direction) reaches each pixel, by every triangle in f64. `None` where rounding
+/// decides: where a triangle's edge, or the terminator, passes within a hair of the ray.
+fn brute_force(
+    triangles: &[Triangle],
+    position: &FloatImage,
+    normal: &FloatImage,
+    to_light: glam::Vec4,
+    consents: impl Fn(usize, Vec3) -> bool,
+) -> Vec<Option<bool>> {
+    let lit = |(p, n): (&[f32; 4], &[f32; 4])| {
+        if p[3] == 0.0 {
+            return None;
+        }
+        let (p, n) = (Vec3::from_slice(p), Vec3::from_slice(n));
+        let ray = to_light.truncate() - p * to_light.w;
+        if n.dot(ray.normalize()) < 1e-3 {
+            return None;
+        }
+        // The surface's own triangles are met at zero distance, to within the rounding of the position.
+        let own = 4e-6 * (p.abs().max_element() + 1e-30) / ray.length();
+        let blocked = triangles.iter().enumerate().any(|(number, triangle)| {
+            intersect(p, ray, triangle).is_some_and(|t| {
+                t > f64::from(own)
+                    && (to_light.w == 0.0 || t < 1.0)
+                    && consents(number, p + ray * t as f32)
+            })
+        });
+        Some(!blocked)
+    };
+    position
+        .texels
+        .iter()
+        .zip(&normal.texels)
+        .map(lit)
+        .collect()
+}
+
+/// Pixels at which the traced shadow is not the brute-force one, and pixels compared.
+fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
+    let compared = shadow.texels.iter().zip(brute);
+    let compared: Vec<_> = compared
+        .filter_map(|(s, b)| Some((s[0] == 1.0, (*b)?)))
+        .collect();
+    (
+        compared.iter().filter(|(a, b)| a != b).count(),
+        compared.len(),
+    )
+}
+
+const SIZE: [u32; 2] = [120, 80];
+
+/// Shadows of one light by rays against brute force: at most one pixel in 1,000 may differ.
+fn check_shadows(gpu: &Gpu, scene: &Scene, view: View, to_light: glam::Vec4, name: &str) {
+    let mut stage = Stage::new(gpu, scene, SIZE);
+    stage.config.sun.enabled = Switch::Auto;
+    if to_light.w == 0.0 {
+        stage.config.sun.direction = (-to_light.truncate()).to_array();
+    }
+    stage.draw(&Pose::new(scene, None, 0.0), view);
+    let (position, normal) = (
+        stage.channel(Channel::Position),
+        stage.channel(Channel::Normal),
+    );
+    let merged = stage.merged();
+    let soup = triangles(&merged.positions, &merged.indices);
+    let brute = brute_force(&soup, &position, &normal, to_light, |_, _| true);
+    let shadow = stage.channel(Channel::Shadow);
+    let (differing, compared) = differing(&shadow, &brute);
+    let lit = brute.iter().flatten().filter(|lit| **lit).count();
+    assert!(
+        compared > 2000 && lit > compared / 10 && lit < compared * 9 / 10,
+        "{name}: {lit} of {compared} lit tests little"
+    );
+    assert!(
+        differing * 1000 <= compared,
+        "{name}: {differing} of {compared} pixels differ from brute force"
+    );
+}
+
+#[test]
+fn traced_shadows_are_those_of_brute_force_at_every_scale() {
+    let gpu = gpu();
+    let sun = Vec3::new(0.5, 1.0, 0.35).extend(0.0);
+    for (name, scale, offset) in [
+        ("metres", 1.0, Vec3::ZERO),
+        ("a centimetre", 1e-3, Vec3::ZERO),
+        ("ten kilometres", 1e3, Vec3::ZERO),
+        ("far from the origin", 1.0, Vec3::new(80.0, 0.0, -80.0)),
+    ] {
+        let scene = shadow_scene(scale, offset);
+        let view = look_at(
+            offset + scale * Vec3::new(3.0, 4.0, 5.0),
+            offset,
+            40.0 * scale,
+        );
+        check_shadows(&gpu, &scene, view, sun, name);
+    }
+}
+
+#[test]
+fn traced_shadows_of_point_and_spot_lights_are_those_of_brute_force() {
+    let gpu = gpu();
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let at = Vec3::new(0.3, 3.2, -0.4);
+    let mut with_point = shadow_scene(1.0, Vec3::ZERO);
+    add_light(&mut with_point, LightKind::Point, 20.0, at, Vec3::ZERO);
+    check_shadows(&gpu, &with_point, view, at.extend(1.0), "point");
+    let mut with_spot = shadow_scene(1.0, Vec3::ZERO);
+    let cone = LightKind::Spot {
+        inner_angle: 1.2,
+        outer_angle: 1.5,
+    };
+    add_light(&mut with_spot, cone, 20.0, at, Vec3::new(0.2, 0.0, 0.1));
+    check_shadows(&gpu, &with_spot, view, at.extend(1.0), "spot");
+}
+
+#[test]
+fn the_shadow_comparer_can_fail() {
+    let image = |values: &[f32]| FloatImage {
+        width: values.len() as u32,
+        height: 1,
+        texels: values.iter().map(|v| [*v, *v, *v, 1.0]).collect(),
+    };
+    let brute = [Some(true), Some(false), None, Some(true)];
+    assert_eq!(differing(&image(&[1.0, 0.0, 1.0, 1.0]), &brute), (0, 3));
+    assert_eq!(differing(&image(&[0.0, 0.0, 1.0, 1.0]), &brute), (1, 3));
+    assert_eq!(differing(&image(&[1.0, 1.0, 0.0, 0.5]), &brute), (2, 3));
+}
+
+#[test]
+fn no_light_reaches_out_of_range_or_out_of_the_cone() {
+    let gpu = gpu();
+    let floor = || quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
+    let view = look_at(Vec3::new(0.0, 7.0, 0.1), Vec3::ZERO, 40.0);
+    let mut scene = scene([floor()], vec![matte(Vec3::ONE)]);
+    let cone = LightKind::Spot {
+        inner_angle: 0.3,
+        outer_angle: 0.5,
+    };
+    add_light(&mut scene, cone, 20.0, 2.0 * Vec3::Y, Vec3::ZERO);
+    for range in [None, Some(1.9)] {
+        scene.lights[0].range = range;
+        let mut stage = Stage::new(&gpu, &scene, SIZE);
+        stage.draw(&Pose::new(&scene, None, 0.0), view);
+        let (position, shadow) = (
+            stage.channel(Channel::Position),
+            stage.channel(Channel::Shadow),
+        );
+        for (p, s) in position
+            .texels
+            .iter()
+            .zip(&shadow.texels)
+            .filter(|(p, _)| p[3] == 1.0)
+        {
+            let off_axis = (p[0].hypot(p[2]) / 2.0).atan();
+            let expected = f32::from(u8::from(range.is_none() && off_axis < 0.5));
+            assert!(
+                s[0] == expected || (off_axis - 0.5).abs() < 1e-3,
+                "{p:?} has {s:?}"
+            );
+        }
+        stage.renderer.collect(&gpu);
+        let rays = stage.renderer.stats().rays;
+        let lit = shadow.texels.iter().filter(|s| s[0] == 1.0).count();
+        assert_eq!(rays, lit as u64, "rays are sent where no light can arrive");
+    }
+}
+
+/// A floor below a card with a round hole.
+fn cutout_scene() -> Scene {
+    let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0);
+    let card = quad(Vec3::new(-1.0, 1.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 1);
+    let mut scene = scene([floor, card], vec![matte(Vec3::ONE), matte(Vec3::X)]);
+    add_cutout(&mut scene);
+    scene
+}
+
+#[test]
+fn masked_surfaces_are_cut_out_for_the_eye_for_rays_and_for_maps() {
+    let gpu = gpu();
+    let scene = cutout_scene();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.config.sun.direction = [0.0, -1.0, 0.0];
+    let view = look_at(Vec3::new(1.6, 0.4, 2.2), Vec3::new(0.0, 0.2, 0.0), 20.0);
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        stage.config.shadows.mode = mode;
+        stage.draw(&Pose::new(&scene, None, 0.0), view);
+        let (position, shadow) = (
+            stage.channel(Channel::Position),
+            stage.channel(Channel::Shadow),
+        );
+        let (mut in_hole, mut under_card, mut around) = (0, 0, 0);
+        for (p, s) in position
+            .texels
+            .iter()
+            .zip(&shadow.texels)
+            .filter(|(p, _)| p[3] == 1.0 && p[1] < 1e-3)
+        {
+            let (radius, side) = (p[0].hypot(p[2]), p[0].abs().max(p[2].abs()));
+            // The hole's radius is 0.6 m; the borders are left to filters.
+            let expected = if radius < 0.55 {
+                in_hole += 1;
+                1.0
+            } else if radius > 0.65 && side < 0.95 {
+                under_card += 1;
+                0.0
+            } else if side > 1.05 {
+                around += 1;
+                1.0
+            } else {
+                continue;
+            };
+            assert_eq!(s[0], expected, "{mode:?} at {p:?}");
+        }
+        assert!(
+            in_hole > 50 && under_card > 50 && around > 50,
+            "{in_hole} {under_card} {around}"
+        );
+    }
+    // From above, the eye sees the floor through the hole.
+    stage.draw(
+        &Pose::new(&scene, None, 0.0),
+        look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0),
+    );
+    let position = stage.channel(Channel::Position);
+    let heights: Vec<f32> = position
+        .texels
+        .iter()
+        .filter(|p| p[0].hypot(p[2]) < 0.5)
+        .map(|p| p[1])
+        .collect();
+    assert!(heights.len() > 50 && heights.iter().all(|y| y.abs() < 1e-3));
+}
+
+#[test]
+fn every_leaf_cutoff_gives_the_same_picture() {
+    let gpu = gpu();
+    let mut scene = shadow_scene(1.0, Vec3::ZERO);
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        20.0,
+        Vec3::new(0.3, 3.2, -0.4),
+        Vec3::ZERO,
+    );
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.config.sun.enabled = Switch::On;
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let mut pictures = (1..=32).map(|leaf_cutoff| {
+        stage.config.tree.leaf_cutoff = leaf_cutoff;
+        stage.draw(&Pose::new(&scene, None, 0.0), view)
+    });
+    let first = pictures.next().unwrap();
+    for (cutoff, picture) in (2..).zip(pictures) {
+        let differing = picture
+            .chunks(4)
+            .zip(first.chunks(4))
+            .filter(|(a, b)| a != b)
+            .count();
+        assert_eq!(differing, 0, "leaf cutoff {cutoff}");
+    }
+}
+
+#[test]
+fn blended_surfaces_show_what_is_behind_in_order() {
+    let gpu = gpu();
+    let glass = |color: Vec3| scene::Material {
+        base_color: color.extend(0.5),
+        alpha_mode: AlphaMode::Blend,
+        unlit: true,
+        ..matte(color)
+    };
+    let wall = |z: f32, material| {
+        quad(
+            Vec3::new(-2.0, -2.0, z),
+            4.0 * Vec3::X,
+            4.0 * Vec3::Y,
+            material,
+        )
+    };
+    let opaque = scene::Material {
+        unlit: true,
+        ..matte(Vec3::ONE)
+    };
+    // The nearer pane comes first in the file.
+    let scene = scene(
+        [wall(1.0, 1), wall(0.0, 2), wall(-1.0, 0)],
+        vec![opaque, glass(Vec3::X), glass(Vec3::Y)],
+    );
+    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    stage.draw(
+        &Pose::new(&scene, None, 0.0),
+        look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 20.0),
+    );
+    let lit = stage.channel(Channel::Lit);
+    let expected = 0.5 * Vec3::X + 0.5 * (0.5 * Vec3::Y + 0.5 * Vec3::ONE);
+    let seen = Vec3::from_slice(&lit.texels[8 * 16 + 8]);
+    assert!(
+        (seen - expected).abs().max_element() < 0.01,
+        "{seen} for {expected}"
+    );
+}
+
+/// Mean and largest difference of two pictures, in steps of 8 bits.
+fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
+    assert_eq!(a.len(), b.len(), "the pictures have other sizes");
+    let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
+    let sum: f64 = steps.clone().map(f64::from).sum();
+    (sum / a.len() as f64, steps.max().unwrap_or(0))
+}
+
+/// Compares a picture with tests/golden/NAME.png, or writes that with UPDATE_GOLDEN=1. The mean difference may be 0.5 of 255: edges and
+/// highlights may move by a pixel between adapters, a shadow may not.
+fn compare_with_golden(name: &str, picture: &[u8], [width, height]: [u32; 2]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        image::save_buffer(&path, picture, width, height, image::ColorType::Rgba8).unwrap();
+    }
+    let golden = image::open(&path)
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        .into_rgba8();
+    let (mean, largest) = difference(picture, golden.as_raw());
+    if mean >= 0.5 {
+        let actual = std::env::temp_dir().join(format!("canopy-{name}.png"));
+        image::save_buffer(&actual, picture, width, height, image::ColorType::Rgba8).unwrap();
+        panic!(
+            "{name}: mean difference {mean:.2}, largest {largest}; see {}",
+            actual.display()
+        );
+    }
+}
+
+#[test]
+fn golden_images_in_every_shadow_mode() {
+    let gpu = gpu();
+    let scene = builtin();
+    let mut stage = Stage::new(&gpu, &scene, [240, 135]);
+    let pose = Pose::new(&scene, Some(0), 1.5);
+    let (node, _) = scene
+        .nodes
+        .iter()
+        .enumerate()
+        .find(|(_, node)| node.camera == Some(0))
+        .unwrap();
+    let view = View {
+        world_from_view: pose.world_from_node[node],
+        projection: scene.cameras[0].projection,
+        near: 0.1,
+        far: 100.0,
+    };
+    let mut pictures = Vec::new();
+    for (name, mode) in [
+        ("rays", ShadowMode::Rays),
+        ("map", ShadowMode::Map),
+        ("off", ShadowMode::Off),
+    ] {
+        stage.config.shadows.mode = mode;
+        let picture = stage.draw(&pose, view);
+        compare_with_golden(&format!("builtin_{name}"), &picture, stage.size);
+        pictures.push(picture);
+    }
+    // What the tolerance must not let through: the modes themselves differ by more.
+    assert!(
+        difference(&pictures[0], &pictures[2]).0 > 2.0,
+        "shadows make no difference"
+    );
+    assert!(
+        difference(&pictures[0], &pictures[1]).0 > 0.5,
+        "the golden test would take a map for rays"
+    );
+    assert!(
+        difference(&pictures[0], &pictures[1]).0 < 6.0,
+        "map and rays disagree"
+    );
+}
+
+#[test]
+fn the_frame_is_the_same_at_portable_limits() {
+    let (gpu, portable) = (gpu(), portable_gpu());
+    let mut scene = cutout_scene();
+    scene.materials[0].alpha_mode = AlphaMode::Blend;
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        5.0,
+        Vec3::new(0.5, 2.0, 0.5),
+        Vec3::ZERO,
+    );
+    let view = look_at(Vec3::new(1.6, 1.4, 2.2), Vec3::ZERO, 20.0);
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        let pictures = [&gpu, &portable].map(|gpu| {
+            let mut stage = Stage::new(gpu, &scene, SIZE);
+            stage.config.shadows.mode = mode;
+            let picture = stage.draw(&Pose::new(&scene, None, 0.0), view);
+            gpu.check().unwrap();
+            picture
+        });
+        assert_eq!(difference(&pictures[0], &pictures[1]).1, 0, "{mode:?}");
+    }
+}
