@@ -77,7 +77,7 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
     mesh
 }
 
-/// A column of unit radius at the foot of its shaft, with base and capital, `height` high.
+/// A column with base and capital, `height` high; `radius` is that of its shaft's foot.
 pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     let r = radius;
     let mut profile = vec![(1.32 * r, 0.28 * r), (1.42 * r, 0.36 * r), (1.46 * r, 0.5 * r), (1.42 * r, 0.64 * r)];
@@ -112,11 +112,9 @@ pub(crate) fn arcade_bay() -> Mesh {
     let middle = Vec3::X * BAY * 0.5;
     let mut mesh = column(0.17, spring);
     mesh.append(&spandrel(BAY, radius, spring, 3.86, depth).at(middle));
-    for (side, lift) in [(1.0, 0.0), (-1.0, 0.0)] {
-        let ring: Vec<Vec3> = half_circle(radius + 0.07, 20)
-            .iter()
-            .map(|p| *p + middle + Vec3::new(0.0, spring + lift, side * depth * 0.5))
-            .collect();
+    for side in [-1.0, 1.0] {
+        let ring: Vec<Vec3> =
+            half_circle(radius + 0.07, 20).iter().map(|p| *p + middle + Vec3::new(0.0, spring, side * depth * 0.5)).collect();
         mesh.append(&bar(&ring, Vec3::Z, Vec2::new(0.07, 0.13)));
     }
     for (y, height, wider, bevel) in [(3.91, 0.1, 0.1, 0.02), (4.01, 0.1, 0.22, 0.03), (4.13, 0.14, 0.4, 0.035)] {

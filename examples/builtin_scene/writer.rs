@@ -273,7 +273,7 @@ impl Writer {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let textures: Vec<Value> = (0..self.images.len()).map(|image| json!({"source": image, "sampler": 0})).collect();
         let document = json!({
-            "asset": {"version": "2.0", "generator": "canopy builtin_scene", "copyright": "CC0"},
+            "asset": {"version": "2.0", "generator": "canopy builtin_scene"},
             "extensionsUsed": ["KHR_lights_punctual"],
             "extensions": {"KHR_lights_punctual": {"lights": self.lights}},
             "scene": 0,

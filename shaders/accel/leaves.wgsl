@@ -1,7 +1,7 @@
 // leaves: the triangles in leaf order, with their boxes as the lowest level of the pyramid.
 //
 // in   positions, indices, triangle_info, order[i] = triangle at place i, codes[triangle]
-// out  triangles[i], sorted_codes[i], pyramid[i] for every place i; a triangle that no tree can hold becomes a point, with an empty box
+// out  triangles[i], sorted_codes[i], pyramid[i] for every place i; a triangle that no tree can hold becomes a point past all others, with an empty box
 // One thread per place.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
@@ -24,7 +24,7 @@ fn leaves(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
     var t = geometry_triangle(triangle);
     let b = geometry_box(t);
     if b.lower.x > b.upper.x {
-        t = Corners(vec3f(0.0), vec3f(0.0), vec3f(0.0));
+        t = Corners(vec3f(BOX_FAR), vec3f(BOX_FAR), vec3f(BOX_FAR));
     }
     let info = triangle_info[triangle];
     triangles[i] = LeafTriangle(t.v0, triangle, t.v1, info.y, t.v2, info.x);

@@ -1,8 +1,12 @@
 // Traversal: the one core that every query shares. The tree is group 1.
 //
-// A ray visits nodes near child first; a child with at most `leaf_cutoff` triangles is tested as a whole, its triangles being a range in
-// leaf order. The stack holds at most one entry a level, and a tree of 30-bit codes over n triangles has at most 30 + log2(n) levels; a
-// tree that outgrew the stack would still be traversed rightly, because a node that finds no room is tested as a range.
+// One loop takes a step per round: test a triangle, visit a node, or go on to the next mesh whose box the ray enters. A visited node's children
+// with at most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the nearer is next and the other is
+// stacked. The stack holds at most one entry a level, and a tree of 30-bit codes over n triangles has at most 30 + log2(n) levels; a tree
+// that outgrew the stack would still be traversed rightly, because a node that finds no room is tested as a range.
+//
+// Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep registers for all of it. For the
+// same reason the caller's consent is asked for outside of that loop.
 //
 // The includer defines `bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool`, asked for triangles with NEEDS_CONSENT.
 #import "common/box.wgsl"
@@ -51,8 +55,8 @@ fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
     return select(-1.0, enter, enter <= min(leave, ray.t_max));
 }
 
-// The ray against a triangle, both sides. Edge functions by Plücker coordinates: the two triangles of an edge compute exactly opposite
-// values for it, so no ray slips between them.
+// The ray against a triangle, both sides; true where it comes before `hit`. Edge functions by Plücker coordinates: the two triangles of an edge
+// compute exactly opposite values for it, so no ray slips between them.
 fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
@@ -60,124 +64,114 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bo
     let u = dot(cross(c + b, c - b), ray.direction);
     let v = dot(cross(a + c, a - c), ray.direction);
     let w = dot(cross(b + a, b - a), ray.direction);
-    if min(u, min(v, w)) < 0.0 && max(u, max(v, w)) > 0.0 {
-        return false;
-    }
-    let sum = u + v + w;
     let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let approach = dot(normal, ray.direction);
-    if sum == 0.0 || approach == 0.0 {
-        return false;
-    }
     let t = dot(normal, a) / approach;
-    if !(t > ray.t_min && t < (*hit).t) {
-        return false;
-    }
-    let barycentric = vec2f(v, w) / sum;
-    if (triangle.mesh & NEEDS_CONSENT) != 0u && !bvh_consents(triangle, barycentric) {
+    let sum = u + v + w;
+    let inside = min(u, min(v, w)) >= 0.0 || max(u, max(v, w)) <= 0.0;
+    if !(inside && sum != 0.0 && approach != 0.0 && t > ray.t_min && t < ray.t_max) {
         return false;
     }
     (*hit).t = t;
-    (*hit).barycentric = barycentric;
+    (*hit).barycentric = vec2f(v, w) / sum;
     return true;
 }
 
-// The ray against the triangles first..=last in leaf order.
-fn bvh_range(first: u32, last: u32, ray: Ray, any: bool, hit: ptr<function, Hit>) -> bool {
-    var found = false;
-    for (var place = first; place <= last; place++) {
-        bvh_triangles_visited++;
-        if bvh_triangle(triangles[place], ray, hit) {
-            (*hit).place = place;
-            found = true;
-            if any {
-                return true;
-            }
-        }
-    }
-    return found;
-}
-
-// The ray against one mesh's tree.
-fn bvh_mesh(entry: TlasEntry, ray_in: Ray, inverse: vec3f, leaf_cutoff: u32, any: bool, hit: ptr<function, Hit>) -> bool {
-    let begin = entry.first_triangle;
-    if entry.triangle_count <= leaf_cutoff || entry.node_count == 0u {
-        return bvh_range(begin, begin + entry.triangle_count - 1u, ray_in, any, hit);
-    }
+// The nearest hit, or with `any` the first that is found.
+fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     var ray = ray_in;
+    let inverse = bvh_inverse(ray.direction);
+    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
+    // The triangles place..end are to be tested, then the node is to be visited.
+    var place = 0u;
+    var end = 0u;
+    var node_index = BVH_MISS;
+    var mesh = 0u;
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
-    var node_index = entry.node_offset;
-    var found = false;
-    // Each node is visited once at the most.
-    for (var visits = 0u; visits < entry.node_count; visits++) {
-        let node = nodes[node_index];
-        bvh_nodes_visited++;
-        ray.t_max = (*hit).t;
-        var left = bvh_enter(node.left_min, node.left_max, ray, inverse);
-        var right = bvh_enter(node.right_min, node.right_max, ray, inverse);
-        if left >= 0.0 && node.split - node.first < leaf_cutoff {
-            if bvh_range(node.first, node.split, ray, any, hit) {
-                found = true;
-                if any {
-                    return true;
-                }
-            }
-            left = -1.0;
-        }
-        if right >= 0.0 && node.last - node.split <= leaf_cutoff {
-            if bvh_range(node.split + 1u, node.last, ray, any, hit) {
-                found = true;
-                if any {
-                    return true;
-                }
-            }
-            right = -1.0;
-        }
-        if left >= 0.0 && right >= 0.0 {
-            let left_first = left <= right;
-            if depth < STACK_SIZE {
-                stack[depth] = select(node.split, node.split + 1u, left_first);
-                depth++;
-            } else {
-                let first = select(node.first, node.split + 1u, left_first);
-                let last = select(node.split, node.last, left_first);
-                if bvh_range(first, last, ray, any, hit) {
-                    found = true;
-                    if any {
-                        return true;
+    loop {
+        var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
+        loop {
+            if place == end && node_index == BVH_MISS {
+                if depth > 0u {
+                    depth--;
+                    node_index = stack[depth];
+                } else {
+                    loop {
+                        if mesh == arrayLength(&tlas) {
+                            break;
+                        }
+                        let entry = tlas[mesh];
+                        mesh++;
+                        bvh_nodes_visited++;
+                        if entry.triangle_count > 0u && bvh_enter(entry.box_min, entry.box_max, ray, inverse) >= 0.0 {
+                            place = entry.first_triangle;
+                            end = place;
+                            if entry.node_count == 0u || entry.triangle_count <= leaf_cutoff {
+                                end += entry.triangle_count;
+                            } else {
+                                node_index = entry.node_offset;
+                            }
+                            break;
+                        }
+                    }
+                    if place == end && node_index == BVH_MISS {
+                        break;
                     }
                 }
             }
-            node_index = select(node.split + 1u, node.split, left_first);
-        } else if left >= 0.0 {
-            node_index = node.split;
-        } else if right >= 0.0 {
-            node_index = node.split + 1u;
-        } else if depth > 0u {
-            depth--;
-            node_index = stack[depth];
-        } else {
+            if place != end {
+                bvh_triangles_visited++;
+                let triangle = triangles[place];
+                if bvh_triangle(triangle, ray, &candidate) {
+                    candidate.place = place;
+                    if (triangle.mesh & NEEDS_CONSENT) != 0u {
+                        place++;
+                        break;
+                    }
+                    hit = candidate;
+                    ray.t_max = hit.t;
+                    candidate.place = BVH_MISS;
+                    if any {
+                        break;
+                    }
+                }
+                place++;
+            }
+            if place == end && node_index != BVH_MISS {
+                bvh_nodes_visited++;
+                let node = nodes[node_index];
+                let left = bvh_enter(node.left_min, node.left_max, ray, inverse);
+                let right = bvh_enter(node.right_min, node.right_max, ray, inverse);
+                let left_leaf = node.split - node.first < leaf_cutoff;
+                let right_leaf = node.last - node.split <= leaf_cutoff;
+                // Two leaves that are hit are neighbours in leaf order: one range.
+                place = select(node.split + 1u, node.first, left >= 0.0 && left_leaf);
+                end = select(node.split + 1u, node.last + 1u, right >= 0.0 && right_leaf);
+                let to_left = left >= 0.0 && !left_leaf;
+                let to_right = right >= 0.0 && !right_leaf;
+                let left_first = to_left && (!to_right || left <= right);
+                node_index = select(BVH_MISS, select(node.split + 1u, node.split, left_first), to_left || to_right);
+                if to_left && to_right {
+                    if depth < STACK_SIZE {
+                        stack[depth] = select(node.split, node.split + 1u, left_first);
+                        depth++;
+                    } else {
+                        place = select(node.first, node.split + 1u, left_first);
+                        end = select(node.split, node.last, left_first) + 1u;
+                    }
+                }
+            }
+        }
+        if candidate.place == BVH_MISS {
             break;
         }
-    }
-    return found;
-}
-
-// The ray against every mesh whose box it enters.
-fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
-    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
-    let inverse = bvh_inverse(ray.direction);
-    let meshes = arrayLength(&tlas);
-    for (var mesh = 0u; mesh < meshes; mesh++) {
-        let entry = tlas[mesh];
-        let nearer = Ray(ray.origin, ray.t_min, ray.direction, hit.t);
-        bvh_nodes_visited++;
-        if entry.triangle_count == 0u || bvh_enter(entry.box_min, entry.box_max, nearer, inverse) < 0.0 {
-            continue;
-        }
-        if bvh_mesh(entry, nearer, inverse, leaf_cutoff, any, &hit) && any {
-            return hit;
+        if bvh_consents(triangles[candidate.place], candidate.barycentric) {
+            hit = candidate;
+            ray.t_max = hit.t;
+            if any {
+                break;
+            }
         }
     }
     return hit;

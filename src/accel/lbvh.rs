@@ -62,6 +62,7 @@ pub struct Tree {
     triangle_count: u32,
     mesh_count: u32,
     mesh_bounds: wgpu::Buffer,
+    codes: wgpu::Buffer,
     by_code: SortBuffers,
     by_mesh: SortBuffers,
     groups: Groups,
@@ -271,6 +272,7 @@ impl Lbvh {
             triangle_count,
             mesh_count,
             mesh_bounds,
+            codes,
             by_code,
             by_mesh,
             groups,
@@ -360,6 +362,16 @@ impl Tree {
     /// The order of the triangles: place to number in the merged index buffer, one `u32` each.
     pub fn order(&self) -> &wgpu::Buffer {
         &self.by_code.values
+    }
+
+    /// Morton codes by triangle, one `u32` each.
+    pub fn codes(&self) -> &wgpu::Buffer {
+        &self.codes
+    }
+
+    /// Centroid bounds of each mesh: six `u32` as accel/bounds.wgsl encodes them.
+    pub fn mesh_bounds(&self) -> &wgpu::Buffer {
+        &self.mesh_bounds
     }
 
     /// The bindings of `common/bvh.wgsl`: TLAS, nodes, triangles.

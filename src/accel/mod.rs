@@ -11,5 +11,6 @@
 pub mod lbvh;
 pub mod sort;
 pub mod trace;
+pub mod validate;
 
 pub use lbvh::{Geometry, Lbvh, Tree};

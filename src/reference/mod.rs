@@ -1,3 +1,5 @@
-//! CPU twins of the GPU stages: plain functions over slices, and the specification that tests compare the shaders with.
+//! CPU twins of the GPU's stages: plain functions over slices, the specification that tests compare with.
 
 pub mod deform;
+pub mod lbvh;
+pub mod trace;

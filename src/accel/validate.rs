@@ -1,0 +1,153 @@
+//! Reads a scene's trees back and checks what must hold of them; for tests, tools and doubts.
+
+use super::Tree;
+use crate::{
+    Error, Result,
+    gpu::{
+        Gpu,
+        layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, STACK_SIZE, TlasEntry},
+    },
+};
+
+/// Trees as they are in GPU memory.
+#[derive(Debug, Clone)]
+pub struct TreeData {
+    /// One per mesh.
+    pub tlas: Vec<TlasEntry>,
+    /// One per triangle; the last of each mesh is unused.
+    pub nodes: Vec<Node>,
+    /// In leaf order.
+    pub triangles: Vec<LeafTriangle>,
+}
+
+/// What the trees are like.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TreeReport {
+    /// Inner nodes.
+    pub nodes: usize,
+    /// Levels of inner nodes of the deepest tree.
+    pub depth: u32,
+    /// Cost by the surface area heuristic, summed over the meshes: expected node visits and triangle tests of a ray that hits the root's
+    /// box (MacDonald and Booth 1990), both at cost 1.
+    pub sah_cost: f64,
+}
+
+impl Tree {
+    /// Reads the trees back, waiting for them.
+    pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
+        let (meshes, triangles) = (self.mesh_count() as usize, self.triangle_count() as usize);
+        Ok(TreeData {
+            tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..meshes * size_of::<TlasEntry>()]),
+            nodes: bytemuck::pod_collect_to_vec(&gpu.read(&self.nodes)?[..triangles * size_of::<Node>()]),
+            triangles: bytemuck::pod_collect_to_vec(&gpu.read(&self.triangles)?[..triangles * size_of::<LeafTriangle>()]),
+        })
+    }
+}
+
+/// Corners of a box.
+type Corners = ([f32; 3], [f32; 3]);
+
+const EMPTY: Corners = ([3.0e38; 3], [-3.0e38; 3]);
+
+fn union(a: Corners, b: Corners) -> Corners {
+    (std::array::from_fn(|i| a.0[i].min(b.0[i])), std::array::from_fn(|i| a.1[i].max(b.1[i])))
+}
+
+fn area(b: Corners) -> f64 {
+    if b.0[0] > b.1[0] {
+        return 0.0;
+    }
+    let [x, y, z] = std::array::from_fn(|i| f64::from(b.1[i]) - f64::from(b.0[i]));
+    2.0 * (x * y + y * z + z * x)
+}
+
+impl TreeData {
+    /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that boxes are exactly as large as what
+    /// they hold; that no tree is deeper than the traversal's stack. The error names the first node or place at fault.
+    pub fn validate(&self, meshes: &[MeshRange]) -> Result<TreeReport> {
+        let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
+        if self.tlas.len() != meshes.len() {
+            return fault(format!("{} rows in the TLAS for {} meshes", self.tlas.len(), meshes.len()));
+        }
+        let mut report = TreeReport::default();
+        for (number, (mesh, entry)) in meshes.iter().zip(&self.tlas).enumerate() {
+            let (first, count) = (mesh.first_triangle, mesh.triangle_count);
+            let row = (entry.first_triangle, entry.triangle_count, entry.node_offset, entry.node_count, entry.vertex_offset, entry.index_offset);
+            if row != (first, count, first, count.saturating_sub(1), mesh.first_vertex, 3 * first) {
+                return fault(format!("row {number} of the TLAS is {row:?}"));
+            }
+            let mut seen = vec![false; count as usize];
+            for place in first..first + count {
+                let leaf = &self.triangles[place as usize];
+                let Some(seen) = leaf.triangle.checked_sub(first).and_then(|local| seen.get_mut(local as usize)) else {
+                    return fault(format!("place {place} of mesh {number} holds triangle {}", leaf.triangle));
+                };
+                if std::mem::replace(seen, true) || leaf.mesh & !NEEDS_CONSENT != number as u32 {
+                    return fault(format!("triangle {} of mesh {number} occurs twice or under another mesh", leaf.triangle));
+                }
+            }
+            let whole = self.walk(number as u32, first, count, &mut report)?;
+            if count > 0 && whole != (entry.box_min, entry.box_max) {
+                return fault(format!("row {number} of the TLAS has the box {:?}, its triangles {whole:?}", (entry.box_min, entry.box_max)));
+            }
+        }
+        Ok(report)
+    }
+
+    /// Walks one mesh's tree and returns its box.
+    fn walk(&self, mesh: u32, first: u32, count: u32, report: &mut TreeReport) -> Result<Corners> {
+        let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
+        let range_box = |first: u32, last: u32| (first..=last).fold(EMPTY, |b, place| union(b, self.place_box(place)));
+        if count < 2 {
+            return Ok(if count == 1 { range_box(first, first) } else { EMPTY });
+        }
+        let whole = range_box(first, first + count - 1);
+        let mut cost = 0.0;
+        let mut visited = 0;
+        // Node, its range, its depth, and the box that its parent holds for it.
+        let mut open = vec![(first, first, first + count - 1, 1, whole)];
+        while let Some((index, range_first, range_last, depth, held)) = open.pop() {
+            let node = &self.nodes[index as usize];
+            visited += 1;
+            let inside = node.first <= node.split && node.split < node.last;
+            if (node.first, node.last, node.mesh) != (range_first, range_last, mesh) || !inside {
+                return fault(format!("node {index} of mesh {mesh} has {}..={} split at {}, and is the child over {range_first}..={range_last}", node.first, node.last, node.split));
+            }
+            let (left, right) = ((node.left_min, node.left_max), (node.right_min, node.right_max));
+            if union(left, right) != held {
+                return fault(format!("node {index} of mesh {mesh} has boxes whose union is not the box its parent holds"));
+            }
+            if depth > STACK_SIZE {
+                return fault(format!("node {index} of mesh {mesh} is at depth {depth}, and the stack holds {STACK_SIZE}"));
+            }
+            report.depth = report.depth.max(depth);
+            cost += area(held);
+            for (child, child_first, child_last, child_box) in [(node.split, node.first, node.split, left), (node.split + 1, node.split + 1, node.last, right)] {
+                if child_first < child_last {
+                    open.push((child, child_first, child_last, depth + 1, child_box));
+                } else if child_box != self.place_box(child_first) {
+                    return fault(format!("node {index} of mesh {mesh} holds another box for the triangle at place {child_first}"));
+                } else {
+                    cost += area(child_box);
+                }
+            }
+        }
+        if visited != count - 1 {
+            return fault(format!("{visited} nodes of mesh {mesh} are reached, of {}", count - 1));
+        }
+        report.nodes += visited as usize;
+        report.sah_cost += if area(whole) > 0.0 { cost / area(whole) } else { 0.0 };
+        Ok(whole)
+    }
+
+    /// The box of a place; a triangle that no tree holds is a point past all others and has none.
+    fn place_box(&self, place: u32) -> Corners {
+        let leaf = &self.triangles[place as usize];
+        let corners = [leaf.v0, leaf.v1, leaf.v2];
+        if corners == [EMPTY.0; 3] {
+            return EMPTY;
+        }
+        let of = |start, pick: fn(f32, f32) -> f32| std::array::from_fn(|axis| corners.iter().map(|v| v[axis]).fold(start, pick));
+        (of(f32::INFINITY, f32::min), of(f32::NEG_INFINITY, f32::max))
+    }
+}
