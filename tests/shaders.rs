@@ -102,13 +102,12 @@ fn difference(rust: &layout::StructLayout, module: &naga::Module) -> Option<Stri
         .filter(|(name, _)| !name.starts_with('_'))
         .collect();
     // The size is the stride of an array: it has to be exactly the same.
-    (wgsl != ours || *span as usize != rust.size)
-        .then(|| {
-            format!(
-                "{}: Rust has {ours:?} in {} bytes, WGSL {wgsl:?} in {span}",
-                rust.name, rust.size
-            )
-        })
+    (wgsl != ours || *span as usize != rust.size).then(|| {
+        format!(
+            "{}: Rust has {ours:?} in {} bytes, WGSL {wgsl:?} in {span}",
+            rust.name, rust.size
+        )
+    })
 }
 
 #[test]
@@ -161,7 +160,11 @@ fn the_layout_test_can_fail() {
         "a moved member passes"
     );
     assert!(
-        difference(rust, &parse("count: u32, block_count: u32, @size(8) shift: u32")).is_some(),
+        difference(
+            rust,
+            &parse("count: u32, block_count: u32, @size(8) shift: u32")
+        )
+        .is_some(),
         "another stride passes"
     );
     assert!(

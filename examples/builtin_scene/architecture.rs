@@ -1,6 +1,8 @@
 //! The stone, timber and metal of the courtyard, as meshes.
 
-use crate::mesh::{Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, spandrel, sphere, tube};
+use crate::mesh::{
+    Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, spandrel, sphere, tube,
+};
 use crate::noise::{Rng, value};
 use glam::{Mat4, Quat, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
@@ -23,7 +25,11 @@ pub(crate) const RISE: f32 = 1.35;
 /// A grey-beige of random shade, for one stone.
 fn stone_tint(rng: &mut Rng, spread: f32) -> Vec3 {
     let shade = 1.0 - spread * rng.unit();
-    Vec3::new(shade, shade * rng.range(0.965, 1.0), shade * rng.range(0.92, 1.0))
+    Vec3::new(
+        shade,
+        shade * rng.range(0.965, 1.0),
+        shade * rng.range(0.92, 1.0),
+    )
 }
 
 /// Paving in rows of slabs of three widths, within a rectangle at height `y`.
@@ -42,7 +48,11 @@ pub(crate) fn paving(low: Vec2, high: Vec2, y: f32, row: f32, seed: u64) -> Mesh
             }
             let lift = rng.range(-0.004, 0.004);
             let stone = slab(Vec2::new(x, z), Vec2::new(end, z + depth), y + lift, 0.016);
-            mesh.append(&stone.tinted(stone_tint(&mut rng, 0.3)).uv_shifted(Vec2::new(rng.unit(), rng.unit())));
+            mesh.append(
+                &stone
+                    .tinted(stone_tint(&mut rng, 0.3))
+                    .uv_shifted(Vec2::new(rng.unit(), rng.unit())),
+            );
             x = end;
         }
     }
@@ -60,19 +70,33 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
         for i in 0..count {
             let center = from + along * ((i as f32 + 0.5) / count as f32);
             let size = along.abs() / count as f32 + across;
-            let block =
-                bevel_box(Vec3::new(center.x, (bottom + top) * 0.5, center.y), Vec3::new(size.x, top - bottom, size.y), 0.022);
+            let block = bevel_box(
+                Vec3::new(center.x, (bottom + top) * 0.5, center.y),
+                Vec3::new(size.x, top - bottom, size.y),
+                0.022,
+            );
             // Its neighbours and the floor hide the rest.
             let inner = i > 0 && i + 1 < count;
-            let block = block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
-            mesh.append(&block.tinted(stone_tint(&mut rng, 0.2)).uv_shifted(Vec2::new(rng.unit(), rng.unit())));
+            let block = block
+                .facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
+            mesh.append(
+                &block
+                    .tinted(stone_tint(&mut rng, 0.2))
+                    .uv_shifted(Vec2::new(rng.unit(), rng.unit())),
+            );
         }
     };
     let inner = half - Vec2::splat(width * 0.5);
     for sign in [-1.0, 1.0] {
-        row(Vec2::new(-half.x, inner.y * sign), Vec2::new(half.x, inner.y * sign));
+        row(
+            Vec2::new(-half.x, inner.y * sign),
+            Vec2::new(half.x, inner.y * sign),
+        );
         let end = half.y - width;
-        row(Vec2::new(inner.x * sign, -end), Vec2::new(inner.x * sign, end));
+        row(
+            Vec2::new(inner.x * sign, -end),
+            Vec2::new(inner.x * sign, end),
+        );
     }
     mesh
 }
@@ -80,8 +104,18 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
 /// A column with base and capital, `height` high; `radius` is that of its shaft's foot.
 pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     let r = radius;
-    let mut profile = vec![(1.32 * r, 0.28 * r), (1.42 * r, 0.36 * r), (1.46 * r, 0.5 * r), (1.42 * r, 0.64 * r)];
-    profile.extend([(1.30 * r, 0.74 * r), (1.14 * r, 0.78 * r), (1.12 * r, 0.9 * r), (1.03 * r, 0.98 * r)]);
+    let mut profile = vec![
+        (1.32 * r, 0.28 * r),
+        (1.42 * r, 0.36 * r),
+        (1.46 * r, 0.5 * r),
+        (1.42 * r, 0.64 * r),
+    ];
+    profile.extend([
+        (1.30 * r, 0.74 * r),
+        (1.14 * r, 0.78 * r),
+        (1.12 * r, 0.9 * r),
+        (1.03 * r, 0.98 * r),
+    ]);
     let (foot, head) = (1.0 * r, height - 1.35 * r);
     for i in 0..=6 {
         let t = i as f32 / 6.0;
@@ -101,8 +135,16 @@ pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     ]);
     let mut mesh = lathe(&profile, 22);
     let wide = 3.0 * r;
-    mesh.append(&bevel_box(Vec3::Y * 0.15 * r, Vec3::new(wide, 0.3 * r, wide), 0.012));
-    mesh.append(&bevel_box(Vec3::Y * (height - 0.22 * r), Vec3::new(wide, 0.44 * r, wide), 0.014));
+    mesh.append(&bevel_box(
+        Vec3::Y * 0.15 * r,
+        Vec3::new(wide, 0.3 * r, wide),
+        0.012,
+    ));
+    mesh.append(&bevel_box(
+        Vec3::Y * (height - 0.22 * r),
+        Vec3::new(wide, 0.44 * r, wide),
+        0.014,
+    ));
     mesh
 }
 
@@ -113,12 +155,22 @@ pub(crate) fn arcade_bay() -> Mesh {
     let mut mesh = column(0.17, spring);
     mesh.append(&spandrel(BAY, radius, spring, 3.86, depth).at(middle));
     for side in [-1.0, 1.0] {
-        let ring: Vec<Vec3> =
-            half_circle(radius + 0.07, 20).iter().map(|p| *p + middle + Vec3::new(0.0, spring, side * depth * 0.5)).collect();
+        let ring: Vec<Vec3> = half_circle(radius + 0.07, 20)
+            .iter()
+            .map(|p| *p + middle + Vec3::new(0.0, spring, side * depth * 0.5))
+            .collect();
         mesh.append(&bar(&ring, Vec3::Z, Vec2::new(0.07, 0.13)));
     }
-    for (y, height, wider, bevel) in [(3.91, 0.1, 0.1, 0.02), (4.01, 0.1, 0.22, 0.03), (4.13, 0.14, 0.4, 0.035)] {
-        let course = bevel_box(middle + Vec3::Y * y, Vec3::new(BAY + bevel * 2.0, height, depth + wider), bevel);
+    for (y, height, wider, bevel) in [
+        (3.91, 0.1, 0.1, 0.02),
+        (4.01, 0.1, 0.22, 0.03),
+        (4.13, 0.14, 0.4, 0.035),
+    ] {
+        let course = bevel_box(
+            middle + Vec3::Y * y,
+            Vec3::new(BAY + bevel * 2.0, height, depth + wider),
+            bevel,
+        );
         mesh.append(&course.facing(|n| n.x.abs() < 0.5));
     }
     mesh
@@ -153,10 +205,19 @@ pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
             x += 1.3;
         }
     }
-    mesh.append(&plain_box(Vec3::new(length * 0.5, 4.02, -depth * 0.5 - 0.16), Vec3::new(length, 0.24, depth + 0.25)));
+    mesh.append(&plain_box(
+        Vec3::new(length * 0.5, 4.02, -depth * 0.5 - 0.16),
+        Vec3::new(length, 0.24, depth + 0.25),
+    ));
     // What is behind the blocks, and the wall at the right end.
-    mesh.append(&plain_box(Vec3::new(length * 0.5, 1.95, -depth - 0.17), Vec3::new(length, 3.9, 0.3)));
-    mesh.append(&plain_box(Vec3::new(length + 0.05, 1.95, -depth * 0.5 - 0.16), Vec3::new(0.3, 3.9, depth - 0.28)));
+    mesh.append(&plain_box(
+        Vec3::new(length * 0.5, 1.95, -depth - 0.17),
+        Vec3::new(length, 3.9, 0.3),
+    ));
+    mesh.append(&plain_box(
+        Vec3::new(length + 0.05, 1.95, -depth * 0.5 - 0.16),
+        Vec3::new(0.3, 3.9, depth - 0.28),
+    ));
     // Ribs across the ceiling.
     for bay in 0..=bays {
         let center = Vec3::new(bay as f32 * BAY, 3.78, -depth * 0.5);
@@ -173,7 +234,11 @@ pub(crate) fn railing(length: f32, height: f32, spacing: f32) -> Mesh {
     for i in 0..=count {
         let x = length * i as f32 / count as f32;
         let post = i % 8 == 0 || i == count;
-        let (radius, top) = if post { (0.02, height + 0.06) } else { (0.0085, height) };
+        let (radius, top) = if post {
+            (0.02, height + 0.06)
+        } else {
+            (0.0085, height)
+        };
         mesh.append(&rod(Vec3::X * x, Vec3::new(x, top, 0.0), radius));
         if post {
             mesh.append(&sphere(0.036, 8).at(Vec3::new(x, top + 0.03, 0.0)));
@@ -182,14 +247,22 @@ pub(crate) fn railing(length: f32, height: f32, spacing: f32) -> Mesh {
     for y in [0.1, height - 0.12] {
         mesh.append(&rod(Vec3::Y * y, Vec3::new(length, y, 0.0), 0.009));
     }
-    mesh.append(&bevel_box(Vec3::new(length * 0.5, height, 0.0), Vec3::new(length, 0.025, 0.045), 0.008));
+    mesh.append(&bevel_box(
+        Vec3::new(length * 0.5, height, 0.0),
+        Vec3::new(length, 0.025, 0.045),
+        0.008,
+    ));
     mesh
 }
 
 /// A point of the vault: a share of the way across it, from −Z over the top to +Z.
 pub(crate) fn vault_point(x: f32, share: f32, out: f32) -> Vec3 {
     let angle = PI * share;
-    Vec3::new(x, BEAM_TOP + (RISE + out) * angle.sin(), -(VAULT + out) * angle.cos())
+    Vec3::new(
+        x,
+        BEAM_TOP + (RISE + out) * angle.sin(),
+        -(VAULT + out) * angle.cos(),
+    )
 }
 
 /// The pavilion's timber: beams, the vault's ribs and the thin slats over them.
@@ -198,25 +271,45 @@ pub(crate) fn pergola() -> Mesh {
     let mut rng = Rng::new(31);
     let mut timber = |part: Mesh| {
         let shade = rng.range(0.7, 1.0);
-        mesh.append(&part.tinted(Vec3::new(shade, shade * rng.range(0.94, 1.0), shade * rng.range(0.88, 1.0))));
+        mesh.append(&part.tinted(Vec3::new(
+            shade,
+            shade * rng.range(0.94, 1.0),
+            shade * rng.range(0.88, 1.0),
+        )));
     };
     let length = 5.7;
     for z in [-VAULT, VAULT] {
-        timber(bevel_box(Vec3::new(0.0, BEAM_TOP - 0.1, z), Vec3::new(length, 0.2, 0.16), 0.015));
+        timber(bevel_box(
+            Vec3::new(0.0, BEAM_TOP - 0.1, z),
+            Vec3::new(length, 0.2, 0.16),
+            0.015,
+        ));
     }
     for x in COLUMNS {
-        timber(bevel_box(Vec3::new(x, BEAM_TOP - 0.06, 0.0), Vec3::new(0.09, 0.12, VAULT * 2.0 + 0.5), 0.012));
+        timber(bevel_box(
+            Vec3::new(x, BEAM_TOP - 0.06, 0.0),
+            Vec3::new(0.09, 0.12, VAULT * 2.0 + 0.5),
+            0.012,
+        ));
     }
     for i in 0..=12 {
         let x = -2.7 + 5.4 * i as f32 / 12.0;
-        let rib: Vec<Vec3> = (0..=18).map(|s| vault_point(x, s as f32 / 18.0, 0.0)).collect();
+        let rib: Vec<Vec3> = (0..=18)
+            .map(|s| vault_point(x, s as f32 / 18.0, 0.0))
+            .collect();
         timber(bar(&rib, Vec3::X, Vec2::new(0.045, 0.085)));
     }
     for i in 1..24 {
         let share = i as f32 / 24.0;
-        let (a, b) = (vault_point(0.0, share, 0.055), vault_point(0.0, share + 0.01, 0.055));
+        let (a, b) = (
+            vault_point(0.0, share, 0.055),
+            vault_point(0.0, share + 0.01, 0.055),
+        );
         let lean = Quat::from_rotation_arc(Vec3::Z, (b - a).normalize());
-        let slat = plain_box(Vec3::ZERO, Vec3::new(length + overhang(i) * 0.1, 0.022, 0.05));
+        let slat = plain_box(
+            Vec3::ZERO,
+            Vec3::new(length + overhang(i) * 0.1, 0.022, 0.05),
+        );
         timber(slat.moved(Mat4::from_rotation_translation(lean, a)));
     }
     // Sunburst gables of thin rods.
@@ -263,7 +356,16 @@ pub(crate) fn basin() -> Mesh {
         48,
     );
     mesh.append(&lathe(
-        &[(0.20, 0.08), (0.20, 0.2), (0.12, 0.26), (0.085, 0.36), (0.09, 0.5), (0.16, 0.56), (0.17, 0.6), (0.0, 0.6)],
+        &[
+            (0.20, 0.08),
+            (0.20, 0.2),
+            (0.12, 0.26),
+            (0.085, 0.36),
+            (0.09, 0.5),
+            (0.16, 0.56),
+            (0.17, 0.6),
+            (0.0, 0.6),
+        ],
         20,
     ));
     mesh
@@ -295,7 +397,13 @@ pub(crate) fn armillary_frame(radius: f32) -> Mesh {
     let mut mesh = tube(&circle(radius, 44), |_| 0.016, 7, true);
     let flat = Mat4::from_quat(Quat::from_rotation_x(FRAC_PI_2));
     mesh.append(&tube(&circle(radius * 1.02, 44), |_| 0.014, 7, true).moved(flat));
-    let foot = [(0.16, -radius - 0.2), (0.165, -radius - 0.17), (0.06, -radius - 0.13), (0.03, -radius - 0.07), (0.035, -radius)];
+    let foot = [
+        (0.16, -radius - 0.2),
+        (0.165, -radius - 0.17),
+        (0.06, -radius - 0.13),
+        (0.03, -radius - 0.07),
+        (0.035, -radius),
+    ];
     mesh.append(&lathe(&foot, 16));
     mesh
 }
@@ -310,10 +418,16 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     }
     for (height, tilt) in [(0.0, 0.0), (0.42, 0.0), (-0.42, 0.0), (0.0, 0.41)] {
         let ring = circle(r * (1.0f32 - height * height).sqrt(), 36);
-        let lay = Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
+        let lay =
+            Mat4::from_translation(Vec3::Y * height * r) * Mat4::from_rotation_x(FRAC_PI_2 + tilt);
         mesh.append(&tube(&ring, |_| 0.0085, 5, true).moved(lay));
     }
-    mesh.append(&tube(&[Vec3::Y * -r * 1.1, Vec3::ZERO, Vec3::Y * r * 1.1], |_| 0.01, 8, false));
+    mesh.append(&tube(
+        &[Vec3::Y * -r * 1.1, Vec3::ZERO, Vec3::Y * r * 1.1],
+        |_| 0.01,
+        8,
+        false,
+    ));
     mesh.append(&sphere(0.1, 20));
     mesh
 }
@@ -321,33 +435,75 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
 /// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below. The second mesh glows.
 pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
     let mut frame = tube(&[Vec3::Y * rod, Vec3::Y * -0.6], |_| 0.008, 6, false);
-    frame.append(&lathe(&[(0.20, -0.72), (0.19, -0.70), (0.1, -0.62), (0.035, -0.56), (0.02, -0.5)], 6));
+    frame.append(&lathe(
+        &[
+            (0.20, -0.72),
+            (0.19, -0.70),
+            (0.1, -0.62),
+            (0.035, -0.56),
+            (0.02, -0.5),
+        ],
+        6,
+    ));
     frame.append(&lathe(&[(0.0, -0.719), (0.20, -0.72)], 6).tinted(Vec3::splat(0.5)));
     for i in 0..6 {
         let (sin, cos) = (TAU * i as f32 / 6.0).sin_cos();
         let at = |r: f32, y: f32| Vec3::new(cos * r, y, sin * r);
-        frame.append(&tube(&[at(0.185, -0.72), at(0.165, -0.92), at(0.14, -1.12)], |_| 0.009, 6, false));
+        frame.append(&tube(
+            &[at(0.185, -0.72), at(0.165, -0.92), at(0.14, -1.12)],
+            |_| 0.009,
+            6,
+            false,
+        ));
     }
     for (radius, y) in [(0.14, -1.12), (0.176, -0.82)] {
         let lay = Mat4::from_translation(Vec3::Y * y) * Mat4::from_rotation_x(FRAC_PI_2);
         frame.append(&tube(&circle(radius, 24), |_| 0.008, 6, true).moved(lay));
     }
-    let glow = lathe(&[(0.0, -0.86), (0.045, -0.85), (0.07, -0.80), (0.065, -0.745), (0.04, -0.72)], 14);
+    let glow = lathe(
+        &[
+            (0.0, -0.86),
+            (0.045, -0.85),
+            (0.07, -0.80),
+            (0.065, -0.745),
+            (0.04, -0.72),
+        ],
+        14,
+    );
     (frame.at(Vec3::Y * -rod), glow.at(Vec3::Y * -rod))
 }
 
 /// A pendant lamp that throws its light down; its opening is at the origin. The second mesh glows.
 pub(crate) fn pendant(drop: f32) -> (Mesh, Mesh) {
-    let mut shade = tube(&[Vec3::Y * 0.2, Vec3::Y * (0.2 + drop * 0.5), Vec3::Y * (0.2 + drop)], |_| 0.008, 6, false);
+    let mut shade = tube(
+        &[
+            Vec3::Y * 0.2,
+            Vec3::Y * (0.2 + drop * 0.5),
+            Vec3::Y * (0.2 + drop),
+        ],
+        |_| 0.008,
+        6,
+        false,
+    );
     let inside = [(0.0, 0.165), (0.085, 0.125), (0.142, 0.055), (0.162, 0.0)];
-    let outside = [(0.17, 0.0), (0.15, 0.06), (0.09, 0.13), (0.04, 0.17), (0.03, 0.22), (0.0, 0.23)];
+    let outside = [
+        (0.17, 0.0),
+        (0.15, 0.06),
+        (0.09, 0.13),
+        (0.04, 0.17),
+        (0.03, 0.22),
+        (0.0, 0.23),
+    ];
     shade.append(&lathe(&[&inside[..], &outside[..]].concat(), 24));
     (shade, sphere(0.05, 14).at(Vec3::Y * 0.09))
 }
 
 /// Points of a wire that hangs between two points, `sag` lower in its middle.
 pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<Vec3> {
-    (0..=count).map(|i| i as f32 / count as f32).map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t)).collect()
+    (0..=count)
+        .map(|i| i as f32 / count as f32)
+        .map(|t| from.lerp(to, t) - Vec3::Y * sag * 4.0 * t * (1.0 - t))
+        .collect()
 }
 
 /// The ground around the courtyard: grass, with a colour per vertex.

@@ -46,13 +46,28 @@ const CELL: f32 = 0.043;
 const BLEND: f32 = 0.055;
 
 /// Adds a chain of joints with a bone each; `points` are position and radius, the last is where the chain's last bone ends.
-fn chain(joints: &mut Vec<Joint>, bones: &mut Vec<Bone>, name: &str, parent: Option<usize>, points: &[(Vec3, f32)]) -> usize {
+fn chain(
+    joints: &mut Vec<Joint>,
+    bones: &mut Vec<Bone>,
+    name: &str,
+    parent: Option<usize>,
+    points: &[(Vec3, f32)],
+) -> usize {
     let first = joints.len();
     for (i, pair) in points.windows(2).enumerate() {
         let joint = joints.len();
         let parent = if i == 0 { parent } else { Some(joint - 1) };
-        joints.push(Joint { name: format!("{name} {}", i + 1), parent, position: pair[0].0 });
-        bones.push(Bone { joint, from: pair[0].0, to: pair[1].0, radii: Vec2::new(pair[0].1, pair[1].1) });
+        joints.push(Joint {
+            name: format!("{name} {}", i + 1),
+            parent,
+            position: pair[0].0,
+        });
+        bones.push(Bone {
+            joint,
+            from: pair[0].0,
+            to: pair[1].0,
+            radii: Vec2::new(pair[0].1, pair[1].1),
+        });
     }
     first
 }
@@ -60,15 +75,23 @@ fn chain(joints: &mut Vec<Joint>, bones: &mut Vec<Bone>, name: &str, parent: Opt
 /// The tail's curve at rest: a share of its length to a point.
 fn tail_curve(t: f32) -> Vec3 {
     let bend = t * t;
-    Vec3::new(-0.62 - 1.75 * t + 0.55 * bend * t, 0.40 - 0.62 * t + 0.30 * bend, 0.95 * bend)
+    Vec3::new(
+        -0.62 - 1.75 * t + 0.55 * bend * t,
+        0.40 - 0.62 * t + 0.30 * bend,
+        0.95 * bend,
+    )
 }
 
 /// Joints, the body's bones, the wings' bones, and the head's joint.
 fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
     let (mut joints, mut bones) = (Vec::new(), Vec::new());
     let v = Vec3::new;
-    let spine =
-        [(v(-0.5, 0.43, 0.0), 0.20), (v(-0.18, 0.46, 0.0), 0.235), (v(0.14, 0.46, 0.0), 0.225), (v(0.40, 0.56, 0.0), 0.165)];
+    let spine = [
+        (v(-0.5, 0.43, 0.0), 0.20),
+        (v(-0.18, 0.46, 0.0), 0.235),
+        (v(0.14, 0.46, 0.0), 0.225),
+        (v(0.40, 0.56, 0.0), 0.165),
+    ];
     let hips = chain(&mut joints, &mut bones, "spine", None, &spine);
     let chest = hips + 2;
     let neck = [
@@ -79,9 +102,19 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
         (v(0.76, 1.34, 0.0), 0.105),
     ];
     let neck = chain(&mut joints, &mut bones, "neck", Some(chest), &neck);
-    let head =
-        chain(&mut joints, &mut bones, "head", Some(neck + 3), &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)]);
-    bones.push(Bone { joint: head, from: v(0.98, 1.35, 0.0), to: v(1.17, 1.30, 0.0), radii: Vec2::new(0.108, 0.092) });
+    let head = chain(
+        &mut joints,
+        &mut bones,
+        "head",
+        Some(neck + 3),
+        &[(v(0.78, 1.42, 0.0), 0.168), (v(0.98, 1.37, 0.0), 0.132)],
+    );
+    bones.push(Bone {
+        joint: head,
+        from: v(0.98, 1.35, 0.0),
+        to: v(1.17, 1.30, 0.0),
+        radii: Vec2::new(0.108, 0.092),
+    });
     for side in [-1.0, 1.0] {
         // Brows, cheeks and nostrils.
         for (from, to, radius) in [
@@ -90,11 +123,24 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(1.19, 1.365, 0.045), v(1.21, 1.36, 0.045), 0.03),
         ] {
             let mirror = v(1.0, 1.0, side);
-            bones.push(Bone { joint: head, from: from * mirror, to: to * mirror, radii: Vec2::splat(radius) });
+            bones.push(Bone {
+                joint: head,
+                from: from * mirror,
+                to: to * mirror,
+                radii: Vec2::splat(radius),
+            });
         }
     }
-    let tail: Vec<(Vec3, f32)> = (0..=7).map(|i| i as f32 / 7.0).map(|t| (tail_curve(t), 0.18 - 0.145 * t.powf(0.8))).collect();
-    bones.push(Bone { joint: hips, from: spine[0].0, to: tail[0].0, radii: Vec2::new(0.20, 0.18) });
+    let tail: Vec<(Vec3, f32)> = (0..=7)
+        .map(|i| i as f32 / 7.0)
+        .map(|t| (tail_curve(t), 0.18 - 0.145 * t.powf(0.8)))
+        .collect();
+    bones.push(Bone {
+        joint: hips,
+        from: spine[0].0,
+        to: tail[0].0,
+        radii: Vec2::new(0.20, 0.18),
+    });
     chain(&mut joints, &mut bones, "tail", Some(hips), &tail);
     for (side, name) in [(1.0, "left"), (-1.0, "right")] {
         let front = [
@@ -103,7 +149,13 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(0.25, 0.062, 0.31 * side), 0.062),
             (FEET[0] * v(1.0, 1.0, side), 0.052),
         ];
-        let first = chain(&mut joints, &mut bones, &format!("{name} arm"), Some(chest), &front);
+        let first = chain(
+            &mut joints,
+            &mut bones,
+            &format!("{name} arm"),
+            Some(chest),
+            &front,
+        );
         toes(&mut bones, first + 2, front[3].0, side);
         let hind = [
             (v(-0.48, 0.38, 0.17 * side), 0.155),
@@ -111,14 +163,25 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
             (v(-0.50, 0.068, 0.33 * side), 0.066),
             (FEET[1] * v(1.0, 1.0, side), 0.056),
         ];
-        let first = chain(&mut joints, &mut bones, &format!("{name} leg"), Some(hips), &hind);
+        let first = chain(
+            &mut joints,
+            &mut bones,
+            &format!("{name} leg"),
+            Some(hips),
+            &hind,
+        );
         toes(&mut bones, first + 2, hind[3].0, side);
     }
     let mut wings = Vec::new();
     for (side, name) in [(1.0, "left"), (-1.0, "right")] {
         let [shoulder, wrist, tip] = [SHOULDER, WRIST, FINGERS[1]].map(|p| p * v(1.0, 1.0, side));
-        let wing =
-            chain(&mut joints, &mut wings, &format!("{name} wing"), Some(chest), &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)]);
+        let wing = chain(
+            &mut joints,
+            &mut wings,
+            &format!("{name} wing"),
+            Some(chest),
+            &[(shoulder, 0.06), (wrist, 0.05), (tip, 0.05)],
+        );
         wings.extend(FINGERS.map(|to| Bone {
             joint: wing + 1,
             from: wrist,
@@ -132,8 +195,12 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
 /// The left wing: where it starts, its wrist, and the ends of its fingers.
 const SHOULDER: Vec3 = Vec3::new(0.10, 0.63, 0.12);
 const WRIST: Vec3 = Vec3::new(0.20, 1.00, 0.42);
-const FINGERS: [Vec3; 4] =
-    [Vec3::new(0.02, 1.36, 0.66), Vec3::new(-0.36, 1.28, 0.80), Vec3::new(-0.62, 0.98, 0.74), Vec3::new(-0.58, 0.70, 0.42)];
+const FINGERS: [Vec3; 4] = [
+    Vec3::new(0.02, 1.36, 0.66),
+    Vec3::new(-0.36, 1.28, 0.80),
+    Vec3::new(-0.62, 0.98, 0.74),
+    Vec3::new(-0.58, 0.70, 0.42),
+];
 
 /// The wings: arms and fingers of thin tubes with membranes between them.
 fn wings() -> Mesh {
@@ -146,17 +213,27 @@ fn wings() -> Mesh {
         let bent = |from: Vec3, to: Vec3, lift: f32| -> Vec<Vec3> {
             (0..=5)
                 .map(|i| i as f32 / 5.0)
-                .map(|t| mirror(from.lerp(to, t) + Vec3::new(0.2, 1.0, 0.4) * lift * 4.0 * t * (1.0 - t)))
+                .map(|t| {
+                    mirror(from.lerp(to, t) + Vec3::new(0.2, 1.0, 0.4) * lift * 4.0 * t * (1.0 - t))
+                })
                 .collect()
         };
-        mesh.append(&tube(&bent(SHOULDER, WRIST, 0.02), |t| 0.045 - 0.02 * t, 8, false).tinted(jade));
+        mesh.append(
+            &tube(&bent(SHOULDER, WRIST, 0.02), |t| 0.045 - 0.02 * t, 8, false).tinted(jade),
+        );
         for finger in FINGERS {
-            mesh.append(&tube(&bent(WRIST, finger, 0.03), |t| 0.02 - 0.015 * t, 6, false).tinted(jade));
+            mesh.append(
+                &tube(&bent(WRIST, finger, 0.03), |t| 0.02 - 0.015 * t, 6, false).tinted(jade),
+            );
         }
         let last = Vec3::new(-0.30, 0.66, 0.10);
         let edges = [FINGERS[0], FINGERS[1], FINGERS[2], FINGERS[3], last];
         for pair in edges.windows(2) {
-            let root = if pair[1] == last { WRIST.lerp(SHOULDER, 0.5) } else { WRIST };
+            let root = if pair[1] == last {
+                WRIST.lerp(SHOULDER, 0.5)
+            } else {
+                WRIST
+            };
             let membrane = surface(5, 4, |u, v| {
                 let spread = WRIST.lerp(root, u).lerp(pair[0].lerp(pair[1], u), v);
                 let scallop = (spread - WRIST) * -0.20 * (u * std::f32::consts::PI).sin() * v;
@@ -178,12 +255,18 @@ const FEET: [Vec3; 2] = [Vec3::new(0.37, 0.046, 0.32), Vec3::new(-0.33, 0.046, 0
 
 /// Where the three toes of a foot end.
 fn toe_tips(foot: Vec3, side: f32) -> [Vec3; 3] {
-    [-0.62, 0.08, 0.78f32].map(|spread| foot + Vec3::new(0.135 * spread.cos(), -0.018, 0.135 * spread.sin() * side))
+    [-0.62, 0.08, 0.78f32]
+        .map(|spread| foot + Vec3::new(0.135 * spread.cos(), -0.018, 0.135 * spread.sin() * side))
 }
 
 /// Three toes that spread from the end of a foot.
 fn toes(bones: &mut Vec<Bone>, joint: usize, foot: Vec3, side: f32) {
-    bones.extend(toe_tips(foot, side).map(|to| Bone { joint, from: foot, to, radii: Vec2::new(0.044, 0.027) }));
+    bones.extend(toe_tips(foot, side).map(|to| Bone {
+        joint,
+        from: foot,
+        to,
+        radii: Vec2::new(0.044, 0.027),
+    }));
 }
 
 impl Bone {
@@ -203,15 +286,19 @@ impl Bone {
 
 /// Signed distance of the whole body: a smooth minimum over the bones.
 fn body_distance(bones: &[Bone], p: Vec3) -> f32 {
-    bones.iter().map(|bone| bone.distance(p)).fold(f32::INFINITY, |a, b| {
-        let h = (BLEND - (a - b).abs()).max(0.0) / BLEND;
-        a.min(b) - h * h * BLEND * 0.25
-    })
+    bones
+        .iter()
+        .map(|bone| bone.distance(p))
+        .fold(f32::INFINITY, |a, b| {
+            let h = (BLEND - (a - b).abs()).max(0.0) / BLEND;
+            a.min(b) - h * h * BLEND * 0.25
+        })
 }
 
 fn gradient(field: impl Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
     let e = 0.004;
-    Vec3::from_array(Vec3::AXES.map(|axis| field(p + axis * e) - field(p - axis * e))).normalize_or(Vec3::Y)
+    Vec3::from_array(Vec3::AXES.map(|axis| field(p + axis * e) - field(p - axis * e)))
+        .normalize_or(Vec3::Y)
 }
 
 /// The zero surface of a field within a box: one vertex per cell that it passes through, one quad per edge that it crosses.
@@ -219,7 +306,8 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     let cells = ((high - low) / CELL).ceil().as_uvec3() + 1;
     let [nx, ny, nz] = cells.to_array().map(|n| n as usize);
     let index = |x: usize, y: usize, z: usize| (z * ny + y) * nx + x;
-    let corner = |x: usize, y: usize, z: usize| low + Vec3::new(x as f32, y as f32, z as f32) * CELL;
+    let corner =
+        |x: usize, y: usize, z: usize| low + Vec3::new(x as f32, y as f32, z as f32) * CELL;
     let mut values = Vec::with_capacity(nx * ny * nz);
     for z in 0..nz {
         for y in 0..ny {
@@ -231,7 +319,9 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     for z in 0..nz - 1 {
         for y in 0..ny - 1 {
             for x in 0..nx - 1 {
-                let inside = (0..8).filter(|c| values[index(x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))] < 0.0).count();
+                let inside = (0..8)
+                    .filter(|c| values[index(x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))] < 0.0)
+                    .count();
                 if inside == 0 || inside == 8 {
                     continue;
                 }
@@ -257,7 +347,8 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
                         continue;
                     }
                     let (u, v) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
-                    let [a, b, c, d] = [here - u - v, here - v, here, here - u].map(|cell| vertices[cell]);
+                    let [a, b, c, d] =
+                        [here - u - v, here - v, here, here - u].map(|cell| vertices[cell]);
                     mesh.quad(a, b, c, d);
                 }
             }
@@ -268,7 +359,10 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
 
 /// Joints and weights of points: the nearer a bone in multiples of its radius, the more it moves the point.
 fn skin(bones: &[Bone], joints: usize, points: &[Vec3]) -> Skinning {
-    let mut skinning = Skinning { joints: Vec::new(), weights: Vec::new() };
+    let mut skinning = Skinning {
+        joints: Vec::new(),
+        weights: Vec::new(),
+    };
     for &p in points {
         let mut shares = vec![0.0f32; joints];
         for bone in bones {
@@ -282,7 +376,9 @@ fn skin(bones: &[Bone], joints: usize, points: &[Vec3]) -> Skinning {
         let sum: f32 = order[..4].iter().map(|&j| shares[j]).sum();
         let mut weights = [0, 1, 2, 3].map(|i| (shares[order[i]] / sum * 255.0).round() as i32);
         weights[0] += 255 - weights.iter().sum::<i32>();
-        skinning.joints.push([0, 1, 2, 3].map(|i| if weights[i] > 0 { order[i] as u8 } else { 0 }));
+        skinning
+            .joints
+            .push([0, 1, 2, 3].map(|i| if weights[i] > 0 { order[i] as u8 } else { 0 }));
         skinning.weights.push(weights.map(|w| w as u8));
     }
     skinning
@@ -293,11 +389,23 @@ fn hide_color(p: Vec3, n: Vec3) -> Vec3 {
     let jade = Vec3::new(0.25, 0.39, 0.23);
     let deep = Vec3::new(0.08, 0.17, 0.12);
     let cream = Vec3::new(0.80, 0.68, 0.46);
-    let spots = value(Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0), 1024, 5);
+    let spots = value(
+        Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0),
+        1024,
+        5,
+    );
     let back = jade.lerp(deep, ((spots - 0.35) * 1.2 + n.y * 0.45).clamp(0.0, 1.0));
     // The throat and the belly: what looks down, and on the neck what looks ahead.
-    let ahead = if p.x > 0.3 && p.y > 0.55 && p.y < 1.3 { n.x * 0.9 } else { 0.0 };
-    let under = if p.y < 0.12 { 0.0 } else { (ahead - n.y - 0.25) * 3.0 };
+    let ahead = if p.x > 0.3 && p.y > 0.55 && p.y < 1.3 {
+        n.x * 0.9
+    } else {
+        0.0
+    };
+    let under = if p.y < 0.12 {
+        0.0
+    } else {
+        (ahead - n.y - 0.25) * 3.0
+    };
     back.lerp(cream, under.clamp(0.0, 1.0))
 }
 
@@ -309,13 +417,23 @@ fn horns(bones: &[Bone]) -> Mesh {
     for side in [-1.0, 1.0] {
         let horn: Vec<Vec3> = (0..=8)
             .map(|i| i as f32 / 8.0)
-            .map(|t| Vec3::new(0.74 - 0.26 * t, 1.50 + 0.20 * t - 0.06 * t * t, side * (0.07 + 0.10 * t - 0.03 * t * t)))
+            .map(|t| {
+                Vec3::new(
+                    0.74 - 0.26 * t,
+                    1.50 + 0.20 * t - 0.06 * t * t,
+                    side * (0.07 + 0.10 * t - 0.03 * t * t),
+                )
+            })
             .collect();
         mesh.append(&tube(&horn, |t| 0.034 * (1.0 - 0.9 * t), 8, false).tinted(bone));
         for foot in FEET.map(|foot| foot * Vec3::new(1.0, 1.0, side)) {
             for tip in toe_tips(foot, side) {
                 let out = (tip - foot).with_y(0.0).normalize();
-                let claw = [tip + out * 0.008, tip + out * 0.034, tip + out * 0.062 - Vec3::Y * 0.018];
+                let claw = [
+                    tip + out * 0.008,
+                    tip + out * 0.034,
+                    tip + out * 0.062 - Vec3::Y * 0.018,
+                ];
                 mesh.append(&tube(&claw, |t| 0.016 * (1.0 - 0.85 * t), 6, false).tinted(bone));
             }
         }
@@ -324,14 +442,33 @@ fn horns(bones: &[Bone]) -> Mesh {
             .map(|i| i as f32 / 5.0)
             .map(|t| Vec3::new(0.76 - 0.20 * t, 1.38 + 0.07 * t, side * (0.12 + 0.17 * t)))
             .collect();
-        mesh.append(&tube(&ear, |t| 0.05 * (t * 3.0 + 0.35).min(1.0) * (1.0 - t * 0.93), 8, false).tinted(coral));
+        mesh.append(
+            &tube(
+                &ear,
+                |t| 0.05 * (t * 3.0 + 0.35).min(1.0) * (1.0 - t * 0.93),
+                8,
+                false,
+            )
+            .tinted(coral),
+        );
     }
     // The crest: leaf-shaped plates from the head along neck, back and tail.
-    let mut line =
-        vec![Vec3::new(0.72, 1.5, 0.0), Vec3::new(0.60, 1.22, 0.0), Vec3::new(0.54, 0.98, 0.0), Vec3::new(0.40, 0.75, 0.0)];
-    line.extend([Vec3::new(0.14, 0.66, 0.0), Vec3::new(-0.2, 0.68, 0.0), Vec3::new(-0.5, 0.62, 0.0)]);
+    let mut line = vec![
+        Vec3::new(0.72, 1.5, 0.0),
+        Vec3::new(0.60, 1.22, 0.0),
+        Vec3::new(0.54, 0.98, 0.0),
+        Vec3::new(0.40, 0.75, 0.0),
+    ];
+    line.extend([
+        Vec3::new(0.14, 0.66, 0.0),
+        Vec3::new(-0.2, 0.68, 0.0),
+        Vec3::new(-0.5, 0.62, 0.0),
+    ]);
     line.extend((0..=8).map(|i| tail_curve(i as f32 / 8.0) + Vec3::Y * 0.1));
-    let lengths: Vec<f32> = line.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
+    let lengths: Vec<f32> = line
+        .windows(2)
+        .map(|pair| pair[0].distance(pair[1]))
+        .collect();
     let total: f32 = lengths.iter().sum();
     let plates = 26;
     for i in 0..plates {
@@ -351,7 +488,9 @@ fn horns(bones: &[Bone]) -> Mesh {
             out = gradient(field, p).with_z(out.z * 0.2).normalize();
         }
         let height = 0.14 * (0.35 + 0.65 * (share * 3.0).min(1.0)) * (1.0 - 0.62 * share);
-        mesh.append(&plate(p - out * 0.015, out, along, height).tinted(coral.lerp(bone, 0.25 * share)));
+        mesh.append(
+            &plate(p - out * 0.015, out, along, height).tinted(coral.lerp(bone, 0.25 * share)),
+        );
     }
     mesh
 }
@@ -378,14 +517,29 @@ fn plate(foot: Vec3, out: Vec3, along: Vec3, height: f32) -> Mesh {
 pub(crate) fn build() -> Creature {
     let (joints, bones, wing_bones, head) = skeleton();
     let field = |p: Vec3| body_distance(&bones, p);
-    let body = surface_nets(field, Vec3::new(-2.3, -0.1, -0.62), Vec3::new(1.4, 1.68, 1.15)).painted(hide_color);
+    let body = surface_nets(
+        field,
+        Vec3::new(-2.3, -0.1, -0.62),
+        Vec3::new(1.4, 1.68, 1.15),
+    )
+    .painted(hide_color);
     let horn = horns(&bones);
     let body_skin = skin(&bones, joints.len(), &body.positions);
     let wing = wings();
     let wing_skin = skin(&wing_bones, joints.len(), &wing.positions);
     let horn_skin = skin(&bones, joints.len(), &horn.positions);
     let eyes = [-1.0, 1.0].map(|side| Vec3::new(0.925, 1.45, 0.112 * side) - joints[head].position);
-    Creature { joints, body, body_skin, horn, horn_skin, wing, wing_skin, eyes, head }
+    Creature {
+        joints,
+        body,
+        body_skin,
+        horn,
+        horn_skin,
+        wing,
+        wing_skin,
+        eyes,
+        head,
+    }
 }
 
 /// The rotation of a joint at a share of the loop.
@@ -396,19 +550,40 @@ pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
         let t = ((share - from) / (to - from)).clamp(0.0, 1.0);
         (t * std::f32::consts::PI).sin().powi(2)
     };
-    let number: f32 = joint.name.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(1.0);
-    let turn =
-        |yaw: f32, pitch: f32, roll: f32| Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
+    let number: f32 = joint
+        .name
+        .rsplit(' ')
+        .next()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1.0);
+    let turn = |yaw: f32, pitch: f32, roll: f32| {
+        Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll)
+    };
     let flap = |amount: f32| {
         let flutter = bump(0.62, 0.88) * (TAU * share * 9.0).sin();
-        Quat::from_rotation_x(amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)))
+        Quat::from_rotation_x(
+            amount * (0.14 * wave(1.0, 0.15) + 0.34 * flutter + 0.25 * bump(0.6, 0.9)),
+        )
     };
-    match joint.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ') {
-        "neck" => {
-            turn(0.13 * wave(1.0, 0.05 * number), 0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6), 0.03 * wave(1.0, 0.2))
-        }
-        "head" => turn(0.22 * wave(1.0, 0.3), -0.10 + 0.10 * wave(2.0, 0.4), 0.16 * wave(1.0, 0.45)),
-        "tail" => turn(0.15 * wave(1.0, 0.09 * number), 0.03 * wave(2.0, 0.12 * number) * (number > 2.0) as u8 as f32, 0.0),
+    match joint
+        .name
+        .trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ')
+    {
+        "neck" => turn(
+            0.13 * wave(1.0, 0.05 * number),
+            0.06 * wave(2.0, 0.08 * number) - 0.05 * bump(0.15, 0.6),
+            0.03 * wave(1.0, 0.2),
+        ),
+        "head" => turn(
+            0.22 * wave(1.0, 0.3),
+            -0.10 + 0.10 * wave(2.0, 0.4),
+            0.16 * wave(1.0, 0.45),
+        ),
+        "tail" => turn(
+            0.15 * wave(1.0, 0.09 * number),
+            0.03 * wave(2.0, 0.12 * number) * (number > 2.0) as u8 as f32,
+            0.0,
+        ),
         "spine" if number > 1.0 => turn(0.008 * wave(1.0, 0.1), 0.008 * wave(2.0, 0.0), 0.0),
         // The wings breathe, and once they flutter.
         "left wing" => flap(0.5 * number),

@@ -21,11 +21,16 @@ use anyhow::{Context, Result};
 
 #[expect(clippy::print_stdout, reason = "the summary is what the program says")]
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1).context("usage: builtin_scene OUTPUT.glb")?;
+    let path = std::env::args()
+        .nth(1)
+        .context("usage: builtin_scene OUTPUT.glb")?;
     let scene = scene::build()?;
     let (triangles, nodes) = scene.counts();
     let file = scene.finish("garden");
     std::fs::write(&path, &file).with_context(|| format!("cannot write {path}"))?;
-    println!("{path}: {} bytes, {triangles} triangles in {nodes} mesh nodes", file.len());
+    println!(
+        "{path}: {} bytes, {triangles} triangles in {nodes} mesh nodes",
+        file.len()
+    );
     Ok(())
 }

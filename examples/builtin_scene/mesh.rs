@@ -37,7 +37,11 @@ impl Mesh {
             return;
         }
         let normal: Vec3 = [a, b, c].iter().map(|&i| self.normals[i as usize]).sum();
-        self.indices.extend(if face.dot(normal) < 0.0 { [a, c, b] } else { [a, b, c] });
+        self.indices.extend(if face.dot(normal) < 0.0 {
+            [a, c, b]
+        } else {
+            [a, b, c]
+        });
     }
 
     /// Adds a quad given around its border.
@@ -143,7 +147,10 @@ pub(crate) fn plain_box(center: Vec3, size: Vec3) -> Mesh {
         for side in [-1.0, 1.0] {
             let normal = unit(axis) * side;
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            mesh.flat_quad(corners.map(|(a, b)| center + (normal + u * a + v * b) * half), normal);
+            mesh.flat_quad(
+                corners.map(|(a, b)| center + (normal + u * a + v * b) * half),
+                normal,
+            );
         }
     }
     mesh
@@ -154,13 +161,18 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let half = size * 0.5;
     // The corner of one face: signs of the box's corner, and the axis the face looks along.
-    let point = |signs: Vec3, axis: usize| center + signs * half - signs * Vec3::splat(bevel) * (Vec3::ONE - unit(axis));
+    let point = |signs: Vec3, axis: usize| {
+        center + signs * half - signs * Vec3::splat(bevel) * (Vec3::ONE - unit(axis))
+    };
     for axis in 0..3 {
         let (u, v) = (unit((axis + 1) % 3), unit((axis + 2) % 3));
         for side in [-1.0, 1.0] {
             let normal = unit(axis) * side;
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            mesh.flat_quad(corners.map(|(a, b)| point(normal + u * a + v * b, axis)), normal);
+            mesh.flat_quad(
+                corners.map(|(a, b)| point(normal + u * a + v * b, axis)),
+                normal,
+            );
         }
     }
     for along in 0..3 {
@@ -172,14 +184,25 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
                 let p = point(signs, axis);
                 // Around the bevel the coordinate runs with the bevel's width.
                 let shift = if axis == first { 0.0 } else { bevel * 1.4 };
-                mesh.vertex(p, unit(axis) * signs, Vec2::new(p.dot(unit(along)), shift) / TILE)
+                mesh.vertex(
+                    p,
+                    unit(axis) * signs,
+                    Vec2::new(p.dot(unit(along)), shift) / TILE,
+                )
             };
-            let quad = [add(ends[0], first), add(ends[1], first), add(ends[1], second), add(ends[0], second)];
+            let quad = [
+                add(ends[0], first),
+                add(ends[1], first),
+                add(ends[1], second),
+                add(ends[0], second),
+            ];
             mesh.quad(quad[0], quad[1], quad[2], quad[3]);
         }
     }
     for corner in 0..8 {
-        let signs = Vec3::from_array([0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 }));
+        let signs = Vec3::from_array(
+            [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 }),
+        );
         let [a, b, c] = [0, 1, 2].map(|axis| {
             let p = point(signs, axis);
             mesh.vertex(p, unit(axis) * signs, Vec2::new(p.x, p.z) / TILE)
@@ -197,7 +220,11 @@ pub(crate) fn slab(min: Vec2, max: Vec2, y: f32, bevel: f32) -> Mesh {
         corners.map(|(a, b)| {
             let side = Vec2::new(a, b) * 2.0 - 1.0;
             let p = min + (max - min) * Vec2::new(a, b) - side * inset;
-            mesh.vertex(Vec3::new(p.x, y, p.y), Vec3::new(side.x * lean, 1.0, side.y * lean), p / TILE)
+            mesh.vertex(
+                Vec3::new(p.x, y, p.y),
+                Vec3::new(side.x * lean, 1.0, side.y * lean),
+                p / TILE,
+            )
         })
     };
     let top = ring(&mut mesh, bevel, y, 0.0);
@@ -240,10 +267,18 @@ pub(crate) fn lathe(profile: &[(f32, f32)], segments: usize) -> Mesh {
                 })
                 .collect()
         };
-        let smooth = |other: Option<&Vec2>| other.filter(|o| o.dot(*side) > 0.64).map_or(*side, |o| *o + *side);
+        let smooth = |other: Option<&Vec2>| {
+            other
+                .filter(|o| o.dot(*side) > 0.64)
+                .map_or(*side, |o| *o + *side)
+        };
         let before = if i > 0 { sides.get(i - 1) } else { None };
         let creased = before.is_none_or(|o| o.dot(*side) <= 0.64);
-        let lower = if creased { ring(i, smooth(before), length) } else { last };
+        let lower = if creased {
+            ring(i, smooth(before), length)
+        } else {
+            last
+        };
         length += points[i].distance(points[i + 1]);
         let upper = ring(i + 1, smooth(sides.get(i + 1)), length);
         for s in 0..segments {
@@ -288,7 +323,11 @@ pub(crate) fn tube(path: &[Vec3], radius: impl Fn(f32) -> f32, sides: usize, clo
                 let share = s as f32 / sides as f32;
                 let (sin, cos) = (share * TAU).sin_cos();
                 let normal = used * cos + other * sin;
-                mesh.vertex(path[i] + normal * r, normal, Vec2::new(share * (TAU * r / TILE).ceil(), length / TILE))
+                mesh.vertex(
+                    path[i] + normal * r,
+                    normal,
+                    Vec2::new(share * (TAU * r / TILE).ceil(), length / TILE),
+                )
             })
             .collect();
         if ring > 0 {
@@ -328,8 +367,16 @@ pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
         let rings = faces.map(|(axis, sign)| {
             [-1.0, 1.0].map(|s: f32| {
                 let (a, b) = if axis == 0 { (sign, s) } else { (s, sign) };
-                let normal = if axis == 0 { side * sign } else { out(i) * sign };
-                mesh.vertex(path[i] + side * a * half.x + out(i) * b * half.y, normal, Vec2::new(length, s * half.y) / TILE)
+                let normal = if axis == 0 {
+                    side * sign
+                } else {
+                    out(i) * sign
+                };
+                mesh.vertex(
+                    path[i] + side * a * half.x + out(i) * b * half.y,
+                    normal,
+                    Vec2::new(length, s * half.y) / TILE,
+                )
             })
         });
         if i > 0 {
@@ -340,9 +387,13 @@ pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
         last = rings;
     }
     for (i, sign) in [(0, -1.0), (count - 1, 1.0)] {
-        let normal = (path[(i + 1).min(count - 1)] - path[i.max(1) - 1]).normalize_or(Vec3::Y) * sign;
+        let normal =
+            (path[(i + 1).min(count - 1)] - path[i.max(1) - 1]).normalize_or(Vec3::Y) * sign;
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-        mesh.flat_quad(corners.map(|(a, b)| path[i] + side * a * half.x + out(i) * b * half.y), normal);
+        mesh.flat_quad(
+            corners.map(|(a, b)| path[i] + side * a * half.x + out(i) * b * half.y),
+            normal,
+        );
     }
     mesh
 }
@@ -356,7 +407,11 @@ pub(crate) fn surface(nu: usize, nv: usize, at: impl Fn(f32, f32) -> Vec3) -> Me
             let (u, v) = (i as f32 / nu as f32, j as f32 / nv as f32);
             let du = at((u + step).min(1.0), v) - at((u - step).max(0.0), v);
             let dv = at(u, (v + step).min(1.0)) - at(u, (v - step).max(0.0));
-            mesh.vertex(at(u, v), du.cross(dv).normalize_or(Vec3::Y), Vec2::new(u, 1.0 - v));
+            mesh.vertex(
+                at(u, v),
+                du.cross(dv).normalize_or(Vec3::Y),
+                Vec2::new(u, 1.0 - v),
+            );
         }
     }
     let row = nu as u32 + 1;
@@ -383,27 +438,38 @@ pub(crate) fn sphere(radius: f32, segments: usize) -> Mesh {
 
 /// Points on a circle of the given radius in the XY plane.
 pub(crate) fn circle(radius: f32, count: usize) -> Vec<Vec3> {
-    (0..count).map(|i| Vec2::from_angle(TAU * i as f32 / count as f32) * radius).map(|p| p.extend(0.0)).collect()
+    (0..count)
+        .map(|i| Vec2::from_angle(TAU * i as f32 / count as f32) * radius)
+        .map(|p| p.extend(0.0))
+        .collect()
 }
 
 /// Points on a half circle in the XY plane, from −X over +Y to +X.
 pub(crate) fn half_circle(radius: f32, segments: usize) -> Vec<Vec3> {
-    (0..=segments).map(|i| Vec2::from_angle(PI * (1.0 - i as f32 / segments as f32)) * radius).map(|p| p.extend(0.0)).collect()
+    (0..=segments)
+        .map(|i| Vec2::from_angle(PI * (1.0 - i as f32 / segments as f32)) * radius)
+        .map(|p| p.extend(0.0))
+        .collect()
 }
 
 /// The wall over an arch: `width` by (`top` − `spring`), with a half circle of `radius` cut out of its lower edge, `depth` thick,
 /// centred on x = 0 and z = 0.
 pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f32) -> Mesh {
     let mut mesh = Mesh::default();
-    let arc: Vec<Vec3> = half_circle(radius, 20).iter().map(|p| *p + Vec3::Y * spring).collect();
+    let arc: Vec<Vec3> = half_circle(radius, 20)
+        .iter()
+        .map(|p| *p + Vec3::Y * spring)
+        .collect();
     let half = depth * 0.5;
     for z in [-half, half] {
         let normal = Vec3::Z * z.signum();
         let mut lower = vec![Vec3::new(-width * 0.5, spring, z)];
         lower.extend(arc.iter().map(|p| p.with_z(z)));
         lower.push(Vec3::new(width * 0.5, spring, z));
-        let pairs: Vec<[u32; 2]> =
-            lower.iter().map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal)))).collect();
+        let pairs: Vec<[u32; 2]> = lower
+            .iter()
+            .map(|&p| [p, p.with_y(top)].map(|p| mesh.vertex(p, normal, box_uv(p, normal))))
+            .collect();
         for pair in pairs.windows(2) {
             mesh.quad(pair[0][0], pair[1][0], pair[1][1], pair[0][1]);
         }
@@ -433,9 +499,18 @@ pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f3
 pub(crate) fn card(stem: Vec3, up: Vec3, right: Vec3, shading: Vec3) -> Mesh {
     let mut mesh = Mesh::default();
     let front = right.cross(up);
-    let shading = if shading.dot(front) < 0.0 { -shading } else { shading };
+    let shading = if shading.dot(front) < 0.0 {
+        -shading
+    } else {
+        shading
+    };
     let half = right * 0.5;
-    let corners = [(stem - half, 0.0, 1.0), (stem + half, 1.0, 1.0), (stem + half + up, 1.0, 0.0), (stem - half + up, 0.0, 0.0)];
+    let corners = [
+        (stem - half, 0.0, 1.0),
+        (stem + half, 1.0, 1.0),
+        (stem + half + up, 1.0, 0.0),
+        (stem - half + up, 0.0, 0.0),
+    ];
     let [a, b, c, d] = corners.map(|(p, u, v)| mesh.vertex(p, shading, Vec2::new(u, v)));
     mesh.indices.extend([a, b, c, a, c, d]);
     mesh

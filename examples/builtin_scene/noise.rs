@@ -26,7 +26,11 @@ impl Rng {
     /// Uniform on the unit sphere.
     pub(crate) fn direction(&mut self) -> Vec3 {
         loop {
-            let p = Vec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0));
+            let p = Vec3::new(
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+                self.range(-1.0, 1.0),
+            );
             if (0.01..1.0).contains(&p.length_squared()) {
                 return p.normalize();
             }
@@ -36,7 +40,9 @@ impl Rng {
 
 /// A random number in 0..1 for a lattice point.
 fn lattice(x: i32, y: i32, seed: u32) -> f32 {
-    let mut h = (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35) ^ seed.wrapping_mul(0x27d4_eb2f);
+    let mut h = (x as u32).wrapping_mul(0x85eb_ca6b)
+        ^ (y as u32).wrapping_mul(0xc2b2_ae35)
+        ^ seed.wrapping_mul(0x27d4_eb2f);
     h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
     h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
     (h ^ (h >> 15)) as f32 / u32::MAX as f32

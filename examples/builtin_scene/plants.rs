@@ -10,7 +10,11 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 /// A leaf card's tint: sage with some yellow.
 fn leaf_tint(rng: &mut Rng) -> Vec3 {
     let dry = rng.unit();
-    Vec3::new(0.72 + 0.28 * dry, 0.82 + 0.12 * rng.unit(), 0.70 + 0.2 * rng.unit())
+    Vec3::new(
+        0.72 + 0.28 * dry,
+        0.82 + 0.12 * rng.unit(),
+        0.70 + 0.2 * rng.unit(),
+    )
 }
 
 /// A tree at the origin: its wood, and its crown of leaf cards.
@@ -19,7 +23,16 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
     let (mut wood, mut crown) = (Mesh::default(), Mesh::default());
     let middle = Vec3::new(0.2, 4.3, 0.0);
     let mut tips = Vec::new();
-    grow(&mut wood, &mut tips, &mut rng, Vec3::ZERO, Vec3::new(0.12, 1.0, -0.05), 1.9, 0.17, 0);
+    grow(
+        &mut wood,
+        &mut tips,
+        &mut rng,
+        Vec3::ZERO,
+        Vec3::new(0.12, 1.0, -0.05),
+        1.9,
+        0.17,
+        0,
+    );
     for (tip, along) in tips {
         for _ in 0..6 {
             let stem = tip + rng.direction() * 0.22;
@@ -27,14 +40,25 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
             let up = (out + rng.direction() * 0.8 + along * 0.4 - Vec3::Y * 0.15).normalize();
             let right = up.cross(out + rng.direction() * 0.7).normalize();
             let size = rng.range(0.34, 0.52);
-            crown.append(&card(stem, up * size, right * size, (out + Vec3::Y * 0.35).normalize()).tinted(leaf_tint(&mut rng)));
+            crown.append(
+                &card(
+                    stem,
+                    up * size,
+                    right * size,
+                    (out + Vec3::Y * 0.35).normalize(),
+                )
+                .tinted(leaf_tint(&mut rng)),
+            );
         }
     }
     (wood, crown)
 }
 
 /// Grows a branch and what forks from it; the ends of the last ones go into `tips` with their direction.
-#[expect(clippy::too_many_arguments, reason = "a recursion whose state is its arguments")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a recursion whose state is its arguments"
+)]
 fn grow(
     wood: &mut Mesh,
     tips: &mut Vec<(Vec3, Vec3)>,
@@ -48,12 +72,19 @@ fn grow(
     let bend = rng.direction() * 0.14 * length;
     let along = along.normalize();
     let count = if depth < 2 { 6 } else { 3 };
-    let path: Vec<Vec3> =
-        (0..=count).map(|i| i as f32 / count as f32).map(|t| from + along * length * t + bend * (t * PI).sin()).collect();
+    let path: Vec<Vec3> = (0..=count)
+        .map(|i| i as f32 / count as f32)
+        .map(|t| from + along * length * t + bend * (t * PI).sin())
+        .collect();
     let end = path[path.len() - 1];
     let flare = if depth == 0 { 0.5 } else { 0.0 };
     let thin = |t: f32| radius * (1.0 - 0.42 * t + flare * (1.0 - t).powi(6));
-    wood.append(&tube(&path, thin, [12, 9, 6, 5][depth.min(3) as usize], false));
+    wood.append(&tube(
+        &path,
+        thin,
+        [12, 9, 6, 5][depth.min(3) as usize],
+        false,
+    ));
     if depth >= 2 {
         tips.push((path[path.len() / 2], along));
     }
@@ -69,7 +100,16 @@ fn grow(
         let spread = if depth == 0 { 0.75 } else { 0.62 };
         let next = (along + aside * rng.range(0.7, 1.2) * spread + Vec3::Y * 0.08).normalize();
         let next_length = length * rng.range(0.56, 0.70);
-        grow(wood, tips, rng, end, next, next_length, radius * 0.6, depth + 1);
+        grow(
+            wood,
+            tips,
+            rng,
+            end,
+            next,
+            next_length,
+            radius * 0.6,
+            depth + 1,
+        );
     }
 }
 
@@ -85,7 +125,11 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
             let t = i as f32 / 26.0;
             let (sin, cos) = (t * 9.0 + n as f32 * 2.0).sin_cos();
             let r = 0.175 + 0.02 * (t * 23.0).sin() + 0.08 * t.powi(12);
-            path.push(Vec3::new(foot.x + cos * r, PLINTH + (BEAM_TOP - PLINTH) * t, foot.y + sin * r));
+            path.push(Vec3::new(
+                foot.x + cos * r,
+                PLINTH + (BEAM_TOP - PLINTH) * t,
+                foot.y + sin * r,
+            ));
         }
         for i in 1..=22 {
             let t = i as f32 / 22.0;
@@ -94,7 +138,13 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
             path.push(vault_point(x, share, 0.11));
         }
         stems.append(&tube(&path, |t| 0.026 * (1.0 - 0.75 * t), 6, false));
-        let axis = |p: Vec3| Vec3::new(p.x, p.y.min(BEAM_TOP), if p.y > BEAM_TOP { p.z * 0.4 } else { foot.y });
+        let axis = |p: Vec3| {
+            Vec3::new(
+                p.x,
+                p.y.min(BEAM_TOP),
+                if p.y > BEAM_TOP { p.z * 0.4 } else { foot.y },
+            )
+        };
         for (i, &p) in path.iter().enumerate() {
             let dense = if i < 8 {
                 1
@@ -106,12 +156,17 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
             for _ in 0..dense {
                 let scatter = if i < 24 { 0.12 } else { 0.34 };
                 let stem = p + rng.direction() * scatter * rng.unit();
-                let out = if i < 24 { (stem - axis(stem)).with_y(0.2) } else { stem - Vec3::new(stem.x, BEAM_TOP - 0.3, 0.0) };
+                let out = if i < 24 {
+                    (stem - axis(stem)).with_y(0.2)
+                } else {
+                    stem - Vec3::new(stem.x, BEAM_TOP - 0.3, 0.0)
+                };
                 let out = out.normalize_or(Vec3::Y);
                 let up = (rng.direction() + Vec3::NEG_Y * 0.5 + out * 0.4).normalize();
                 let right = up.cross(out + rng.direction() * 0.6).normalize();
                 let size = rng.range(0.22, 0.36);
-                leaves.append(&card(stem, up * size, right * size, out).tinted(leaf_tint(&mut rng)));
+                leaves
+                    .append(&card(stem, up * size, right * size, out).tinted(leaf_tint(&mut rng)));
             }
         }
         // Tendrils that hang from the beam.
@@ -126,7 +181,10 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
                 let up = (Vec3::NEG_Y + rng.direction() * 0.5).normalize();
                 let right = up.cross(out).normalize();
                 let size = rng.range(0.18, 0.27);
-                leaves.append(&card(stem, up * size, right * size, out.normalize()).tinted(leaf_tint(&mut rng)));
+                leaves.append(
+                    &card(stem, up * size, right * size, out.normalize())
+                        .tinted(leaf_tint(&mut rng)),
+                );
             }
         }
     }
@@ -137,9 +195,15 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
 fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     let mut mesh = mesh;
     let rough = |p: Vec3| {
-        value(Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1, 1024, 9)
-            + value(Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3, 1024, 10)
-            - 1.0
+        value(
+            Vec2::new(p.x + p.z + 60.0, p.y + p.z * 0.7 + 60.0) * 3.1,
+            1024,
+            9,
+        ) + value(
+            Vec2::new(p.x - p.z + 60.0, p.y * 1.3 + 60.0) * 7.3,
+            1024,
+            10,
+        ) - 1.0
     };
     for i in 0..mesh.positions.len() {
         let shift = rough(mesh.positions[i]);
@@ -156,7 +220,11 @@ fn leafy(mesh: Mesh, amount: f32) -> Mesh {
             normals[i as usize] += (b - a).cross(c - a);
         }
     }
-    mesh.normals = normals.iter().zip(&mesh.normals).map(|(n, old)| n.normalize_or(*old)).collect();
+    mesh.normals = normals
+        .iter()
+        .zip(&mesh.normals)
+        .map(|(n, old)| n.normalize_or(*old))
+        .collect();
     mesh
 }
 
@@ -164,7 +232,12 @@ fn leafy(mesh: Mesh, amount: f32) -> Mesh {
 pub(crate) fn cypress() -> Mesh {
     let profile: Vec<(f32, f32)> = (0..=34)
         .map(|i| i as f32 / 34.0)
-        .map(|t| (0.62 * (t * 7.0).min(1.0).powf(0.6) * (1.0 - t * t).powf(0.8), 0.25 + 8.8 * t))
+        .map(|t| {
+            (
+                0.62 * (t * 7.0).min(1.0).powf(0.6) * (1.0 - t * t).powf(0.8),
+                0.25 + 8.8 * t,
+            )
+        })
         .collect();
     leafy(lathe(&profile, 26), 0.16)
 }
@@ -195,9 +268,21 @@ struct Stage {
 }
 
 const STAGES: [Stage; 3] = [
-    Stage { lean: [0.06, 0.10, 0.14], curl: -0.55, twist: 0.5 },
-    Stage { lean: [0.28, 0.52, 0.80], curl: -0.10, twist: 0.25 },
-    Stage { lean: [0.50, 0.98, 1.36], curl: 0.55, twist: 0.0 },
+    Stage {
+        lean: [0.06, 0.10, 0.14],
+        curl: -0.55,
+        twist: 0.5,
+    },
+    Stage {
+        lean: [0.28, 0.52, 0.80],
+        curl: -0.10,
+        twist: 0.25,
+    },
+    Stage {
+        lean: [0.50, 0.98, 1.36],
+        curl: 0.55,
+        twist: 0.0,
+    },
 ];
 
 /// All petals of one stage, about the origin.
@@ -213,14 +298,21 @@ fn petals(stage: &Stage) -> Mesh {
                 let mut spine = Vec2::new(0.05 + 0.035 * ring as f32, 0.0);
                 for s in 0..steps {
                     let t = v * (s as f32 + 0.5) / steps as f32;
-                    let lean = stage.lean[ring] + (0.5 - t) * 0.5 * (1.0 - stage.lean[ring]) + stage.curl * t * t * 1.6;
+                    let lean = stage.lean[ring]
+                        + (0.5 - t) * 0.5 * (1.0 - stage.lean[ring])
+                        + stage.curl * t * t * 1.6;
                     spine += Vec2::new(lean.sin(), lean.cos()) * length * v / steps as f32;
                 }
                 let lean = stage.lean[ring] + stage.curl * v * v * 1.6;
-                let blade = 0.26 * length * (v.powf(0.8) * (1.0 - v.powf(2.4))).powf(0.8) * 1.5 + 0.004;
+                let blade =
+                    0.26 * length * (v.powf(0.8) * (1.0 - v.powf(2.4))).powf(0.8) * 1.5 + 0.004;
                 let across = (u - 0.5) * 2.0;
                 let cup = across * across * blade * 0.42;
-                let p = Vec3::new(spine.x - cup * lean.cos(), spine.y + cup * lean.sin(), across * blade);
+                let p = Vec3::new(
+                    spine.x - cup * lean.cos(),
+                    spine.y + cup * lean.sin(),
+                    across * blade,
+                );
                 let turned = Quat::from_rotation_y(stage.twist * v) * p;
                 Quat::from_rotation_y(around) * turned
             });
@@ -238,7 +330,11 @@ fn paint_petal(mut petal: Mesh, ring: usize) -> Mesh {
         let pale = Vec3::new(0.96, 0.60, 0.46);
         let deep = Vec3::new(0.74, 0.12, 0.10);
         let vein = 0.92 + 0.08 * ((uv.x - 0.5) * 26.0).cos();
-        *color = (deep.lerp(pale, (along * along * 0.9 + 0.1 * ring as f32).clamp(0.0, 1.0)) * vein).extend(1.0);
+        *color = (deep.lerp(
+            pale,
+            (along * along * 0.9 + 0.1 * ring as f32).clamp(0.0, 1.0),
+        ) * vein)
+            .extend(1.0);
     }
     petal
 }
@@ -251,7 +347,10 @@ pub(crate) fn flower() -> (Mesh, Vec<Target>) {
         .map(|stage| {
             let open = petals(stage);
             let less = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect();
-            Target { positions: less(&open.positions, &closed.positions), normals: less(&open.normals, &closed.normals) }
+            Target {
+                positions: less(&open.positions, &closed.positions),
+                normals: less(&open.normals, &closed.normals),
+            }
         })
         .collect();
     (closed, targets)
@@ -294,7 +393,8 @@ pub(crate) fn pot() -> (Mesh, Mesh) {
     let mut leaves = Mesh::default();
     for _ in 0..110 {
         let out = (rng.direction() + Vec3::Y * 0.45).normalize();
-        let stem = Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
+        let stem =
+            Vec3::new(0.0, 0.62, 0.0) + out * Vec3::new(0.24, 0.3, 0.24) * rng.range(0.2, 1.0);
         let up = (out + rng.direction() * 0.7).normalize();
         let right = up.cross(out + rng.direction() * 0.6).normalize();
         let size = rng.range(0.2, 0.3);
@@ -311,7 +411,12 @@ pub(crate) fn heart() -> Mesh {
         let turn = Quat::from_rotation_y(TAU * i as f32 * 0.618);
         let lean = 0.1 + 0.5 * (i as f32 / 26.0).sqrt();
         let tip = turn * Vec3::new(lean.sin(), lean.cos(), 0.0) * rng.range(0.24, 0.3);
-        mesh.append(&tube(&[tip * 0.25, tip * 0.6, tip], |t| 0.006 + 0.009 * (t - 0.5).max(0.0), 5, false));
+        mesh.append(&tube(
+            &[tip * 0.25, tip * 0.6, tip],
+            |t| 0.006 + 0.009 * (t - 0.5).max(0.0),
+            5,
+            false,
+        ));
     }
     mesh.tinted(Vec3::new(0.90, 0.58, 0.12))
 }
@@ -319,14 +424,21 @@ pub(crate) fn heart() -> Mesh {
 /// Lily pads that float around a centre at y = 0.
 pub(crate) fn lily_pads() -> Mesh {
     let mut mesh = Mesh::default();
-    for (angle, distance, size) in [(0.4, 0.60, 0.17), (2.1, 0.62, 0.14), (3.4, 0.57, 0.19), (5.3, 0.63, 0.15), (1.3, 0.66, 0.09)]
-    {
+    for (angle, distance, size) in [
+        (0.4, 0.60, 0.17),
+        (2.1, 0.62, 0.14),
+        (3.4, 0.57, 0.19),
+        (5.3, 0.63, 0.15),
+        (1.3, 0.66, 0.09),
+    ] {
         let middle = Vec2::from_angle(angle) * distance;
         let pad = surface(18, 3, |u, v| {
             let p = middle + Vec2::from_angle(0.25 + (TAU - 0.5) * (1.0 - u) + angle) * size * v;
             Vec3::new(p.x, 0.012 * (v * FRAC_PI_2).sin() + 0.004, p.y)
         });
-        mesh.append(&pad.painted(|p, _| Vec3::new(0.14, 0.26, 0.10) * (0.8 + 3.0 * (p.xz() - middle).length())));
+        mesh.append(&pad.painted(|p, _| {
+            Vec3::new(0.14, 0.26, 0.10) * (0.8 + 3.0 * (p.xz() - middle).length())
+        }));
     }
     mesh
 }

@@ -22,12 +22,8 @@ pub(crate) struct Stone {
 fn png(texels: &[u8], width: usize, color: ExtendedColorType) -> Result<Vec<u8>> {
     let mut file = Vec::new();
     let height = texels.len() / width / (color.bits_per_pixel() as usize / 8);
-    PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive).write_image(
-        texels,
-        width as u32,
-        height as u32,
-        color,
-    )?;
+    PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive)
+        .write_image(texels, width as u32, height as u32, color)?;
     Ok(file)
 }
 
@@ -64,7 +60,11 @@ pub(crate) fn stone() -> Result<Stone> {
             base.extend([byte(shade * 1.05), byte(shade), byte(shade * 0.90)]);
             let occlusion = (1.0 - (0.42 - height).max(0.0) * 1.6).clamp(0.3, 1.0);
             let roughness = 0.78 + 0.3 * (0.5 - stain);
-            orm.extend([byte((occlusion * 24.0).round() / 24.0), byte((roughness * 40.0).round() / 40.0), 0]);
+            orm.extend([
+                byte((occlusion * 24.0).round() / 24.0),
+                byte((roughness * 40.0).round() / 40.0),
+                0,
+            ]);
         }
     }
     Ok(Stone {
@@ -84,12 +84,20 @@ struct Leaf {
 /// A spray of leaves on a twig that grows upwards from the middle of the lower edge, cut out by alpha.
 pub(crate) fn leaves() -> Result<Vec<u8>> {
     let twig = |t: f32| Vec2::new(0.5 + 0.05 * (t * 4.0).sin(), 0.99 - 0.72 * t);
-    let mut leaves = vec![Leaf { base: twig(1.0), direction: Vec2::new(0.1, -1.0).normalize(), length: 0.26 }];
+    let mut leaves = vec![Leaf {
+        base: twig(1.0),
+        direction: Vec2::new(0.1, -1.0).normalize(),
+        length: 0.26,
+    }];
     for i in 0..8 {
         let t = 0.16 + 0.105 * i as f32;
         let side = if i % 2 == 0 { 1.0 } else { -1.0 };
         let direction = Vec2::new(side, -0.62 + 0.04 * i as f32).normalize();
-        leaves.push(Leaf { base: twig(t), direction, length: 0.42 - 0.018 * i as f32 });
+        leaves.push(Leaf {
+            base: twig(t),
+            direction,
+            length: 0.42 - 0.018 * i as f32,
+        });
     }
     let mut texels = Vec::new();
     for y in 0..LEAVES {
@@ -116,9 +124,17 @@ pub(crate) fn leaves() -> Result<Vec<u8>> {
             let t = ((0.99 - p.y) / 0.72).clamp(0.0, 1.0);
             let stalk = (0.011 - (p.x - twig(t).x).abs()) * LEAVES as f32;
             let on_stalk = stalk > inside && p.y > 0.27;
-            inside = if p.y > 0.27 { inside.max(stalk) } else { inside };
+            inside = if p.y > 0.27 {
+                inside.max(stalk)
+            } else {
+                inside
+            };
             let shade = (shade * 32.0).round() / 32.0;
-            let color = if on_stalk { Vec3::new(0.42, 0.33, 0.22) } else { Vec3::new(0.62, 0.78, 0.36) * shade };
+            let color = if on_stalk {
+                Vec3::new(0.42, 0.33, 0.22)
+            } else {
+                Vec3::new(0.62, 0.78, 0.36) * shade
+            };
             let alpha = byte(0.5 + inside * 0.5);
             texels.extend([byte(color.x), byte(color.y), byte(color.z), alpha]);
         }

@@ -38,7 +38,12 @@ pub(crate) struct Part<'a> {
 impl<'a> Part<'a> {
     /// A part that does not deform.
     pub(crate) fn rigid(mesh: &'a Mesh, material: usize) -> Self {
-        Self { mesh, material, skinning: None, targets: &[] }
+        Self {
+            mesh,
+            material,
+            skinning: None,
+            targets: &[],
+        }
     }
 }
 
@@ -74,7 +79,8 @@ pub(crate) struct Writer {
 impl Writer {
     fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        let mut view =
+            json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         if let Some(target) = target {
             view["target"] = json!(target);
         }
@@ -83,16 +89,34 @@ impl Writer {
         self.views.len() - 1
     }
 
-    fn accessor(&mut self, bytes: &[u8], component: u32, shape: &str, count: usize, target: Option<u32>) -> usize {
+    fn accessor(
+        &mut self,
+        bytes: &[u8],
+        component: u32,
+        shape: &str,
+        count: usize,
+        target: Option<u32>,
+    ) -> usize {
         let view = self.view(bytes, target);
-        self.accessors.push(json!({"bufferView": view, "componentType": component, "type": shape, "count": count}));
+        self.accessors.push(
+            json!({"bufferView": view, "componentType": component, "type": shape, "count": count}),
+        );
         self.accessors.len() - 1
     }
 
     fn positions(&mut self, positions: &[Vec3]) -> usize {
-        let accessor = self.accessor(bytemuck::cast_slice(positions), FLOAT, "VEC3", positions.len(), Some(ARRAY_BUFFER));
+        let accessor = self.accessor(
+            bytemuck::cast_slice(positions),
+            FLOAT,
+            "VEC3",
+            positions.len(),
+            Some(ARRAY_BUFFER),
+        );
         let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-        let high = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let high = positions
+            .iter()
+            .copied()
+            .fold(Vec3::NEG_INFINITY, Vec3::max);
         self.accessors[accessor]["min"] = json!(low.to_array());
         self.accessors[accessor]["max"] = json!(high.to_array());
         accessor
@@ -100,21 +124,35 @@ impl Writer {
 
     /// Texture coordinates: as shares of 65535 where all are in 0..1, else as floats.
     fn uvs(&mut self, uvs: &[Vec2]) -> usize {
-        if uvs.iter().all(|uv| uv.cmpge(Vec2::ZERO).all() && uv.cmple(Vec2::ONE).all()) {
-            let short: Vec<[u16; 2]> = uvs.iter().map(|uv| uv.to_array().map(|x| (x * 65535.0).round() as u16)).collect();
+        if uvs
+            .iter()
+            .all(|uv| uv.cmpge(Vec2::ZERO).all() && uv.cmple(Vec2::ONE).all())
+        {
+            let short: Vec<[u16; 2]> = uvs
+                .iter()
+                .map(|uv| uv.to_array().map(|x| (x * 65535.0).round() as u16))
+                .collect();
             let bytes = bytemuck::cast_slice(&short);
-            let accessor = self.accessor(bytes, UNSIGNED_SHORT, "VEC2", uvs.len(), Some(ARRAY_BUFFER));
+            let accessor =
+                self.accessor(bytes, UNSIGNED_SHORT, "VEC2", uvs.len(), Some(ARRAY_BUFFER));
             self.accessors[accessor]["normalized"] = json!(true);
             accessor
         } else {
-            self.accessor(bytemuck::cast_slice(uvs), FLOAT, "VEC2", uvs.len(), Some(ARRAY_BUFFER))
+            self.accessor(
+                bytemuck::cast_slice(uvs),
+                FLOAT,
+                "VEC2",
+                uvs.len(),
+                Some(ARRAY_BUFFER),
+            )
         }
     }
 
     /// Adds a PNG file as an image with a texture of the same index.
     pub(crate) fn texture(&mut self, name: &str, png: &[u8]) -> usize {
         let view = self.view(png, None);
-        self.images.push(json!({"name": name, "bufferView": view, "mimeType": "image/png"}));
+        self.images
+            .push(json!({"name": name, "bufferView": view, "mimeType": "image/png"}));
         self.images.len() - 1
     }
 
@@ -132,7 +170,8 @@ impl Writer {
         if targets > 0 {
             mesh["weights"] = json!(vec![0.0; targets]);
         }
-        self.triangles.push(parts.iter().map(|part| part.mesh.indices.len() / 3).sum());
+        self.triangles
+            .push(parts.iter().map(|part| part.mesh.indices.len() / 3).sum());
         self.meshes.push(mesh);
         self.meshes.len() - 1
     }
@@ -142,16 +181,37 @@ impl Writer {
         let count = mesh.positions.len();
         let mut attributes = Map::new();
         attributes.insert("POSITION".into(), json!(self.positions(&mesh.positions)));
-        let normals = self.accessor(bytemuck::cast_slice(&mesh.normals), FLOAT, "VEC3", count, Some(ARRAY_BUFFER));
+        let normals = self.accessor(
+            bytemuck::cast_slice(&mesh.normals),
+            FLOAT,
+            "VEC3",
+            count,
+            Some(ARRAY_BUFFER),
+        );
         attributes.insert("NORMAL".into(), json!(normals));
-        if self.materials[part.material].to_string().contains("Texture") {
+        if self.materials[part.material]
+            .to_string()
+            .contains("Texture")
+        {
             let uvs = self.uvs(&mesh.uvs);
             attributes.insert("TEXCOORD_0".into(), json!(uvs));
         }
         if mesh.colors.iter().any(|color| *color != Vec4::ONE) {
-            let colors: Vec<[u8; 4]> =
-                mesh.colors.iter().map(|c| c.to_array().map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8)).collect();
-            let colors = self.accessor(bytemuck::cast_slice(&colors), UNSIGNED_BYTE, "VEC4", count, Some(ARRAY_BUFFER));
+            let colors: Vec<[u8; 4]> = mesh
+                .colors
+                .iter()
+                .map(|c| {
+                    c.to_array()
+                        .map(|x| (x.clamp(0.0, 1.0) * 255.0).round() as u8)
+                })
+                .collect();
+            let colors = self.accessor(
+                bytemuck::cast_slice(&colors),
+                UNSIGNED_BYTE,
+                "VEC4",
+                count,
+                Some(ARRAY_BUFFER),
+            );
             self.accessors[colors]["normalized"] = json!(true);
             attributes.insert("COLOR_0".into(), json!(colors));
         }
@@ -167,12 +227,25 @@ impl Writer {
         let indices = if count <= usize::from(u16::MAX) {
             let short: Vec<u16> = mesh.indices.iter().map(|&i| i as u16).collect();
             let bytes = bytemuck::cast_slice(&short);
-            self.accessor(bytes, UNSIGNED_SHORT, "SCALAR", short.len(), Some(ELEMENT_ARRAY_BUFFER))
+            self.accessor(
+                bytes,
+                UNSIGNED_SHORT,
+                "SCALAR",
+                short.len(),
+                Some(ELEMENT_ARRAY_BUFFER),
+            )
         } else {
             let bytes = bytemuck::cast_slice(&mesh.indices);
-            self.accessor(bytes, UNSIGNED_INT, "SCALAR", mesh.indices.len(), Some(ELEMENT_ARRAY_BUFFER))
+            self.accessor(
+                bytes,
+                UNSIGNED_INT,
+                "SCALAR",
+                mesh.indices.len(),
+                Some(ELEMENT_ARRAY_BUFFER),
+            )
         };
-        let mut primitive = json!({"attributes": attributes, "indices": indices, "material": part.material});
+        let mut primitive =
+            json!({"attributes": attributes, "indices": indices, "material": part.material});
         if !part.targets.is_empty() {
             let targets: Vec<Value> = part
                 .targets
@@ -205,9 +278,13 @@ impl Writer {
 
     /// Adds a skin.
     pub(crate) fn skin(&mut self, name: &str, joints: &[usize], joint_from_mesh: &[Mat4]) -> usize {
-        let bytes: Vec<u8> = joint_from_mesh.iter().flat_map(|m| bytemuck::bytes_of(m).to_vec()).collect();
+        let bytes: Vec<u8> = joint_from_mesh
+            .iter()
+            .flat_map(|m| bytemuck::bytes_of(m).to_vec())
+            .collect();
         let matrices = self.accessor(&bytes, FLOAT, "MAT4", joint_from_mesh.len(), None);
-        self.skins.push(json!({"name": name, "joints": joints, "inverseBindMatrices": matrices}));
+        self.skins
+            .push(json!({"name": name, "joints": joints, "inverseBindMatrices": matrices}));
         self.skins.len() - 1
     }
 
@@ -219,13 +296,20 @@ impl Writer {
     /// Adds a camera with a vertical field of view in degrees, as a node that looks from one point to another.
     pub(crate) fn camera(&mut self, name: &str, fov_y: f32, from: Vec3, to: Vec3) {
         let perspective = json!({"yfov": round(fov_y.to_radians()), "znear": 0.05, "zfar": 200.0, "aspectRatio": 1.777_8});
-        self.cameras.push(json!({"name": name, "type": "perspective", "perspective": perspective}));
+        self.cameras
+            .push(json!({"name": name, "type": "perspective", "perspective": perspective}));
         let camera = self.cameras.len() - 1;
         self.node(None, json!({"name": name, "camera": camera, "translation": vec3(from), "rotation": look(to - from)}));
     }
 
     /// Adds a light as a node under a parent.
-    pub(crate) fn light(&mut self, parent: Option<usize>, light: Value, position: Vec3, direction: Vec3) {
+    pub(crate) fn light(
+        &mut self,
+        parent: Option<usize>,
+        light: Value,
+        position: Vec3,
+        direction: Vec3,
+    ) {
         let name = light["name"].clone();
         self.lights.push(light);
         let extension = json!({"KHR_lights_punctual": {"light": self.lights.len() - 1}});
@@ -234,7 +318,14 @@ impl Writer {
     }
 
     /// Adds a channel to the clip. Values are those of the accessor, tangents of cubic splines included.
-    pub(crate) fn channel(&mut self, node: usize, path: &str, how: Interpolation, times: &[f32], values: &[f32]) {
+    pub(crate) fn channel(
+        &mut self,
+        node: usize,
+        path: &str,
+        how: Interpolation,
+        times: &[f32],
+        values: &[f32],
+    ) {
         let key: Vec<u8> = bytemuck::cast_slice(times).to_vec();
         let input = match self.times.get(&key) {
             Some(&accessor) => accessor,
@@ -251,27 +342,39 @@ impl Writer {
             "weights" => ("SCALAR", 1),
             _ => ("VEC3", 3),
         };
-        let output = self.accessor(bytemuck::cast_slice(values), FLOAT, shape, values.len() / components, None);
+        let output = self.accessor(
+            bytemuck::cast_slice(values),
+            FLOAT,
+            shape,
+            values.len() / components,
+            None,
+        );
         let interpolation = match how {
             Interpolation::Step => "STEP",
             Interpolation::Linear => "LINEAR",
             Interpolation::CubicSpline => "CUBICSPLINE",
         };
-        self.samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        self.samplers
+            .push(json!({"input": input, "output": output, "interpolation": interpolation}));
         let sampler = self.samplers.len() - 1;
-        self.channels.push(json!({"sampler": sampler, "target": {"node": node, "path": path}}));
+        self.channels
+            .push(json!({"sampler": sampler, "target": {"node": node, "path": path}}));
     }
 
     /// Triangles of the scene, every node's copy counted, and the number of nodes that show a mesh.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let shown = self.nodes.iter().filter_map(|node| node["mesh"].as_u64());
-        shown.fold((0, 0), |(triangles, nodes), mesh| (triangles + self.triangles[mesh as usize], nodes + 1))
+        shown.fold((0, 0), |(triangles, nodes), mesh| {
+            (triangles + self.triangles[mesh as usize], nodes + 1)
+        })
     }
 
     /// The file.
     pub(crate) fn finish(mut self, clip: &str) -> Vec<u8> {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let textures: Vec<Value> = (0..self.images.len()).map(|image| json!({"source": image, "sampler": 0})).collect();
+        let textures: Vec<Value> = (0..self.images.len())
+            .map(|image| json!({"source": image, "sampler": 0}))
+            .collect();
         let document = json!({
             "asset": {"version": "2.0", "generator": "canopy builtin_scene"},
             "extensionsUsed": ["KHR_lights_punctual"],
@@ -321,7 +424,11 @@ pub(crate) fn vec3(v: Vec3) -> Value {
 /// The rotation that looks along a direction, as a quaternion in JSON.
 fn look(direction: Vec3) -> Value {
     let back = -direction.normalize_or(Vec3::NEG_Z);
-    let right = if back.y.abs() > 0.999 { Vec3::X } else { Vec3::Y.cross(back).normalize() };
+    let right = if back.y.abs() > 0.999 {
+        Vec3::X
+    } else {
+        Vec3::Y.cross(back).normalize()
+    };
     let rotation = glam::Quat::from_mat3(&glam::Mat3::from_cols(right, back.cross(right), back));
     json!(rotation.to_array())
 }

@@ -37,9 +37,15 @@ impl Tree {
     pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
         let (meshes, triangles) = (self.mesh_count() as usize, self.triangle_count() as usize);
         Ok(TreeData {
-            tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..meshes * size_of::<TlasEntry>()]),
-            nodes: bytemuck::pod_collect_to_vec(&gpu.read(&self.nodes)?[..triangles * size_of::<Node>()]),
-            triangles: bytemuck::pod_collect_to_vec(&gpu.read(&self.triangles)?[..triangles * size_of::<LeafTriangle>()]),
+            tlas: bytemuck::pod_collect_to_vec(
+                &gpu.read(&self.tlas)?[..meshes * size_of::<TlasEntry>()],
+            ),
+            nodes: bytemuck::pod_collect_to_vec(
+                &gpu.read(&self.nodes)?[..triangles * size_of::<Node>()],
+            ),
+            triangles: bytemuck::pod_collect_to_vec(
+                &gpu.read(&self.triangles)?[..triangles * size_of::<LeafTriangle>()],
+            ),
         })
     }
 }
@@ -50,7 +56,10 @@ type Corners = ([f32; 3], [f32; 3]);
 const EMPTY: Corners = ([3.0e38; 3], [-3.0e38; 3]);
 
 fn union(a: Corners, b: Corners) -> Corners {
-    (std::array::from_fn(|i| a.0[i].min(b.0[i])), std::array::from_fn(|i| a.1[i].max(b.1[i])))
+    (
+        std::array::from_fn(|i| a.0[i].min(b.0[i])),
+        std::array::from_fn(|i| a.1[i].max(b.1[i])),
+    )
 }
 
 fn area(b: Corners) -> f64 {
@@ -67,28 +76,61 @@ impl TreeData {
     pub fn validate(&self, meshes: &[MeshRange]) -> Result<TreeReport> {
         let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
         if self.tlas.len() != meshes.len() {
-            return fault(format!("{} rows in the TLAS for {} meshes", self.tlas.len(), meshes.len()));
+            return fault(format!(
+                "{} rows in the TLAS for {} meshes",
+                self.tlas.len(),
+                meshes.len()
+            ));
         }
         let mut report = TreeReport::default();
         for (number, (mesh, entry)) in meshes.iter().zip(&self.tlas).enumerate() {
             let (first, count) = (mesh.first_triangle, mesh.triangle_count);
-            let row = (entry.first_triangle, entry.triangle_count, entry.node_offset, entry.node_count, entry.vertex_offset, entry.index_offset);
-            if row != (first, count, first, count.saturating_sub(1), mesh.first_vertex, 3 * first) {
+            let row = (
+                entry.first_triangle,
+                entry.triangle_count,
+                entry.node_offset,
+                entry.node_count,
+                entry.vertex_offset,
+                entry.index_offset,
+            );
+            if row
+                != (
+                    first,
+                    count,
+                    first,
+                    count.saturating_sub(1),
+                    mesh.first_vertex,
+                    3 * first,
+                )
+            {
                 return fault(format!("row {number} of the TLAS is {row:?}"));
             }
             let mut seen = vec![false; count as usize];
             for place in first..first + count {
                 let leaf = &self.triangles[place as usize];
-                let Some(seen) = leaf.triangle.checked_sub(first).and_then(|local| seen.get_mut(local as usize)) else {
-                    return fault(format!("place {place} of mesh {number} holds triangle {}", leaf.triangle));
+                let Some(seen) = leaf
+                    .triangle
+                    .checked_sub(first)
+                    .and_then(|local| seen.get_mut(local as usize))
+                else {
+                    return fault(format!(
+                        "place {place} of mesh {number} holds triangle {}",
+                        leaf.triangle
+                    ));
                 };
                 if std::mem::replace(seen, true) || leaf.mesh & !NEEDS_CONSENT != number as u32 {
-                    return fault(format!("triangle {} of mesh {number} occurs twice or under another mesh", leaf.triangle));
+                    return fault(format!(
+                        "triangle {} of mesh {number} occurs twice or under another mesh",
+                        leaf.triangle
+                    ));
                 }
             }
             let whole = self.walk(number as u32, first, count, &mut report)?;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
-                return fault(format!("row {number} of the TLAS has the box {:?}, its triangles {whole:?}", (entry.box_min, entry.box_max)));
+                return fault(format!(
+                    "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
+                    (entry.box_min, entry.box_max)
+                ));
             }
         }
         Ok(report)
@@ -97,9 +139,15 @@ impl TreeData {
     /// Walks one mesh's tree and returns its box.
     fn walk(&self, mesh: u32, first: u32, count: u32, report: &mut TreeReport) -> Result<Corners> {
         let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
-        let range_box = |first: u32, last: u32| (first..=last).fold(EMPTY, |b, place| union(b, self.place_box(place)));
+        let range_box = |first: u32, last: u32| {
+            (first..=last).fold(EMPTY, |b, place| union(b, self.place_box(place)))
+        };
         if count < 2 {
-            return Ok(if count == 1 { range_box(first, first) } else { EMPTY });
+            return Ok(if count == 1 {
+                range_box(first, first)
+            } else {
+                EMPTY
+            });
         }
         let whole = range_box(first, first + count - 1);
         let mut cost = 0.0;
@@ -111,32 +159,54 @@ impl TreeData {
             visited += 1;
             let inside = node.first <= node.split && node.split < node.last;
             if (node.first, node.last, node.mesh) != (range_first, range_last, mesh) || !inside {
-                return fault(format!("node {index} of mesh {mesh} has {}..={} split at {}, and is the child over {range_first}..={range_last}", node.first, node.last, node.split));
+                return fault(format!(
+                    "node {index} of mesh {mesh} has {}..={} split at {}, and is the child over {range_first}..={range_last}",
+                    node.first, node.last, node.split
+                ));
             }
-            let (left, right) = ((node.left_min, node.left_max), (node.right_min, node.right_max));
+            let (left, right) = (
+                (node.left_min, node.left_max),
+                (node.right_min, node.right_max),
+            );
             if union(left, right) != held {
-                return fault(format!("node {index} of mesh {mesh} has boxes whose union is not the box its parent holds"));
+                return fault(format!(
+                    "node {index} of mesh {mesh} has boxes whose union is not the box its parent holds"
+                ));
             }
             if depth > STACK_SIZE {
-                return fault(format!("node {index} of mesh {mesh} is at depth {depth}, and the stack holds {STACK_SIZE}"));
+                return fault(format!(
+                    "node {index} of mesh {mesh} is at depth {depth}, and the stack holds {STACK_SIZE}"
+                ));
             }
             report.depth = report.depth.max(depth);
             cost += area(held);
-            for (child, child_first, child_last, child_box) in [(node.split, node.first, node.split, left), (node.split + 1, node.split + 1, node.last, right)] {
+            for (child, child_first, child_last, child_box) in [
+                (node.split, node.first, node.split, left),
+                (node.split + 1, node.split + 1, node.last, right),
+            ] {
                 if child_first < child_last {
                     open.push((child, child_first, child_last, depth + 1, child_box));
                 } else if child_box != self.place_box(child_first) {
-                    return fault(format!("node {index} of mesh {mesh} holds another box for the triangle at place {child_first}"));
+                    return fault(format!(
+                        "node {index} of mesh {mesh} holds another box for the triangle at place {child_first}"
+                    ));
                 } else {
                     cost += area(child_box);
                 }
             }
         }
         if visited != count - 1 {
-            return fault(format!("{visited} nodes of mesh {mesh} are reached, of {}", count - 1));
+            return fault(format!(
+                "{visited} nodes of mesh {mesh} are reached, of {}",
+                count - 1
+            ));
         }
         report.nodes += visited as usize;
-        report.sah_cost += if area(whole) > 0.0 { cost / area(whole) } else { 0.0 };
+        report.sah_cost += if area(whole) > 0.0 {
+            cost / area(whole)
+        } else {
+            0.0
+        };
         Ok(whole)
     }
 
@@ -147,7 +217,9 @@ impl TreeData {
         if corners == [EMPTY.0; 3] {
             return EMPTY;
         }
-        let of = |start, pick: fn(f32, f32) -> f32| std::array::from_fn(|axis| corners.iter().map(|v| v[axis]).fold(start, pick));
+        let of = |start, pick: fn(f32, f32) -> f32| {
+            std::array::from_fn(|axis| corners.iter().map(|v| v[axis]).fold(start, pick))
+        };
         (of(f32::INFINITY, f32::min), of(f32::NEG_INFINITY, f32::max))
     }
 }

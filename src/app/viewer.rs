@@ -104,8 +104,8 @@ impl Viewer {
             .create_window(attributes)
             .map_err(super::no_window)?;
         let window = Arc::new(window);
-        let display = Box::new(event_loop.owned_display_handle());
-        let instance = gpu::instance(&config.gpu, Some(display))?;
+        let display = || Box::new(event_loop.owned_display_handle()) as _;
+        let instance = gpu::instance(&config.gpu, Some(&display))?;
         let (screen, gpu) = Screen::new(instance, window.clone(), config)?;
         let renderer = Renderer::new(&gpu)?;
         let egui = egui_state(&window, &gpu, &proxy);

@@ -50,50 +50,59 @@ fn wish(setting: &str, variable: &str) -> (String, String) {
     }
 }
 
-/// The backends that `options` or `WGPU_BACKEND` ask for.
-fn backends(options: &config::Gpu) -> Result<wgpu::Backends> {
+/// The backends that `options` or `WGPU_BACKEND` ask for; `None` where both are silent.
+fn backends(options: &config::Gpu) -> Result<Option<wgpu::Backends>> {
     let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
-    let mut backends = wgpu::Backends::empty();
+    let mut backends = None;
     for name in wish
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty())
     {
-        backends |= BACKENDS
+        let known = BACKENDS
             .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, backend)| *backend)
-            .ok_or_else(|| {
-                Error::NotFound(format!(
-                    "{origin}: there is no backend \"{name}\"; there are vulkan, metal, dx12 and gl"
-                ))
-            })?;
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let Some((_, backend)) = known else {
+            let there = "there are vulkan, metal, dx12 and gl";
+            return Err(Error::NotFound(format!(
+                "{origin}: there is no backend \"{name}\"; {there}"
+            )));
+        };
+        backends = Some(backends.unwrap_or(wgpu::Backends::empty()) | *backend);
     }
-    Ok(if backends.is_empty() {
-        wgpu::Backends::all()
-    } else {
-        backends
-    })
+    Ok(backends)
 }
 
-/// An instance of wgpu with the backends that are asked for. `display` is winit's, where there is a window.
-pub fn instance(
-    options: &config::Gpu,
-    display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>,
-) -> Result<wgpu::Instance> {
-    let backends = backends(options)?;
-    let descriptor = match display {
-        Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display),
-        None => wgpu::InstanceDescriptor::new_without_display_handle(),
+/// What makes winit's display handle, where there is a window.
+pub type Display<'a> = &'a dyn Fn() -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
+
+/// An instance of wgpu with the backends that are asked for; else with the native ones of the platform, and with OpenGL only where those
+/// find nothing: looking for it costs time, and some of its drivers write to standard error.
+pub fn instance(options: &config::Gpu, display: Option<Display<'_>>) -> Result<wgpu::Instance> {
+    let make = |backends| {
+        let descriptor = match display {
+            Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display()),
+            None => wgpu::InstanceDescriptor::new_without_display_handle(),
+        };
+        let flags = descriptor.flags.with_env();
+        let mut descriptor = wgpu::InstanceDescriptor {
+            backends,
+            flags,
+            ..descriptor
+        };
+        // Past this share of the memory an allocation fails with an error, where the device would be lost otherwise.
+        descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
+        wgpu::Instance::new(descriptor)
     };
-    let mut descriptor = wgpu::InstanceDescriptor {
-        backends,
-        flags: descriptor.flags.with_env(),
-        ..descriptor
-    };
-    // Past this share of the memory an allocation fails with an error, where the device would be lost otherwise.
-    descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
-    Ok(wgpu::Instance::new(descriptor))
+    if let Some(backends) = backends(options)? {
+        return Ok(make(backends));
+    }
+    let native = make(wgpu::Backends::PRIMARY);
+    Ok(if enumerate(&native).is_empty() {
+        make(wgpu::Backends::all())
+    } else {
+        native
+    })
 }
 
 /// Every adapter that `instance` sees, the fastest kind first.
@@ -139,7 +148,7 @@ fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option
         missing.push("compute shaders".to_owned());
     }
     required.check_limits_with_fail_fn(&limits, false, |name, needed, has| {
-        missing.push(format!("{name} of {needed} (has {has})"))
+        missing.push(format!("{name} of {needed} (has {has})"));
     });
     if surface.is_some_and(|surface| !adapter.is_surface_supported(surface)) {
         missing.push("drawing to this window".to_owned());

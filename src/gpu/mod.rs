@@ -7,7 +7,7 @@ pub mod profiler;
 pub mod readback;
 pub mod shader;
 
-pub use adapter::{AdapterReport, adapters, instance};
+pub use adapter::{AdapterReport, Display, adapters, instance};
 
 use crate::{Error, Result, config};
 use std::sync::{Arc, Mutex, PoisonError};

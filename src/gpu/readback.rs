@@ -74,8 +74,10 @@ impl Counter {
                     staging
                         .slice(..)
                         .map_async(wgpu::MapMode::Read, move |result| {
-                            state
-                                .store(if result.is_ok() { READY } else { FREE }, Ordering::Release)
+                            state.store(
+                                if result.is_ok() { READY } else { FREE },
+                                Ordering::Release,
+                            );
                         });
                 }
                 READY => {

@@ -33,7 +33,8 @@ pub fn triangle_box(triangle: &Triangle) -> Aabb {
 /// Twin of `bounds`: the box around the centroids of each mesh's triangles.
 pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<Aabb> {
     let centroids = |mesh: &MeshRange| {
-        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let range =
+            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         let boxes = triangles[range].iter().map(triangle_box);
         Aabb::of(boxes.filter(|b| !b.is_empty()).map(Aabb::center))
     };
@@ -71,14 +72,19 @@ pub fn morton(triangles: &[Triangle], meshes: &[MeshRange], mesh_bounds: &[Aabb]
 pub fn order(codes: &[u32], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
-        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let range =
+            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         order[range].sort_by_key(|triangle| codes[*triangle as usize]);
     }
     order
 }
 
 /// Twin of `leaves`: the triangles in leaf order.
-pub fn leaves(triangles: &[Triangle], triangle_info: &[[u32; 2]], order: &[u32]) -> Vec<LeafTriangle> {
+pub fn leaves(
+    triangles: &[Triangle],
+    triangle_info: &[[u32; 2]],
+    order: &[u32],
+) -> Vec<LeafTriangle> {
     let leaf = |number: &u32| {
         let triangle = &triangles[*number as usize];
         let [mesh, payload] = triangle_info[*number as usize];
@@ -87,14 +93,25 @@ pub fn leaves(triangles: &[Triangle], triangle_info: &[[u32; 2]], order: &[u32])
         } else {
             triangle.map(|v| v.to_array())
         };
-        LeafTriangle { v0, triangle: *number, v1, payload, v2, mesh }
+        LeafTriangle {
+            v0,
+            triangle: *number,
+            v1,
+            payload,
+            v2,
+            mesh,
+        }
     };
     order.iter().map(leaf).collect()
 }
 
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A node over a range splits it where the highest
 /// differing bit of its codes changes, and in halves of its places' common prefix where the codes are equal. `None` where no node lies.
-pub fn hierarchy(sorted_codes: &[u32], leaves: &[LeafTriangle], meshes: &[MeshRange]) -> Vec<Option<Node>> {
+pub fn hierarchy(
+    sorted_codes: &[u32],
+    leaves: &[LeafTriangle],
+    meshes: &[MeshRange],
+) -> Vec<Option<Node>> {
     let mut nodes = vec![None; sorted_codes.len()];
     let boxes: Vec<Aabb> = leaves.iter().map(leaf_box).collect();
     for (number, mesh) in meshes.iter().enumerate() {
@@ -105,7 +122,12 @@ pub fn hierarchy(sorted_codes: &[u32], leaves: &[LeafTriangle], meshes: &[MeshRa
         }
         while let Some((node, first, last)) = open.pop() {
             let split = split(sorted_codes, first, last);
-            let side = |first: usize, last: usize| boxes[first..=last].iter().copied().fold(Aabb::EMPTY, Aabb::union);
+            let side = |first: usize, last: usize| {
+                boxes[first..=last]
+                    .iter()
+                    .copied()
+                    .fold(Aabb::EMPTY, Aabb::union)
+            };
             let (left, right) = (gpu_box(side(first, split)), gpu_box(side(split + 1, last)));
             nodes[node] = Some(Node {
                 left_min: left.0,
@@ -141,8 +163,14 @@ fn split(codes: &[u32], first: usize, last: usize) -> usize {
 /// Twin of `tlas`: the offset table.
 pub fn tlas(leaves: &[LeafTriangle], meshes: &[MeshRange]) -> Vec<TlasEntry> {
     let entry = |mesh: &MeshRange| {
-        let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
-        let (box_min, box_max) = gpu_box(leaves[range].iter().map(leaf_box).fold(Aabb::EMPTY, Aabb::union));
+        let range =
+            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let (box_min, box_max) = gpu_box(
+            leaves[range]
+                .iter()
+                .map(leaf_box)
+                .fold(Aabb::EMPTY, Aabb::union),
+        );
         TlasEntry {
             node_count: mesh.triangle_count.saturating_sub(1),
             node_offset: mesh.first_triangle,

@@ -22,7 +22,17 @@ pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f
 }
 
 /// The nearest hit strictly between `t_min` and `t_max`: triangle and distance.
-pub fn closest_hit(triangles: &[Triangle], origin: Vec3, direction: Vec3, t_min: f64, t_max: f64) -> Option<(usize, f64)> {
-    let hits = triangles.iter().enumerate().filter_map(|(number, triangle)| Some((number, intersect(origin, direction, triangle)?)));
-    hits.filter(|(_, t)| *t > t_min && *t < t_max).min_by(|(_, a), (_, b)| a.total_cmp(b))
+pub fn closest_hit(
+    triangles: &[Triangle],
+    origin: Vec3,
+    direction: Vec3,
+    t_min: f64,
+    t_max: f64,
+) -> Option<(usize, f64)> {
+    let hits = triangles
+        .iter()
+        .enumerate()
+        .filter_map(|(number, triangle)| Some((number, intersect(origin, direction, triangle)?)));
+    hits.filter(|(_, t)| *t > t_min && *t < t_max)
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
 }

@@ -4,7 +4,6 @@ use super::{
     FrameInput,
     bindings::Layouts,
     gbuffer::merged_pipeline,
-    scene_buffers::SceneBuffers,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
@@ -37,7 +36,9 @@ impl Blend {
                 "blend",
                 layouts,
                 &[Some(target.clone())],
-                Some(cull), true)
+                Some(cull),
+                true,
+            )
         };
         Ok(Self {
             back_faces: pipeline(wgpu::Face::Front)?,

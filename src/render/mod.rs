@@ -299,7 +299,7 @@ impl Renderer {
             ),
             ShadowMode::Rays => {
                 self.shadow_rays
-                    .record(gpu, &mut scope, &frame, input.buffers, targets)
+                    .record(gpu, &mut scope, &frame, input.buffers, targets);
             }
         }
         self.lighting.record(gpu, &mut scope, &frame, targets);

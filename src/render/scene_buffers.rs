@@ -481,7 +481,7 @@ fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -
                 if last.first_triangle + last.triangle_count == run.first_triangle
                     && agree(last, &run) =>
             {
-                last.triangle_count += run.triangle_count
+                last.triangle_count += run.triangle_count;
             }
             _ => joined.push(run),
         }

@@ -106,7 +106,7 @@ impl ShadowMap {
                         })
                 })
             };
-        let opaque = pipeline("opaque", &[position.clone()], None)?;
+        let opaque = pipeline("opaque", std::slice::from_ref(&position), None)?;
         let masked = pipeline("masked", &[position, attributes], Some("cut_out"))?;
         let matrices = gpu.buffer(
             "shadow_map.matrices",
@@ -208,7 +208,7 @@ impl ShadowMap {
         views: usize,
         blended_cast: bool,
     ) {
-        let mut scope = scope.scope("shadow_map");
+        let scope = scope.scope("shadow_map");
         for (layer, view) in self.maps.layer_views.iter().enumerate().take(views) {
             let mut pass = scope
                 .recorder

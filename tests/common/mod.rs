@@ -9,40 +9,44 @@ use canopy::{
 use glam::Vec3;
 
 /// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
-pub fn gpu() -> Gpu {
-    Gpu::new(&Config::default().gpu).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
+pub(crate) fn gpu() -> Gpu {
+    Gpu::new(&Config::default().gpu)
+        .unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
 }
 
 /// As [`gpu`], with exactly the limits and features that WebGPU promises everywhere.
-pub fn portable_gpu() -> Gpu {
+pub(crate) fn portable_gpu() -> Gpu {
     let gpu = gpu();
     Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A generator of numbers that is the same everywhere (PCG, O'Neill 2014).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn bits(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    pub(crate) fn bits(&mut self) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let word = ((self.0 >> 18 ^ self.0) >> 27) as u32;
         word.rotate_right((self.0 >> 59) as u32)
     }
 
     /// Evenly in 0..1.
-    pub fn unit(&mut self) -> f32 {
+    pub(crate) fn unit(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 24) as f32
     }
 
     /// Evenly in the cube of ±1.
-    pub fn cube(&mut self) -> Vec3 {
+    pub(crate) fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
     }
 }
 
 /// Merged triangles on the CPU.
 #[derive(Clone, Default)]
-pub struct Soup {
+pub(crate) struct Soup {
     pub positions: Vec<Vec3>,
     pub indices: Vec<[u32; 3]>,
     pub info: Vec<[u32; 2]>,
@@ -51,48 +55,59 @@ pub struct Soup {
 
 impl Soup {
     /// Adds a mesh.
-    pub fn mesh(mut self, triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
-        let (first_triangle, first_vertex) = (self.indices.len() as u32, self.positions.len() as u32);
+    pub(crate) fn mesh(mut self, triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
+        let (first_triangle, first_vertex) =
+            (self.indices.len() as u32, self.positions.len() as u32);
         for triangle in triangles {
             let base = self.positions.len() as u32;
             self.positions.extend(triangle);
-            self.info.push([self.meshes.len() as u32, self.indices.len() as u32]);
+            self.info
+                .push([self.meshes.len() as u32, self.indices.len() as u32]);
             self.indices.push([base, base + 1, base + 2]);
         }
         let triangle_count = self.indices.len() as u32 - first_triangle;
-        self.meshes.push(MeshRange { first_triangle, triangle_count, first_vertex });
+        self.meshes.push(MeshRange {
+            first_triangle,
+            triangle_count,
+            first_vertex,
+        });
         self
     }
 
     /// Small triangles spread evenly in a cube of ±1.
-    pub fn random(triangles: usize, seed: u64) -> Self {
+    pub(crate) fn random(triangles: usize, seed: u64) -> Self {
         Self::default().mesh(random_triangles(triangles, seed))
     }
 
-    pub fn triangles(&self) -> Vec<[Vec3; 3]> {
+    pub(crate) fn triangles(&self) -> Vec<[Vec3; 3]> {
         canopy::reference::lbvh::triangles(&self.positions, &self.indices)
     }
 
     /// Room for the trees, and one build of them.
-    pub fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
+    pub(crate) fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
         let floats: Vec<[f32; 3]> = self.positions.iter().map(|p| p.to_array()).collect();
         let positions = gpu.buffer_with("positions", &floats, wgpu::BufferUsages::STORAGE);
         let indices = gpu.buffer_with("indices", &self.indices, wgpu::BufferUsages::STORAGE);
         let triangle_info = gpu.buffer_with("info", &self.info, wgpu::BufferUsages::STORAGE);
-        let geometry = Geometry { positions: &positions, indices: &indices, triangle_info: &triangle_info, meshes: &self.meshes };
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            triangle_info: &triangle_info,
+            meshes: &self.meshes,
+        };
         let tree = lbvh.tree(gpu, &geometry).unwrap();
         record(gpu, lbvh, &tree);
         tree
     }
 
     /// The trees of one build, read back.
-    pub fn tree(&self, gpu: &Gpu, lbvh: &Lbvh) -> TreeData {
+    pub(crate) fn tree(&self, gpu: &Gpu, lbvh: &Lbvh) -> TreeData {
         self.build(gpu, lbvh).read(gpu).unwrap()
     }
 }
 
 /// Builds once more.
-pub fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree) {
+pub(crate) fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree) {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
     lbvh.record(&mut profiler.scope("test", &mut encoder), tree);
@@ -100,7 +115,7 @@ pub fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree) {
     gpu.wait().unwrap();
 }
 
-pub fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
+pub(crate) fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
     let mut random = Random(seed);
     let size = 2.0 / (count.max(1) as f32).cbrt();
     (0..count)
@@ -112,7 +127,10 @@ pub fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
 }
 
 /// The adapters there are, for messages.
-pub fn adapter_names() -> Vec<String> {
+pub(crate) fn adapter_names() -> Vec<String> {
     let instance = instance(&Config::default().gpu, None).unwrap();
-    adapters(&instance).into_iter().map(|report| report.info.name).collect()
+    adapters(&instance)
+        .into_iter()
+        .map(|report| report.info.name)
+        .collect()
 }
