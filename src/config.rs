@@ -216,104 +216,54 @@ impl Config {
 
     /// The first key whose value is out of its range, and why.
     fn out_of_range(&self) -> Option<(&'static str, String)> {
-        let limits: [(&'static str, f64, f64, f64); 28] = [
-            ("window.size", f64::from(self.window.size[0]), 1.0, 16384.0),
-            ("window.size", f64::from(self.window.size[1]), 1.0, 16384.0),
-            ("output.size", f64::from(self.output.size[0]), 1.0, 16384.0),
-            ("output.size", f64::from(self.output.size[1]), 1.0, 16384.0),
-            ("output.fps", f64::from(self.output.fps), 0.001, 1e6),
-            ("animation.time", f64::from(self.animation.time), -1e6, 1e6),
-            (
-                "animation.speed",
-                f64::from(self.animation.speed),
-                -1000.0,
-                1000.0,
-            ),
-            ("camera.fov", f64::from(self.camera.fov), 1.0, 170.0),
-            ("camera.speed", f64::from(self.camera.speed), 1e-6, 1e6),
+        let pixels = |size: [u32; 2]| size.map(|side| side as f32).to_vec();
+        let one = |value: f32| vec![value];
+        let all = |color: [f32; 3]| color.to_vec();
+        let (shadows, sun, ambient) = (&self.shadows, &self.sun, &self.ambient);
+        let limits = [
+            ("window.size", pixels(self.window.size), 1.0..=16384.0),
+            ("output.size", pixels(self.output.size), 1.0..=16384.0),
+            ("output.fps", one(self.output.fps), 0.001..=1e6),
+            ("animation.time", one(self.animation.time), -1e6..=1e6),
+            ("animation.speed", one(self.animation.speed), -1e3..=1e3),
+            ("camera.fov", one(self.camera.fov), 1.0..=170.0),
+            ("camera.speed", one(self.camera.speed), 1e-6..=1e6),
             (
                 "tree.leaf_cutoff",
-                f64::from(self.tree.leaf_cutoff),
-                1.0,
-                32.0,
+                one(self.tree.leaf_cutoff as f32),
+                1.0..=32.0,
             ),
             (
                 "shadows.map_resolution",
-                f64::from(self.shadows.map_resolution),
-                64.0,
-                8192.0,
-            ),
-            (
-                "shadows.map_depth_bias",
-                f64::from(self.shadows.map_depth_bias),
-                0.0,
-                1000.0,
-            ),
-            (
-                "shadows.map_normal_bias",
-                f64::from(self.shadows.map_normal_bias),
-                0.0,
-                1000.0,
-            ),
-            ("sun.strength", f64::from(self.sun.strength), 0.0, 1e9),
-            ("sun.color", f64::from(self.sun.color[0]), 0.0, 1e6),
-            ("sun.color", f64::from(self.sun.color[1]), 0.0, 1e6),
-            ("sun.color", f64::from(self.sun.color[2]), 0.0, 1e6),
-            (
-                "ambient.strength",
-                f64::from(self.ambient.strength),
-                0.0,
-                1e9,
-            ),
-            ("ambient.sky", f64::from(self.ambient.sky[0]), 0.0, 1e6),
-            ("ambient.sky", f64::from(self.ambient.sky[1]), 0.0, 1e6),
-            ("ambient.sky", f64::from(self.ambient.sky[2]), 0.0, 1e6),
-            (
-                "ambient.ground",
-                f64::from(self.ambient.ground[0]),
-                0.0,
-                1e6,
-            ),
-            (
-                "ambient.ground",
-                f64::from(self.ambient.ground[1]),
-                0.0,
-                1e6,
-            ),
-            (
-                "ambient.ground",
-                f64::from(self.ambient.ground[2]),
-                0.0,
-                1e6,
-            ),
-            (
-                "image.background",
-                f64::from(self.image.background[0]),
-                0.0,
-                1e6,
-            ),
-            (
-                "image.background",
-                f64::from(self.image.background[1]),
-                0.0,
-                1e6,
-            ),
-            (
-                "image.background",
-                f64::from(self.image.background[2]),
-                0.0,
-                1e6,
+                one(shadows.map_resolution as f32),
+                64.0..=8192.0,
             ),
             (
                 "shadows.map_pcf_width",
-                f64::from(self.shadows.map_pcf_width),
-                1.0,
-                7.0,
+                one(shadows.map_pcf_width as f32),
+                1.0..=7.0,
             ),
+            (
+                "shadows.map_depth_bias",
+                one(shadows.map_depth_bias),
+                0.0..=1e3,
+            ),
+            (
+                "shadows.map_normal_bias",
+                one(shadows.map_normal_bias),
+                0.0..=1e3,
+            ),
+            ("sun.strength", one(sun.strength), 0.0..=1e9),
+            ("sun.color", all(sun.color), 0.0..=1e6),
+            ("ambient.strength", one(ambient.strength), 0.0..=1e9),
+            ("ambient.sky", all(ambient.sky), 0.0..=1e6),
+            ("ambient.ground", all(ambient.ground), 0.0..=1e6),
+            ("image.background", all(self.image.background), 0.0..=1e6),
         ];
-        for (key, value, least, most) in limits {
-            // Also false for NaN.
-            if !(least..=most).contains(&value) {
+        for (key, values, range) in limits {
+            // NaN is in no range.
+            if let Some(value) = values.into_iter().find(|value| !range.contains(value)) {
+                let (least, most) = (range.start(), range.end());
                 return Some((key, format!("{value} is outside {least} to {most}")));
             }
         }

@@ -17,7 +17,8 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let line = format!("{error:#}");
+            // The library's errors name their causes themselves.
+            let line = error.to_string();
             let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(std::io::stderr(), "error: {line}").ok();
             ExitCode::FAILURE

@@ -52,6 +52,8 @@ impl Folder {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
         assert!(stderr.starts_with("error: "), "{line}: {stderr}");
+        assert!(!stderr.contains(".rs:"), "{line}: {stderr}");
+        assert!(stderr.matches("os error").count() < 2, "{line}: {stderr}");
         assert_eq!(stderr.trim_end().lines().count(), 1, "{line}: {stderr}");
         for word in words {
             assert!(stderr.contains(word), "{line}: no \"{word}\" in {stderr}");

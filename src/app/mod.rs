@@ -69,8 +69,16 @@ pub fn run(options: Options) -> Result<()> {
 }
 
 fn no_window(error: impl std::fmt::Display) -> Error {
+    let text = error.to_string();
+    // winit's system errors begin with a line of its own source, which tells nobody what to do.
+    let cause = text
+        .split_once(".rs:")
+        .and_then(|(_, rest)| rest.split_once(": "));
+    let cause = cause
+        .map_or(&*text, |(_, cause)| cause)
+        .trim_end_matches('.');
     Error::Gpu(format!(
-        "no window can be opened: {error}; without a display, use `canopy render`"
+        "no window can be opened: {cause}; without a display, use `canopy render`"
     ))
 }
 

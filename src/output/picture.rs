@@ -2,14 +2,11 @@
 
 use crate::{
     Error, Result,
-    render::{Channel, FloatImage},
+    render::{Channel, FloatImage, tonemap::COST_SCALE},
 };
 use glam::Vec3;
 use image::ImageFormat;
 use std::io::Cursor;
-
-/// Nodes and triangles visited by a pixel's shadow rays that make the hot end of the heat map. Fixed, so that pictures compare.
-pub const COST_SCALE: f32 = 256.0;
 
 /// RGBA of eight bits a channel, already encoded for the screen, as PNG.
 pub fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
@@ -37,7 +34,8 @@ fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<V
 /// A channel as a picture, transparent where there is nothing.
 ///
 /// Positions are placed in their bounds, depths run from white (near) to black (far), normals are (n + 1) / 2, colours are
-/// encoded as sRGB, indices get a colour each, costs are a heat map from blue (0) to red ([`COST_SCALE`]); the rest is grey.
+/// encoded as sRGB, indices get a colour each, costs are a heat map from blue (0) to red ([`COST_SCALE`] nodes and triangles
+/// visited, always, so that pictures compare); the rest is grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
