@@ -83,6 +83,9 @@ fn sort_equals_its_twin() {
             assert_eq!(sort_fault(&keys, 32, &sorted(&gpu, &sort, &keys, 32)), None);
         }
     }
+    // Past SORT_SERIAL_BLOCKS blocks, scan has a workgroup per digit.
+    let keys: Vec<u32> = (0..140_001).map(|_| random.bits() >> 7).collect();
+    assert_eq!(sort_fault(&keys, 32, &sorted(&gpu, &sort, &keys, 32)), None);
     // Bits above those asked for are ignored.
     let keys: Vec<u32> = (0..5000).map(|_| random.bits()).collect();
     assert_eq!(sort_fault(&keys, 16, &sorted(&gpu, &sort, &keys, 16)), None);

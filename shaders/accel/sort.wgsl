@@ -5,7 +5,8 @@
 // scan        in counts              out counts: exclusive sums along each digit's row; totals[digit]: the row's sum
 // scatter     in keys_in, values_in, counts, totals   out keys_out, values_out in the order of the digit, equal digits in input order
 //
-// A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit.
+// A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit; up to SORT_SERIAL_BLOCKS blocks it has one
+// workgroup in all, with a thread per digit.
 // scatter ranks the pairs of a round by a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the bits
 // below its own. Nothing here depends on the subgroup size.
 #import "common/dispatch.wgsl"
@@ -66,6 +67,17 @@ fn scan_sums(thread: u32) {
 
 @compute @workgroup_size(SORT_BLOCK)
 fn scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    if params.block_count <= SORT_SERIAL_BLOCKS {
+        var sum = 0u;
+        for (var block = 0u; block < params.block_count; block++) {
+            let at = thread * params.block_count + block;
+            let count = counts[at];
+            counts[at] = sum;
+            sum += count;
+        }
+        totals[thread] = sum;
+        return;
+    }
     let row = workgroup.x * params.block_count;
     var carry = 0u;
     for (var first = 0u; first < params.block_count; first += SORT_BLOCK) {

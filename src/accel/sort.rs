@@ -4,7 +4,7 @@ use crate::{
     Result,
     gpu::{
         Gpu,
-        layout::{SORT_BLOCK, SORT_ROUNDS, SortParams},
+        layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS, SortParams},
         pass::{
             self,
             Binding::{Read, Uniform, Write},
@@ -124,10 +124,12 @@ impl RadixSort {
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, buffers: &SortBuffers, bits: u32) {
         let needed = bits.div_ceil(8).next_multiple_of(2) as usize;
         for (digit, group) in buffers.digits.iter().enumerate() {
-            let (blocks, rows) = if digit < needed && buffers.count > 0 {
-                (blocks(buffers.count), 256)
-            } else {
-                (0, 0)
+            let live = digit < needed && buffers.count > 0;
+            let blocks = if live { blocks(buffers.count) } else { 0 };
+            let rows = match blocks {
+                0 => 0,
+                1..=SORT_SERIAL_BLOCKS => 1,
+                _ => 256,
             };
             pass.set_bind_group(0, group, &[]);
             pass.set_pipeline(&self.histogram);

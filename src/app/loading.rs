@@ -3,7 +3,9 @@
 use crate::{
     Error, Result,
     config::Config,
+    gpu::Gpu,
     reference::deform,
+    render::{SceneBuffers, Uploader},
     scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
@@ -17,7 +19,7 @@ pub(super) struct Loading {
     /// What is being loaded.
     pub(super) files: Vec<PathBuf>,
     progress: Arc<Progress>,
-    outcome: mpsc::Receiver<Result<Loaded>>,
+    outcome: mpsc::Receiver<Result<(Loaded, SceneBuffers)>>,
 }
 
 /// A scene that has been loaded, and what takes long to find out about it.
@@ -42,6 +44,7 @@ impl Loading {
     pub(super) fn start(
         files: Vec<PathBuf>,
         config: Config,
+        (gpu, uploader): (Arc<Gpu>, Arc<Uploader>),
         wake: impl FnOnce() + Send + 'static,
     ) -> Self {
         let progress = Arc::new(Progress::default());
@@ -49,7 +52,8 @@ impl Loading {
         let (paths, shared) = (files.clone(), progress.clone());
         std::thread::spawn(move || {
             // Nobody listens any more once the window is closed or another load was started.
-            sender.send(load(&paths, &config, &shared)).ok();
+            let loaded = load(&paths, &config, &gpu, &uploader, &shared);
+            sender.send(loaded).ok();
             wake();
         });
         Self {
@@ -60,7 +64,7 @@ impl Loading {
     }
 
     /// The outcome, once it is there.
-    pub(super) fn poll(&self) -> Option<Result<Loaded>> {
+    pub(super) fn poll(&self) -> Option<Result<(Loaded, SceneBuffers)>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -99,20 +103,29 @@ pub(super) fn clip_points(
     }
 }
 
-fn load(files: &[PathBuf], config: &Config, progress: &Progress) -> Result<Loaded> {
+fn load(
+    files: &[PathBuf],
+    config: &Config,
+    gpu: &Gpu,
+    uploader: &Uploader,
+    progress: &Progress,
+) -> Result<(Loaded, SceneBuffers)> {
     let scene = scene::load(files, &config.load, progress)?;
+    progress.enter("bringing it to the GPU")?;
+    let buffers = uploader.upload(gpu, &scene, config)?;
     let (clip, misfit) = match scene.clip(&config.animation.clip) {
         Ok(clip) => (clip, None),
         Err(misfit) => ((!scene.clips.is_empty()).then_some(0), Some(misfit)),
     };
     let pose = Pose::new(&scene, clip, config.animation.time);
     let points = clip_points(&scene, clip, config.animation.play, config.animation.time);
-    Ok(Loaded {
+    let loaded = Loaded {
         bounds: Bounds::new(&scene),
         points,
         scene,
         clip,
         pose,
         misfit,
-    })
+    };
+    Ok((loaded, buffers))
 }

@@ -42,7 +42,7 @@ pub(super) struct Viewer {
     proxy: EventLoopProxy<Wake>,
     window: Arc<Window>,
     screen: Screen,
-    gpu: Gpu,
+    gpu: Arc<Gpu>,
     renderer: Renderer,
     /// The scene of the state, uploaded.
     buffers: Option<SceneBuffers>,
@@ -114,7 +114,7 @@ impl Viewer {
             proxy,
             window,
             screen,
-            gpu,
+            gpu: Arc::new(gpu),
             renderer,
             buffers: None,
             egui,
@@ -313,7 +313,9 @@ impl Viewer {
         }
         let proxy = self.proxy.clone();
         let wake = move || drop(proxy.send_event(Wake::Look));
-        self.loading = Some(Loading::start(files, self.state.config.clone(), wake));
+        let gpu = (self.gpu.clone(), self.renderer.uploader());
+        let config = self.state.config.clone();
+        self.loading = Some(Loading::start(files, config, gpu, wake));
     }
 
     /// Takes over a scene that has been loaded.
@@ -326,7 +328,7 @@ impl Viewer {
         };
         let files = loading.files.clone();
         self.loading = None;
-        let shown = outcome.and_then(|loaded| self.show(files, loaded));
+        let shown = outcome.and_then(|(loaded, buffers)| self.show(files, loaded, buffers));
         match shown {
             Ok(()) => Ok(()),
             Err(Error::Cancelled) => {
@@ -337,15 +339,17 @@ impl Viewer {
         }
     }
 
-    fn show(&mut self, files: Vec<PathBuf>, mut loaded: Loaded) -> Result<()> {
+    fn show(
+        &mut self,
+        files: Vec<PathBuf>,
+        mut loaded: Loaded,
+        buffers: SceneBuffers,
+    ) -> Result<()> {
         if self.options.exit_after.is_some()
             && let Some(misfit) = loaded.misfit.take()
         {
             return Err(misfit);
         }
-        let buffers = self
-            .renderer
-            .upload(&self.gpu, &loaded.scene, &self.state.config)?;
         for warning in &loaded.scene.warnings {
             log::warn!("{warning}");
         }

@@ -46,7 +46,7 @@ pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
 fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     let gpu = Gpu::new(&config.gpu)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let buffers = renderer.upload(&gpu, scene, config)?;
+    let buffers = renderer.uploader().upload(&gpu, scene, config)?;
     let points = deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 1.0 };
     let target = render::target(&gpu, SIZE)?;

@@ -144,7 +144,7 @@ impl Shot {
         log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
         check_size(&gpu, config.output.size)?;
         let renderer = Renderer::new(&gpu)?;
-        let buffers = renderer.upload(&gpu, &scene, &config)?;
+        let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
         Ok(Self {
             bounds: Bounds::new(&scene),
             exposure_ev: framing::exposure_ev(&scene, &pose, Aabb::of(points), &config),

@@ -14,6 +14,8 @@ pub const STACK_SIZE: u32 = 64;
 pub const SORT_BLOCK: u32 = 256;
 /// Pairs that each of them sorts.
 pub const SORT_ROUNDS: u32 = 8;
+/// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup per digit.
+pub const SORT_SERIAL_BLOCKS: u32 = 64;
 
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
@@ -22,6 +24,7 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
     ("SORT_BLOCK", SORT_BLOCK),
     ("SORT_ROUNDS", SORT_ROUNDS),
+    ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
     ("STACK_SIZE", STACK_SIZE),
 ];
 

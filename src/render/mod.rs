@@ -16,11 +16,11 @@ pub mod shadow_rays;
 pub mod targets;
 pub mod tonemap;
 
-pub use scene_buffers::SceneBuffers;
+pub use scene_buffers::{SceneBuffers, Uploader};
 
 use crate::{
     Error, Result,
-    accel::{Lbvh, lbvh},
+    accel::lbvh,
     config::{Config, ShadowMode},
     gpu::{
         Gpu,
@@ -28,17 +28,15 @@ use crate::{
     },
     scene::{Pose, Projection, Scene, bounds::Aabb},
 };
-use bindings::Layouts;
 use blend::Blend;
 use channel::ChannelPass;
-use deform::Deform;
 use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
 use lighting::Lighting;
-use mipmap::Mipmap;
 use shadow_map::ShadowMap;
 use shadow_rays::ShadowRays;
+use std::sync::Arc;
 use targets::Targets;
 use tonemap::Tonemap;
 
@@ -198,11 +196,8 @@ pub struct Merged {
 /// The renderer: every pass, and what lives longer than a frame.
 #[derive(Debug)]
 pub struct Renderer {
-    layouts: Layouts,
+    uploader: Arc<Uploader>,
     uniforms: FrameUniforms,
-    mipmap: Mipmap,
-    deform: Deform,
-    lbvh: Lbvh,
     gbuffer: GBuffer,
     shadow_map: ShadowMap,
     shadow_rays: ShadowRays,
@@ -220,38 +215,28 @@ pub struct Renderer {
 impl Renderer {
     /// Compiles every pass.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let layouts = Layouts::new(gpu);
+        let uploader = Uploader::new(gpu)?;
+        let layouts = &uploader.layouts;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu),
-            mipmap: Mipmap::new(gpu)?,
-            deform: Deform::new(gpu)?,
-            lbvh: Lbvh::new(gpu)?,
-            gbuffer: GBuffer::new(gpu, &layouts)?,
-            shadow_map: ShadowMap::new(gpu, &layouts)?,
-            shadow_rays: ShadowRays::new(gpu, &layouts)?,
-            lighting: Lighting::new(gpu, &layouts)?,
-            blend: Blend::new(gpu, &layouts)?,
-            channel: ChannelPass::new(gpu, &layouts)?,
+            gbuffer: GBuffer::new(gpu, layouts)?,
+            shadow_map: ShadowMap::new(gpu, layouts)?,
+            shadow_rays: ShadowRays::new(gpu, layouts)?,
+            lighting: Lighting::new(gpu, layouts)?,
+            blend: Blend::new(gpu, layouts)?,
+            channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
             profiler: Profiler::new(gpu)?,
             targets: Targets::new(gpu, [1, 1], 0),
             stats: FrameStats::default(),
             frame: None,
-            layouts,
+            uploader: Arc::new(uploader),
         })
     }
 
-    /// Brings `scene` into GPU memory, or says what did not fit.
-    pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<SceneBuffers> {
-        SceneBuffers::new(
-            gpu,
-            scene,
-            config,
-            &self.layouts,
-            &self.deform,
-            &self.lbvh,
-            &self.mipmap,
-        )
+    /// What brings scenes into GPU memory, from any thread.
+    pub fn uploader(&self) -> Arc<Uploader> {
+        self.uploader.clone()
     }
 
     /// Records a frame into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded here.
@@ -276,7 +261,7 @@ impl Renderer {
         let targets = &self.targets;
         let frame = self.uniforms.write(
             gpu,
-            &self.layouts,
+            &self.uploader.layouts,
             input,
             &lights,
             &shadow_views,
@@ -285,8 +270,8 @@ impl Renderer {
         input.buffers.write_pose(gpu, input.scene, input.pose);
 
         let mut scope = self.profiler.scope("frame", encoder);
-        self.deform.record(&mut scope, input.buffers);
-        self.lbvh.record(&mut scope, &input.buffers.tree);
+        self.uploader.deform.record(&mut scope, input.buffers);
+        self.uploader.lbvh.record(&mut scope, &input.buffers.tree);
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
         match shadows.mode {

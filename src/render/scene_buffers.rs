@@ -4,6 +4,7 @@ use super::{
     bindings::Layouts,
     deform::Deform,
     materials::{Materials, alpha_table},
+    mipmap::Mipmap,
 };
 use crate::{
     Error, Result,
@@ -98,17 +99,34 @@ struct Merge {
     weight_count: u32,
 }
 
-impl SceneBuffers {
+/// Brings scenes into GPU memory; shared with the thread that loads them.
+#[derive(Debug)]
+pub struct Uploader {
+    pub(super) layouts: Layouts,
+    pub(super) deform: Deform,
+    pub(super) lbvh: Lbvh,
+    mipmap: Mipmap,
+}
+
+impl Uploader {
+    /// Compiles the passes that a scene's buffers are bound to.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        Ok(Self {
+            layouts: Layouts::new(gpu),
+            deform: Deform::new(gpu)?,
+            lbvh: Lbvh::new(gpu)?,
+            mipmap: Mipmap::new(gpu)?,
+        })
+    }
+
     /// Uploads `scene`, or says which limit it does not fit.
-    pub fn new(
-        gpu: &Gpu,
-        scene: &Scene,
-        config: &Config,
-        layouts: &Layouts,
-        deform: &Deform,
-        lbvh: &Lbvh,
-        mipmap: &super::mipmap::Mipmap,
-    ) -> Result<Self> {
+    pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<SceneBuffers> {
+        let Self {
+            layouts,
+            deform,
+            lbvh,
+            mipmap,
+        } = self;
         let (vertices, triangles) = count(scene);
         let limit = |needed: u64, allowed: u64, by: &str| {
             let what = "the scene".to_owned();
@@ -216,7 +234,7 @@ impl SceneBuffers {
                 .copied()
                 .filter(move |run| alpha_mode(run) == mode)
         };
-        let buffers = Self {
+        let buffers = SceneBuffers {
             solid: joined(
                 merge
                     .runs
@@ -256,7 +274,9 @@ impl SceneBuffers {
         gpu.check()?;
         Ok(buffers)
     }
+}
 
+impl SceneBuffers {
     /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has turned inside out.
     pub fn write_pose(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
         let mut words = Vec::with_capacity(self.pose.size() as usize / 4);

@@ -208,15 +208,16 @@ impl ShadowMap {
         views: usize,
         blended_cast: bool,
     ) {
-        let scope = scope.scope("shadow_map");
+        let mut scope = scope.scope("shadow_map");
         for (layer, view) in self.maps.layer_views.iter().enumerate().take(views) {
-            let mut pass = scope
-                .recorder
-                .begin_render_pass(&wgpu::RenderPassDescriptor {
+            let mut pass = scope.scoped_render_pass(
+                format!("layer {layer}"),
+                wgpu::RenderPassDescriptor {
                     label: Some("shadow_map"),
                     depth_stencil_attachment: Some(pass::depth(view, wgpu::LoadOp::Clear(0.0))),
                     ..Default::default()
-                });
+                },
+            );
             pass.set_bind_group(
                 1,
                 &self.matrix_group,

@@ -48,7 +48,7 @@ impl Progress {
     }
 
     /// Says what is being done now, and fails once the load is cancelled.
-    pub(super) fn enter(&self, stage: impl Into<String>) -> Result<()> {
+    pub fn enter(&self, stage: impl Into<String>) -> Result<()> {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
         self.check()
     }

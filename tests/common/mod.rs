@@ -1,7 +1,7 @@
 //! What several tests share: a device, triangles to build trees over, and the trees themselves.
 #![expect(dead_code, reason = "each test binary uses its own part of this")]
 
-pub mod scenes;
+pub(crate) mod scenes;
 
 use canopy::{
     accel::{Geometry, Lbvh, Tree, validate::TreeData},

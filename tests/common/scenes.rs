@@ -12,7 +12,7 @@ use canopy::{
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
 
 /// A node at `transform`.
-pub fn node(transform: Mat4) -> Node {
+pub(crate) fn node(transform: Mat4) -> Node {
     Node {
         name: String::new(),
         parent: None,
@@ -26,7 +26,7 @@ pub fn node(transform: Mat4) -> Node {
 }
 
 /// Flat-shaded triangles of one material.
-pub fn primitive(triangles: &[[Vec3; 3]], material: usize) -> Primitive {
+pub(crate) fn primitive(triangles: &[[Vec3; 3]], material: usize) -> Primitive {
     let mut out = Primitive {
         material,
         ..Primitive::default()
@@ -44,7 +44,7 @@ pub fn primitive(triangles: &[[Vec3; 3]], material: usize) -> Primitive {
 }
 
 /// A rectangle from `corner` along `u` and `v`, facing `u × v`, with texture coordinates 0..1.
-pub fn quad(corner: Vec3, u: Vec3, v: Vec3, material: usize) -> Primitive {
+pub(crate) fn quad(corner: Vec3, u: Vec3, v: Vec3, material: usize) -> Primitive {
     let mut out = primitive(
         &[
             [corner, corner + u, corner + u + v],
@@ -58,7 +58,7 @@ pub fn quad(corner: Vec3, u: Vec3, v: Vec3, material: usize) -> Primitive {
 }
 
 /// A smooth unit sphere.
-pub fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> Primitive {
+pub(crate) fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> Primitive {
     let mut out = Primitive {
         material,
         ..Primitive::default()
@@ -97,7 +97,10 @@ pub fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> Primiti
 }
 
 /// A scene of one mesh and node per primitive.
-pub fn scene(primitives: impl IntoIterator<Item = Primitive>, materials: Vec<Material>) -> Scene {
+pub(crate) fn scene(
+    primitives: impl IntoIterator<Item = Primitive>,
+    materials: Vec<Material>,
+) -> Scene {
     let mut scene = Scene {
         materials,
         ..Scene::default()
@@ -115,7 +118,7 @@ pub fn scene(primitives: impl IntoIterator<Item = Primitive>, materials: Vec<Mat
 }
 
 /// Adds a light that shines from `from` to `to`.
-pub fn add_light(scene: &mut Scene, kind: LightKind, intensity: f32, from: Vec3, to: Vec3) {
+pub(crate) fn add_light(scene: &mut Scene, kind: LightKind, intensity: f32, from: Vec3, to: Vec3) {
     let rotation = Quat::from_rotation_arc(Vec3::NEG_Z, (to - from).normalize());
     let mut node = node(Mat4::from_rotation_translation(rotation, from));
     node.light = Some(scene.lights.len());
@@ -130,7 +133,7 @@ pub fn add_light(scene: &mut Scene, kind: LightKind, intensity: f32, from: Vec3,
 }
 
 /// A rough dielectric.
-pub fn matte(color: Vec3) -> Material {
+pub(crate) fn matte(color: Vec3) -> Material {
     Material {
         base_color: color.extend(1.0),
         metallic: 0.0,
@@ -140,7 +143,7 @@ pub fn matte(color: Vec3) -> Material {
 }
 
 /// Gives the scene's material 1 a texture that is clear within a circle, cut out there.
-pub fn add_cutout(scene: &mut Scene) {
+pub(crate) fn add_cutout(scene: &mut Scene) {
     const SIZE: u32 = 64;
     let rgba8 = (0..SIZE * SIZE).flat_map(|i| {
         let at = Vec2::new((i % SIZE) as f32, (i / SIZE) as f32) + 0.5 - 0.5 * SIZE as f32;
@@ -173,7 +176,7 @@ pub fn add_cutout(scene: &mut Scene) {
 }
 
 /// A perspective view from `eye` to `target`, with clip planes for things up to `reach` away.
-pub fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
+pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     View {
         world_from_view: glam::camera::rh::view::look_at_mat4(eye, target, Vec3::Y).inverse(),
         projection: Projection::Perspective { fov_y: 0.8 },
@@ -183,7 +186,7 @@ pub fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
 }
 
 /// A scene on the GPU, with what draws it.
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     pub gpu: &'a Gpu,
     pub renderer: Renderer,
     pub buffers: SceneBuffers,
@@ -193,10 +196,10 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
+    pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
         let renderer = Renderer::new(gpu).unwrap();
         let config = Config::default();
-        let buffers = renderer.upload(gpu, scene, &config).unwrap();
+        let buffers = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
             gpu,
             renderer,
@@ -208,7 +211,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Draws a frame and reads the picture: rows of RGBA bytes.
-    pub fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
+    pub(crate) fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = canopy::gpu::pass::target(self.gpu, "picture", self.size, format, usage);
@@ -233,13 +236,13 @@ impl<'a> Stage<'a> {
     }
 
     /// A channel of the frame that was drawn last.
-    pub fn channel(&mut self, channel: Channel) -> FloatImage {
+    pub(crate) fn channel(&mut self, channel: Channel) -> FloatImage {
         self.renderer
             .read_channel(self.gpu, channel, &self.buffers)
             .unwrap()
     }
 
-    pub fn merged(&self) -> Merged {
+    pub(crate) fn merged(&self) -> Merged {
         self.renderer.read_merged(self.gpu, &self.buffers).unwrap()
     }
 }
