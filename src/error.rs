@@ -28,7 +28,7 @@ pub enum Error {
     /// A configuration key or its value is wrong.
     #[error("{origin}: {what}")]
     Config {
-        /// The file, or `--set`.
+        /// The file, or the option that stands for the key: `--set`, `--size`, ….
         origin: String,
         /// What is wrong, naming the key.
         what: String,

@@ -1,4 +1,77 @@
-//! canopy
+//! A real-time deferred renderer: every frame it deforms the scene into one world-space vertex buffer, regrows an LBVH over every
+//! mesh on the GPU, and traces shadow rays through those trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
+//!
+//! # The frame, in order
+//!
+//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a line.
+//!
+//! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at a time.
+//! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
+//! 3. [`accel::lbvh`]: `bounds`, `morton`, `sort`, `regroup`, `leaves`, `pyramid`, `hierarchy`, `tlas`: a tree over every mesh, all in one batch.
+//! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
+//! 5. [`render::shadow_rays`]: a ray per pixel and light through the trees, to a bit of visibility; or, to compare with,
+//!    [`render::shadow_map`]: depth of the merged scene as each light sees it.
+//! 6. [`render::lighting`]: G-buffer, lights and visibility to HDR radiance.
+//! 7. [`render::blend`]: alpha-blended surfaces over it, back to front, with shadows of the same kind.
+//! 8. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
+//! 9. [`render::tonemap`]: radiance, or that channel, to the display.
+//!
+//! [`render::mipmap`] runs when a scene is uploaded.
+//!
+//! # The layers
+//!
+//! ```text
+//! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
+//! app, cli, render ─► scene                 data and loading: no wgpu
+//! app, cli ─► output ─► render              files that leave the program
+//! app, cli, tests ─► reference ─► scene, gpu::layout
+//! ```
+//!
+//! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui, but the binary. [`gpu`] knows no
+//! pass, [`accel`] no scene and no renderer. Passes never name each other: they meet in [`render`]. `tests/layers.rs` holds all this.
+//! A pass has one name everywhere: its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
+//!
+//! # Conventions
+//!
+//! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and candela. A matrix is named by its
+//! spaces, `world_from_view`. Depth is reversed: 1 is near, 0 is far. Fallible functions return [`Error`], a line for the person who has to act.
+//!
+//! # The tree alone
+//!
+//! [`accel`] takes any triangles that lie in GPU memory:
+//!
+//! ```no_run
+//! use canopy::{
+//!     accel::{Geometry, Lbvh, trace::{Query, Ray, Trace}},
+//!     config::Config,
+//!     gpu::{Gpu, layout::MeshRange, profiler::Profiler},
+//! };
+//!
+//! # fn main() -> canopy::Result<()> {
+//! let gpu = Gpu::new(&Config::default().gpu)?;
+//! let storage = wgpu::BufferUsages::STORAGE;
+//! let positions = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+//! let geometry = Geometry {
+//!     positions: &gpu.buffer_with("positions", &positions, storage),
+//!     indices: &gpu.buffer_with("indices", &[[0u32, 1, 2]], storage),
+//!     triangle_info: &gpu.buffer_with("triangle_info", &[[0u32, 0]], storage),
+//!     meshes: &[MeshRange { first_triangle: 0, triangle_count: 1, first_vertex: 0 }],
+//! };
+//! let lbvh = Lbvh::new(&gpu)?;
+//! let tree = lbvh.tree(&gpu, &geometry)?;
+//!
+//! // Again whenever the positions have changed: nothing here waits.
+//! let mut profiler = Profiler::new(&gpu)?;
+//! let mut encoder = gpu.encoder("build");
+//! lbvh.record(&mut profiler.scope("build", &mut encoder), &tree);
+//! profiler.submit(&gpu, encoder);
+//!
+//! let ray = Ray { origin: [0.25, 0.25, 1.0], t_min: 0.0, direction: [0.0, 0.0, -1.0], t_max: 10.0 };
+//! let hits = Trace::new(&gpu)?.run(&gpu, &tree, &[ray], Query::ClosestHit, 4)?;
+//! assert_eq!((hits[0].t, hits[0].place), (1.0, 0));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod accel;
 #[cfg(feature = "viewer")]

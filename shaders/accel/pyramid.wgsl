@@ -3,7 +3,7 @@
 //
 // in   pyramid, level `base_level`
 // out  pyramid, levels base_level + 1 … base_level + 9
-// A workgroup takes 512 boxes. Below the first level, threads meet in shared memory only.
+// A workgroup takes 512 boxes. Above the first of its levels, threads meet in shared memory only.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/pyramid_store.wgsl"

@@ -34,7 +34,7 @@ struct Hit {
 
 const BVH_MISS = 0xffffffffu;
 
-// Nodes and triangles that this thread has visited.
+// Nodes, with rows of the TLAS, and triangles that this thread has visited.
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
 
@@ -55,7 +55,7 @@ fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
     return select(-1.0, enter, enter <= min(leave, ray.t_max));
 }
 
-// The ray against a triangle, both sides; true where it comes before `hit`. Edge functions by Plücker coordinates: the two triangles of an edge
+// The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's t_min and t_max. Edge functions by Plücker coordinates: the two triangles of an edge
 // compute exactly opposite values for it, so no ray slips between them.
 fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bool {
     let a = triangle.v0 - ray.origin;

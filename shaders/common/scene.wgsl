@@ -4,7 +4,7 @@
 // Normal (3 floats) and tangent (4) of each vertex.
 @group(2) @binding(1) var<storage, read> frames: array<f32>;
 @group(2) @binding(2) var<storage, read> indices: array<u32>;
-// Three words pairs a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
+// Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
 // What rays need of materials: a header of 16 words per material, then texels of alpha, four to a word.
 @group(2) @binding(4) var<storage, read> alpha: array<u32>;

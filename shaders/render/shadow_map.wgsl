@@ -1,6 +1,6 @@
 // shadow_map: depth of the merged scene from a light, one layer a draw (reversed: 1 near, 0 far).
 //
-// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 0); the material (group 3)
+// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1); the material (group 3)
 // out  depth
 // Opaque surfaces have no fragment shader.
 #import "common/frame.wgsl"

@@ -1,7 +1,8 @@
 // shadow_rays: one shadow ray per pixel and light.
 //
 // in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1)
-// out  visibility: bit i of layer i / 32 is set where light i arrives; cost: nodes and triangles visited, 16 bits each;
+// out  visibility: bit i % 32 of layer i / 32 is set where light i arrives; cost: nodes (with rows of the TLAS) and triangles visited,
+//      16 bits each, at most 65,535;
 //      ray_count: rays sent, added to what it held
 // One thread per pixel, in tiles of 8 × 8. No ray is sent to a light that is out of range, that the surface is turned away from as shaded, or
 // that its triangle is turned away from. Threads of different workgroups meet only in atomicAdd.

@@ -70,7 +70,7 @@ pub fn bind_group(
 }
 
 /// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the shader's
-/// `workgroup_index` (common/dispatch.wgsl) flattens it again; the last row may run over, so shaders check their bounds.
+/// `dispatch_workgroup` (common/dispatch.wgsl) flattens it again; the last row may run over, so shaders check their bounds.
 pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;
     let rows = groups.div_ceil(LIMIT);

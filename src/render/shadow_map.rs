@@ -284,7 +284,7 @@ impl Maps {
     }
 }
 
-/// A direction at right angles to looking along `direction`.
+/// An up direction that is not parallel to looking along `direction`.
 fn up_for(direction: Vec3) -> Vec3 {
     if direction.y.abs() > 0.99 {
         Vec3::Z
