@@ -7,7 +7,7 @@ use crate::{
     gpu::Gpu,
     output::{self, picture},
     reference::deform,
-    render::{Channel, FrameInput, Renderer, SceneBuffers, View},
+    render::{Channel, FrameInput, FrameStats, Renderer, SceneBuffers, View},
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
@@ -114,6 +114,8 @@ struct Shot {
     gpu: Gpu,
     renderer: Renderer,
     buffers: SceneBuffers,
+    /// Of the last frame.
+    stats: FrameStats,
 }
 
 impl Shot {
@@ -155,6 +157,7 @@ impl Shot {
             gpu,
             renderer,
             buffers,
+            stats: FrameStats::default(),
         })
     }
 
@@ -196,7 +199,11 @@ impl Shot {
         self.renderer
             .record(&self.gpu, &mut encoder, &input, &target_view)?;
         self.renderer.submit(&self.gpu, encoder);
-        self.gpu.wait()
+        self.gpu.wait()?;
+        self.renderer.collect(&self.gpu);
+        // Reading channels back is not the frame's time.
+        self.stats = self.renderer.stats().clone();
+        Ok(())
     }
 
     fn encode(&mut self, output: &Output, target: &wgpu::Texture) -> Result<Vec<u8>> {
@@ -216,9 +223,8 @@ impl Shot {
         }
     }
 
-    fn write_stats(mut self, path: &Path) -> Result<()> {
-        self.renderer.collect(&self.gpu);
-        let stats = self.renderer.stats();
+    fn write_stats(self, path: &Path) -> Result<()> {
+        let stats = &self.stats;
         let passes = stats
             .passes
             .iter()

@@ -1,8 +1,13 @@
-//! Bind group layouts that several passes share: the frame (group 0), the scene (group 2), a material (group 3). The tree is group 1.
+//! Bind group layouts that several passes share: the frame (group 0), the tree (1), the scene (2), a material (3); and the raster pipeline
+//! over them.
 
-use crate::gpu::{
-    Gpu,
-    pass::{self, Binding},
+use super::targets::DEPTH_FORMAT;
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        pass::{self, Binding},
+    },
 };
 use wgpu::ShaderStages;
 
@@ -57,5 +62,65 @@ impl Layouts {
             ),
             material,
         }
+    }
+
+    /// A pipeline over the merged scene with the vertex shader of common/material.wgsl. With `rays` its fragments may trace, and it leaves
+    /// depth as it is.
+    pub(super) fn merged_pipeline(
+        &self,
+        gpu: &Gpu,
+        module: &wgpu::ShaderModule,
+        entry: &str,
+        targets: &[Option<wgpu::ColorTargetState>],
+        cull_mode: Option<wgpu::Face>,
+        rays: bool,
+    ) -> Result<wgpu::RenderPipeline> {
+        // The G-buffer's fragments send no rays: it has no tree bound.
+        let tree = rays.then_some(&self.tree);
+        let layout = gpu
+            .device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(entry),
+                bind_group_layouts: &[
+                    Some(&self.frame),
+                    tree,
+                    Some(&self.scene),
+                    Some(&self.material),
+                ],
+                immediate_size: 0,
+            });
+        gpu.catch(|| {
+            gpu.device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: Some(entry),
+                    layout: Some(&layout),
+                    vertex: wgpu::VertexState {
+                        module,
+                        entry_point: Some("merged_vertex"),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        buffers: &[],
+                    },
+                    primitive: wgpu::PrimitiveState {
+                        cull_mode,
+                        ..Default::default()
+                    },
+                    depth_stencil: Some(wgpu::DepthStencilState {
+                        format: DEPTH_FORMAT,
+                        depth_write_enabled: Some(!rays),
+                        depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
+                        stencil: wgpu::StencilState::default(),
+                        bias: wgpu::DepthBiasState::default(),
+                    }),
+                    multisample: wgpu::MultisampleState::default(),
+                    fragment: Some(wgpu::FragmentState {
+                        module,
+                        entry_point: Some(entry),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        targets,
+                    }),
+                    multiview_mask: None,
+                    cache: None,
+                })
+        })
     }
 }

@@ -3,7 +3,6 @@
 use super::{
     FrameInput,
     bindings::Layouts,
-    gbuffer::merged_pipeline,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
@@ -30,11 +29,10 @@ impl Blend {
             write_mask: wgpu::ColorWrites::ALL,
         };
         let pipeline = |cull| {
-            merged_pipeline(
+            layouts.merged_pipeline(
                 gpu,
                 &module,
                 "blend",
-                layouts,
                 &[Some(target.clone())],
                 Some(cull),
                 true,

@@ -3,7 +3,7 @@
 use super::{
     bindings::Layouts,
     scene_buffers::SceneBuffers,
-    targets::{DEPTH_FORMAT, GBUFFER_FORMATS, Targets},
+    targets::{GBUFFER_FORMATS, Targets},
 };
 use crate::{
     Result,
@@ -24,7 +24,7 @@ impl GBuffer {
         let module = shader::module(gpu, "render/gbuffer.wgsl")?;
         let targets = GBUFFER_FORMATS.map(|format| Some(format.into()));
         let pipeline = |cull_mode| {
-            merged_pipeline(gpu, &module, "gbuffer", layouts, &targets, cull_mode, false)
+            layouts.merged_pipeline(gpu, &module, "gbuffer", &targets, cull_mode, false)
         };
         Ok(Self {
             single_sided: pipeline(Some(wgpu::Face::Back))?,
@@ -78,64 +78,4 @@ impl GBuffer {
             pass.draw(run.corners(), 0..1);
         }
     }
-}
-
-/// A pipeline over the merged scene with the vertex shader of common/material.wgsl. With `rays` its fragments may trace, and it leaves
-/// depth as it is.
-pub(super) fn merged_pipeline(
-    gpu: &Gpu,
-    module: &wgpu::ShaderModule,
-    entry: &str,
-    layouts: &Layouts,
-    targets: &[Option<wgpu::ColorTargetState>],
-    cull_mode: Option<wgpu::Face>,
-    rays: bool,
-) -> Result<wgpu::RenderPipeline> {
-    // The G-buffer's fragments send no rays: it has no tree bound.
-    let tree = rays.then_some(&layouts.tree);
-    let layout = gpu
-        .device
-        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(entry),
-            bind_group_layouts: &[
-                Some(&layouts.frame),
-                tree,
-                Some(&layouts.scene),
-                Some(&layouts.material),
-            ],
-            immediate_size: 0,
-        });
-    gpu.catch(|| {
-        gpu.device
-            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(entry),
-                layout: Some(&layout),
-                vertex: wgpu::VertexState {
-                    module,
-                    entry_point: Some("merged_vertex"),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    buffers: &[],
-                },
-                primitive: wgpu::PrimitiveState {
-                    cull_mode,
-                    ..Default::default()
-                },
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH_FORMAT,
-                    depth_write_enabled: Some(!rays),
-                    depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
-                    stencil: wgpu::StencilState::default(),
-                    bias: wgpu::DepthBiasState::default(),
-                }),
-                multisample: wgpu::MultisampleState::default(),
-                fragment: Some(wgpu::FragmentState {
-                    module,
-                    entry_point: Some(entry),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    targets,
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-    })
 }
