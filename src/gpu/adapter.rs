@@ -135,6 +135,30 @@ fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     adapters
 }
 
+/// Formats that passes draw and store to; WebGPU promises them, old drivers of OpenGL do not.
+const FORMATS: &[(wgpu::TextureFormat, wgpu::TextureUsages)] = &[
+    (
+        wgpu::TextureFormat::Rgba32Float,
+        wgpu::TextureUsages::RENDER_ATTACHMENT,
+    ),
+    (
+        wgpu::TextureFormat::Rgba32Float,
+        wgpu::TextureUsages::STORAGE_BINDING,
+    ),
+    (
+        wgpu::TextureFormat::R32Uint,
+        wgpu::TextureUsages::RENDER_ATTACHMENT,
+    ),
+    (
+        wgpu::TextureFormat::R32Uint,
+        wgpu::TextureUsages::STORAGE_BINDING,
+    ),
+    (
+        wgpu::TextureFormat::Rgba16Float,
+        wgpu::TextureUsages::STORAGE_BINDING,
+    ),
+];
+
 /// What `adapter` lacks for canopy, if anything.
 fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option<String> {
     let required = wgpu::Limits::default();
@@ -150,6 +174,15 @@ fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option
     required.check_limits_with_fail_fn(&limits, false, |name, needed, has| {
         missing.push(format!("{name} of {needed} (has {has})"));
     });
+    for (format, usage) in FORMATS {
+        if !adapter
+            .get_texture_format_features(*format)
+            .allowed_usages
+            .contains(*usage)
+        {
+            missing.push(format!("{format:?} textures as {usage:?}"));
+        }
+    }
     if surface.is_some_and(|surface| !adapter.is_surface_supported(surface)) {
         missing.push("drawing to this window".to_owned());
     }
