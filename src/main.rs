@@ -51,6 +51,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
+    // Before the window: who mistypes a name need not have a display to learn it.
+    for file in &args.files {
+        std::fs::metadata(file).map_err(|e| canopy::Error::io(file, e))?;
+    }
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
         files: args.files,

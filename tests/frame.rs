@@ -274,6 +274,33 @@ fn traced_shadows_of_point_and_spot_lights_are_those_of_brute_force() {
 }
 
 #[test]
+fn a_ground_that_is_large_and_tilted_does_not_shadow_itself() {
+    let gpu = gpu();
+    let tilt = glam::Quat::from_euler(glam::EulerRot::XYZ, 0.2, 0.0, 0.3);
+    for half_size in [10.0, 1e3, 1e4] {
+        let corner = tilt * Vec3::new(-half_size, 0.0, half_size);
+        let (u, v) = (tilt * Vec3::X, tilt * Vec3::NEG_Z);
+        let ground = quad(corner, 2.0 * half_size * u, 2.1 * half_size * v, 0);
+        let unlit = scene::Material {
+            unlit: true,
+            ..matte(Vec3::ONE)
+        };
+        for material in [matte(Vec3::ONE), unlit] {
+            let scene = scene([ground.clone()], vec![material]);
+            let mut stage = Stage::new(&gpu, &scene, SIZE);
+            let mut view = look_at(Vec3::new(1.0, 4.0, 2.0), Vec3::ZERO, 2.0 * half_size);
+            view.near = 0.1;
+            stage.draw(&Pose::new(&scene, None, 0.0), view);
+            let shadow = stage.channel(Channel::Shadow);
+            let covered = shadow.texels.iter().filter(|s| s[3] == 1.0);
+            let dark = covered.clone().filter(|s| s[0] == 0.0).count();
+            assert!(covered.count() > 3000, "the ground is out of sight");
+            assert_eq!(dark, 0, "acne on a ground of ±{half_size} m");
+        }
+    }
+}
+
+#[test]
 fn the_shadow_comparer_can_fail() {
     let image = |values: &[f32]| FloatImage {
         width: values.len() as u32,

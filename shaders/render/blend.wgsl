@@ -8,12 +8,12 @@
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 
-fn visibility(i: u32, s: Surface, geometric_normal: vec3f, sample: LightSample) -> f32 {
+fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     if frame.shadow_mode == SHADOWS_RAYS {
-        if dot(geometric_normal, sample.to_light) <= 0.0 {
+        if dot(start.geometric_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
-        return select(0.0, 1.0, shadow_ray_arrives(s.position, geometric_normal, sample));
+        return select(0.0, 1.0, shadow_ray_arrives(start, sample));
     }
     if frame.shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, s.position, s.normal);
@@ -26,15 +26,14 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
-    let plane = cross(dpdx(in.position), dpdy(in.position));
     var radiance = s.emissive;
     if !s.unlit {
-        let geometric_normal = select(to_eye, normalize(plane) * sign(dot(plane, to_eye)), dot(plane, plane) > 0.0);
+        let start = shadow_ray_start(in.triangle, s.position);
         radiance += brdf_ambient(s, to_eye);
         for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, geometric_normal, sample);
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, start, sample);
             }
         }
     }

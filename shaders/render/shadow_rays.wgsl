@@ -6,9 +6,6 @@
 //      ray_count: rays sent, added to what it held
 // One thread per pixel, in tiles of 8 × 8. No ray is sent to a light that is out of range, that the surface is turned away from as shaded, or
 // that its triangle is turned away from. Threads of different workgroups meet only in atomicAdd.
-//
-// The G-buffer's position was interpolated; it is put back into its triangle's plane first, so that the offset of the ray's origin has only the
-// rounding of the vertices to overcome.
 #import "common/gbuffer.wgsl"
 #import "common/shadow_ray.wgsl"
 
@@ -21,27 +18,6 @@
 
 var<workgroup> rays_of_group: atomic<u32>;
 
-struct Start {
-    position: vec3f,
-    geometric_normal: vec3f,
-}
-
-// The point in its triangle's plane, and the plane's normal on the side of the eye.
-fn start_of(triangle: u32, position: vec3f) -> Start {
-    let v0 = scene_position(indices[3u * triangle]);
-    let v1 = scene_position(indices[3u * triangle + 1u]);
-    let v2 = scene_position(indices[3u * triangle + 2u]);
-    let cross_product = cross(v1 - v0, v2 - v0);
-    let largest = max(abs(cross_product.x), max(abs(cross_product.y), abs(cross_product.z)));
-    let to_eye = frame_to_eye(position);
-    if largest == 0.0 {
-        return Start(position, to_eye);
-    }
-    let normal = normalize(cross_product / largest);
-    let in_plane = position - dot(position - v0, normal) * normal;
-    return Start(in_plane, select(-normal, normal, dot(normal, to_eye) >= 0.0));
-}
-
 @compute @workgroup_size(8, 8)
 fn shadow_rays(@builtin(global_invocation_id) pixel: vec3u, @builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
@@ -51,11 +27,11 @@ fn shadow_rays(@builtin(global_invocation_id) pixel: vec3u, @builtin(local_invoc
     var rays = 0u;
     if all(pixel.xy < frame.size) {
         let texel = textureLoad(position_texture, pixel.xy, 0);
-        let surface = texel.w > 0.0;
-        var start = Start(vec3f(0.0), vec3f(0.0));
+        let surface = texel.w != 0.0;
+        var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = start_of(textureLoad(ids_texture, pixel.xy, 0).r - 1u, texel.xyz);
+            start = shadow_ray_start(textureLoad(ids_texture, pixel.xy, 0).r - 1u, texel.xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel.xy, 0).r);
         }
         for (var first = 0u; first < max(frame.light_count, 1u); first += 32u) {
@@ -67,7 +43,7 @@ fn shadow_rays(@builtin(global_invocation_id) pixel: vec3u, @builtin(local_invoc
                         continue;
                     }
                     rays++;
-                    if shadow_ray_arrives(start.position, start.geometric_normal, sample) {
+                    if shadow_ray_arrives(start, sample) {
                         word |= 1u << (i - first);
                     }
                 }

@@ -166,7 +166,7 @@ impl Shot {
         let animation = &self.config.animation;
         let (start, step) = (animation.time, animation.speed / self.config.output.fps);
         for frame in 0..args.frames {
-            let time = start + frame as f32 * step;
+            let time = self.wrapped(start + frame as f32 * step, frame);
             self.frame(time, &target)?;
             for output in outputs {
                 let path = output.name.frame(frame);
@@ -177,6 +177,17 @@ impl Shot {
         match &args.stats {
             Some(path) => self.write_stats(path),
             None => Ok(()),
+        }
+    }
+
+    /// A sequence goes on from the clip's beginning when it comes to the end; its first frame is where it was asked to be.
+    fn wrapped(&self, time: f32, frame: u32) -> f32 {
+        let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
+        let duration = clip.map_or(0.0, |clip| clip.duration_secs);
+        if frame > 0 && duration > 0.0 {
+            time.rem_euclid(duration)
+        } else {
+            time
         }
     }
 

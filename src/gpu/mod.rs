@@ -128,11 +128,9 @@ impl Gpu {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
-        let errors = [
-            pollster::block_on(validation.pop()),
-            pollster::block_on(memory.pop()),
-        ];
-        match errors.into_iter().flatten().next() {
+        let validation = pollster::block_on(validation.pop());
+        // Where memory was short, what failed to validate afterwards is its consequence.
+        match pollster::block_on(memory.pop()).or(validation) {
             Some(error) => Err(Error::Gpu(one_line(&error.to_string()))),
             None => Ok(result),
         }

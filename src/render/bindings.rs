@@ -53,7 +53,7 @@ impl Layouts {
                 gpu,
                 "scene",
                 &[
-                    (ShaderStages::VERTEX | ShaderStages::COMPUTE, Binding::Read),
+                    (ALL, Binding::Read),
                     (ShaderStages::VERTEX, Binding::Read),
                     (ALL, Binding::Read),
                     (ALL, Binding::Read),

@@ -413,7 +413,14 @@ impl Renderer {
             });
         }
         if (self.targets.size, self.targets.visibility_layers) != (size, Targets::layers(lights)) {
-            self.targets = gpu.catch(|| Targets::new(gpu, size, lights))?;
+            let targets = gpu.catch(|| Targets::new(gpu, size, lights));
+            self.targets = targets.map_err(|e| {
+                let picture = format!("{} × {} pixels", size[0], size[1]);
+                Error::Gpu(format!(
+                    "a picture of {picture} does not fit {}: {e}",
+                    gpu.info.name
+                ))
+            })?;
         }
         Ok(())
     }

@@ -186,7 +186,8 @@ impl Viewpoint {
     /// `focus` is the distance in metres to what is looked at, and never clipped.
     pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
-        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-4);
+        // Depth is reversed floats: a near plane this close costs no precision far away.
+        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-6);
         let near = near.min((focus * 0.1).max(reach * 1e-6));
         (near, reach * 4.0)
     }

@@ -15,7 +15,7 @@ use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
 use std::{collections::HashMap, f32::consts::FRAC_PI_2};
 
 /// Past this an intensity is no longer taken at its word: products with it leave the range of f32.
-const BRIGHTEST: f32 = 1e9;
+const BRIGHTEST: f32 = 1e30;
 
 /// Which of the file's nodes are in the scene, parents before children.
 #[derive(Debug)]
