@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{0}")]
     NotFound(String),
     /// The scene is larger than the adapter or the configured limits allow.
-    #[error("{what} needs {needed}, and {allowed} is allowed ({by})")]
+    #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
         /// What did not fit.
         what: String,

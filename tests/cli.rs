@@ -208,7 +208,7 @@ fn a_window_without_a_display_says_what_to_do() {
 fn render_writes_pictures_floats_and_figures() {
     let folder = Folder::new();
     let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 --fov 40 --stats s.json";
-    let aovs = "--aov position=p.exr --aov normal=n.png --aov depth=d.exr --aov shadow=s.exr --aov mesh=m.exr --aov cost=c.png";
+    let aovs = "--aov position=p.exr,normal=n.png --aov depth=d.exr --aov shadow=s.exr,mesh=m.exr,cost=c.png";
     folder.succeeds(&format!("{line} {aovs}"));
     let lit = picture(&folder.path("lit.png")).into_rgba8();
     assert_eq!(lit.dimensions(), (64, 48));

@@ -1176,6 +1176,9 @@ fn limits_count_every_copy() {
     refused(&builder, &["load.max_triangles", "120000"]);
     builder.json["nodes"] = json!(vec![json!({}); 200_001]);
     refused(&builder, &["load.max_nodes"]);
+    let mut builder = Builder::triangle();
+    builder.first_primitive()["targets"] = json!(vec![json!({}); 20_000]);
+    refused(&builder, &["load.max_morph_bytes", "morph target"]);
 }
 
 // OBJ.

@@ -24,7 +24,9 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     if n_dot_l <= 0.0 {
         return vec3f(0.0);
     }
-    let half_vector = normalize(to_eye + to_light);
+    let sum = to_eye + to_light;
+    // Opposite directions have no half vector; the normal stands in for it.
+    let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let n_dot_h = saturate(dot(s.normal, half_vector));
     let v_dot_h = saturate(dot(to_eye, half_vector));

@@ -89,9 +89,15 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     var mesh = 0u;
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
+    // Each node, triangle and mesh comes up once at the most: a bound that no tree reaches, so that nothing hangs.
+    var steps = 2u * arrayLength(&triangles) + arrayLength(&tlas);
     loop {
         var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
         loop {
+            if steps == 0u {
+                break;
+            }
+            steps--;
             if place == end && node_index == BVH_MISS {
                 if depth > 0u {
                     depth--;

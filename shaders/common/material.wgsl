@@ -80,7 +80,8 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
     let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
 
-    var normal = normalize(in.normal);
+    // Opposite vertex normals cancel out in between.
+    var normal = select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
     if material_uv_set(2u) != 0u {
         let scaled = bump * vec3f(material.normal_scale, material.normal_scale, 1.0);
         let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;

@@ -75,8 +75,9 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case 10u: { value = vec3f(f32(info.y)); }
             case 11u: { value = vec3f(shadow(pixel, s)); }
             case 12u: {
+                // Only rays have a cost; what an earlier frame left is not this one's.
                 let cost = textureLoad(cost_texture, pixel, 0).r;
-                value = vec3f(f32(cost & 0xffffu), f32(cost >> 16u), 0.0);
+                value = select(vec3f(0.0), vec3f(f32(cost & 0xffffu), f32(cost >> 16u), 0.0), frame.shadow_mode == SHADOWS_RAYS);
             }
             default: {}
         }

@@ -83,7 +83,7 @@ impl Trace {
         let count = u32::try_from(rays.len()).unwrap_or(u32::MAX);
         let params = gpu.buffer_with(
             "trace.query",
-            &[[count, leaf_cutoff, 0, 0]],
+            &[[count, leaf_cutoff.max(1), 0, 0]],
             wgpu::BufferUsages::UNIFORM,
         );
         let ray_buffer = gpu.buffer_with("trace.rays", rays, wgpu::BufferUsages::STORAGE);

@@ -22,6 +22,8 @@ pub(super) struct Screen {
     scene: wgpu::Texture,
     /// The whole window.
     composite: wgpu::Texture,
+    /// Whether the surface is to be set up anew before its next image.
+    suboptimal: bool,
 }
 
 /// A part of the window in pixels.
@@ -101,6 +103,7 @@ impl Screen {
             surface,
             surface_config,
             view_format,
+            suboptimal: false,
         };
         Ok((screen, gpu))
     }
@@ -145,9 +148,10 @@ impl Screen {
         if [self.scene.width(), self.scene.height()] != size {
             self.scene = gpu.catch(|| texture(gpu, "scene", size))?;
         }
-        Ok(self
-            .scene
-            .create_view(&wgpu::TextureViewDescriptor::default()))
+        Ok(self.scene.create_view(&wgpu::TextureViewDescriptor {
+            label: Some("scene"),
+            ..Default::default()
+        }))
     }
 
     /// Records what the window shows: the scene in `area` if there is one, and `paint` over everything.
@@ -173,9 +177,10 @@ impl Screen {
         let (device, queue) = (&gpu.device, &gpu.queue);
         self.egui
             .update_buffers(device, queue, encoder, &paint.triangles, &descriptor);
-        let view = self
-            .composite
-            .create_view(&wgpu::TextureViewDescriptor::default());
+        let view = self.composite.create_view(&wgpu::TextureViewDescriptor {
+            label: Some("window"),
+            ..Default::default()
+        });
         drop(begin(
             encoder,
             "background",
@@ -210,13 +215,15 @@ impl Screen {
 
     /// The surface's next image; `None` when there is none to be had just now.
     pub(super) fn acquire(&mut self, gpu: &Gpu) -> Result<Option<wgpu::SurfaceTexture>> {
+        if std::mem::take(&mut self.suboptimal) {
+            self.configure(gpu)?;
+        }
         match self.surface.get_current_texture() {
             Acquired::Success(image) => Ok(Some(image)),
             Acquired::Suboptimal(image) => {
-                // Must be gone before the surface is set up anew.
-                drop(image);
-                self.configure(gpu)?;
-                Ok(None)
+                // It can still be shown; the surface is set up anew once it has gone.
+                self.suboptimal = true;
+                Ok(Some(image))
             }
             Acquired::Outdated => {
                 self.configure(gpu)?;
@@ -238,9 +245,10 @@ impl Screen {
         encoder: &mut wgpu::CommandEncoder,
         image: &wgpu::SurfaceTexture,
     ) {
-        let source = self
-            .composite
-            .create_view(&wgpu::TextureViewDescriptor::default());
+        let source = self.composite.create_view(&wgpu::TextureViewDescriptor {
+            label: Some("surface"),
+            ..Default::default()
+        });
         let target = image.texture.create_view(&wgpu::TextureViewDescriptor {
             format: Some(self.view_format),
             ..Default::default()

@@ -61,7 +61,10 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
         size: SIZE,
     };
     let mut encoder = gpu.encoder("export");
-    let view = target.create_view(&wgpu::TextureViewDescriptor::default());
+    let view = target.create_view(&wgpu::TextureViewDescriptor {
+        label: Some("export"),
+        ..Default::default()
+    });
     renderer.record(&gpu, &mut encoder, &input, &view)?;
     renderer.submit(&gpu, encoder);
     gpu.wait()?;

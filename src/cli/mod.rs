@@ -159,7 +159,17 @@ impl Cli {
                     !letters.is_empty() && letters.chars().all(|c| "vq".contains(c))
                 })
         };
-        let first = 1 + args.iter().skip(1).take_while(|arg| flag(arg)).count();
+        let valued = ["--config", "--set", "--adapter", "--backend"];
+        let mut first = 1;
+        while let Some(arg) = args.get(first) {
+            let text = arg.to_string_lossy();
+            first += match text.split_once('=') {
+                Some((name, _)) if valued.contains(&name) => 1,
+                None if valued.contains(&&*text) => 2,
+                _ if flag(arg) => 1,
+                _ => break,
+            };
+        }
         let known = args.get(first).is_some_and(|arg| {
             let text = arg.to_string_lossy();
             let commands = <Self as clap::CommandFactory>::command();
@@ -355,6 +365,10 @@ mod tests {
             Command::Adapters(_)
         ));
         assert_eq!(parse("-vv adapters").unwrap().common.verbose, 2);
+        let global = parse("--set a.b=c --adapter=foo -q --backend vk info x.glb").unwrap();
+        assert!(matches!(global.command, Command::Info(_)) && global.common.set == ["a.b=c"]);
+        let view = parse("--config my.toml x.glb").unwrap();
+        assert!(matches!(view.command, Command::View(_)));
     }
 
     #[test]

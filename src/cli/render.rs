@@ -41,7 +41,7 @@ pub struct RenderArgs {
     pub fps: Option<f64>,
     /// A channel of the frame as well (position, normal, albedo, roughness, metallic, occlusion, emissive, depth, mesh, material,
     /// shadow, cost): .exr holds the floats, .png a picture
-    #[arg(long, value_name = "NAME=FILE", value_parser = aov)]
+    #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', value_parser = aov)]
     pub aov: Vec<(Channel, PathBuf)>,
     /// Counts and timings of the last frame as JSON
     #[arg(long, value_name = "FILE.json")]
@@ -206,7 +206,10 @@ impl Shot {
             size: self.config.output.size,
         };
         let mut encoder = self.gpu.encoder("frame");
-        let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
+        let target_view = target.create_view(&wgpu::TextureViewDescriptor {
+            label: Some("picture"),
+            ..Default::default()
+        });
         self.renderer
             .record(&self.gpu, &mut encoder, &input, &target_view)?;
         self.renderer.submit(&self.gpu, encoder);

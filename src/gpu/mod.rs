@@ -10,6 +10,7 @@ pub mod shader;
 pub use adapter::{AdapterReport, Display, adapters, instance};
 
 use crate::{Error, Result, config};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -79,10 +80,12 @@ impl Gpu {
         let errors = Arc::new(Mutex::new(Vec::new()));
         let log = {
             let errors = errors.clone();
+            let reported = Arc::new(Mutex::new(HashSet::new()));
             move |message: String| {
-                let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
                 // A broken pass repeats its error every frame: once is enough.
-                if !errors.contains(&message) && errors.len() < 16 {
+                if reported.len() < 256 && reported.insert(message.clone()) {
+                    let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
                     errors.push(message);
                 }
             }
@@ -110,7 +113,7 @@ impl Gpu {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
 
-    /// Errors that wgpu reported outside of any scope, each once since the last call.
+    /// Errors that wgpu reported outside of any scope since the last call, each only the first time.
     pub fn take_errors(&self) -> Vec<String> {
         std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -43,6 +43,16 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .collect()
 }
 
+/// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the sun counted.
+pub fn without_room(scene: &Scene, config: &Config) -> usize {
+    let lights = scene
+        .nodes
+        .iter()
+        .filter(|node| node.light.is_some())
+        .count();
+    (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
+}
+
 /// Whether the configuration's sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Config) -> bool {
     match config.sun.enabled {

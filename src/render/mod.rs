@@ -210,6 +210,8 @@ pub struct Renderer {
     stats: FrameStats,
     /// Group 0 of the last frame, for reading its channels.
     frame: Option<wgpu::BindGroup>,
+    /// Whether that frame sent rays.
+    traces: bool,
 }
 
 impl Renderer {
@@ -230,6 +232,7 @@ impl Renderer {
             targets: Targets::new(gpu, [1, 1], 0),
             stats: FrameStats::default(),
             frame: None,
+            traces: false,
             uploader: Arc::new(uploader),
         })
     }
@@ -254,7 +257,7 @@ impl Renderer {
         let bounds = finite_union(&parts);
         let mut lights = lights::gather(input.scene, input.pose, input.config);
         let shadow_views = match shadows.mode {
-            ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds),
+            ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds)?,
             ShadowMode::Off | ShadowMode::Rays => Vec::new(),
         };
         self.resize(gpu, input.size, lights.len() as u32)?;
@@ -307,6 +310,7 @@ impl Renderer {
         drop(scope);
 
         self.frame = Some(frame);
+        self.traces = shadows.mode == ShadowMode::Rays;
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
             cpu_record_ms: stopwatch.ms(),
@@ -320,7 +324,7 @@ impl Renderer {
                 .map(|mesh| mesh.triangle_count.saturating_sub(1))
                 .sum(),
             lights: lights.len() as u32,
-            rays: self.stats.rays,
+            rays: 0,
             tree_dispatches: lbvh::DISPATCHES,
         };
         Ok(())
@@ -338,7 +342,9 @@ impl Renderer {
         self.profiler.collect(gpu);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
-        self.stats.rays = u64::from(self.shadow_rays.ray_count.last());
+        if self.traces {
+            self.stats.rays = u64::from(self.shadow_rays.ray_count.last());
+        }
     }
 
     /// The figures of the last frames.

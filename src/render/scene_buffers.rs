@@ -3,6 +3,7 @@
 use super::{
     bindings::Layouts,
     deform::Deform,
+    lights,
     materials::{Materials, alpha_table},
     mipmap::Mipmap,
 };
@@ -12,7 +13,7 @@ use crate::{
     config::Config,
     gpu::{
         Gpu,
-        layout::{DeformPart, MeshRange, NEEDS_CONSENT},
+        layout::{DeformPart, LIGHT_LIMIT, MeshRange, NEEDS_CONSENT},
         pass,
     },
     scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
@@ -121,32 +122,22 @@ impl Uploader {
 
     /// Uploads `scene`, or says which limit it does not fit.
     pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<SceneBuffers> {
+        match lights::without_room(scene, config) {
+            0 => {}
+            more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
+        }
+        Sizes::of(scene).check(gpu, config)?;
+        gpu.catch(|| self.make_buffers(gpu, scene))?
+    }
+
+    /// The buffers of a scene whose sizes have been checked.
+    fn make_buffers(&self, gpu: &Gpu, scene: &Scene) -> Result<SceneBuffers> {
         let Self {
             layouts,
             deform,
             lbvh,
             mipmap,
         } = self;
-        let (vertices, triangles) = count(scene);
-        let limit = |needed: u64, allowed: u64, by: &str| {
-            let what = "the scene".to_owned();
-            let text = |n| format!("{n} triangles");
-            if needed > allowed {
-                Err(Error::Limit {
-                    what,
-                    needed: text(needed),
-                    allowed: text(allowed),
-                    by: by.into(),
-                })
-            } else {
-                Ok(())
-            }
-        };
-        limit(triangles, config.load.max_triangles, "load.max_triangles")?;
-        gpu.check_binding("the merged normals and tangents", vertices * 28)?;
-        gpu.check_binding("the merged indices", triangles * 12)?;
-        gpu.check_binding("the tree's nodes", triangles * 64)?;
-
         let merge = merge(scene);
         let (vertex_count, triangle_count) = (
             merge.part_of_vertex.len() as u32,
@@ -154,35 +145,22 @@ impl Uploader {
         );
         let weights_at = 16 * merge.matrix_count as usize;
         let pose_bytes = 4 * (weights_at + merge.weight_count as usize) as u64;
-        for (what, bytes) in [
-            ("the bind-pose vertices", merge.sources.len() * 4),
-            ("the joint influences", merge.influences.len() * 8),
-            ("the morph targets", merge.deltas.len() * 4),
-            ("the joint and node matrices", pose_bytes as usize),
-        ] {
-            gpu.check_binding(what, bytes as u64)?;
-        }
 
         let storage = wgpu::BufferUsages::STORAGE;
         let merged = storage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
-        let buffers = gpu.catch(|| {
-            let positions = gpu.buffer("merged.positions", u64::from(vertex_count) * 12, merged);
-            let frames = gpu.buffer("merged.frames", u64::from(vertex_count) * 28, merged);
-            let vertices = gpu.buffer_with("merged.vertices", &merge.vertices, merged);
-            let index_usage = storage
-                | wgpu::BufferUsages::INDEX
-                | wgpu::BufferUsages::COPY_SRC
-                | wgpu::BufferUsages::COPY_DST;
-            let indices = gpu.buffer(
-                "merged.indices",
-                u64::from(triangle_count) * 12,
-                index_usage,
-            );
-            let triangle_info =
-                gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage);
-            (positions, frames, vertices, indices, triangle_info)
-        })?;
-        let (positions, frames, vertices, indices, triangle_info) = buffers;
+        let positions = gpu.buffer("merged.positions", u64::from(vertex_count) * 12, merged);
+        let frames = gpu.buffer("merged.frames", u64::from(vertex_count) * 28, merged);
+        let vertices = gpu.buffer_with("merged.vertices", &merge.vertices, merged);
+        let index_usage = storage
+            | wgpu::BufferUsages::INDEX
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let indices = gpu.buffer(
+            "merged.indices",
+            u64::from(triangle_count) * 12,
+            index_usage,
+        );
+        let triangle_info = gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage);
         let pose = gpu.buffer(
             "deform.pose",
             pose_bytes,
@@ -223,7 +201,7 @@ impl Uploader {
             triangle_info: &triangle_info,
             meshes: &merge.meshes,
         };
-        let tree = gpu.catch(|| lbvh.tree(gpu, &geometry))??;
+        let tree = lbvh.tree(gpu, &geometry)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
         let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
@@ -234,7 +212,7 @@ impl Uploader {
                 .copied()
                 .filter(move |run| alpha_mode(run) == mode)
         };
-        let buffers = SceneBuffers {
+        Ok(SceneBuffers {
             solid: joined(
                 merge
                     .runs
@@ -270,9 +248,7 @@ impl Uploader {
             materials,
             pose,
             weights_at,
-        };
-        gpu.check()?;
-        Ok(buffers)
+        })
     }
 }
 
@@ -342,18 +318,69 @@ impl SceneBuffers {
     }
 }
 
-/// Vertices and triangles of the merged buffers, in numbers that do not overflow.
-fn count(scene: &Scene) -> (u64, u64) {
-    let of = |mesh: usize| {
-        let primitives = &scene.meshes[mesh].primitives;
-        primitives.iter().fold((0, 0), |(v, t), p| {
-            (v + p.positions.len() as u64, t + p.indices.len() as u64)
-        })
-    };
-    scene
-        .instances()
-        .map(|(_, mesh)| of(mesh))
-        .fold((0, 0), |(v, t), (dv, dt)| (v + dv, t + dt))
+/// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.
+#[derive(Debug, Default)]
+struct Sizes {
+    vertices: u64,
+    triangles: u64,
+    /// Bind-pose vertices, once per mesh.
+    sources: u64,
+    influences: u64,
+    /// Morph offsets: targets × vertices, once per mesh.
+    deltas: u64,
+    matrices: u64,
+    weights: u64,
+}
+
+impl Sizes {
+    fn of(scene: &Scene) -> Self {
+        let mut sizes = Self::default();
+        let mut seen = vec![false; scene.meshes.len()];
+        for (node, mesh) in scene.instances() {
+            let skin = scene.nodes[node].skin;
+            let primitives = &scene.meshes[mesh].primitives;
+            let targets = primitives.iter().map(|primitive| primitive.targets.len());
+            sizes.weights += targets.max().unwrap_or(0) as u64;
+            sizes.matrices += 1 + skin.map_or(0, |skin| scene.skins[skin].joints.len() as u64);
+            let first = !std::mem::replace(&mut seen[mesh], true);
+            for primitive in primitives {
+                let vertices = primitive.positions.len() as u64;
+                sizes.vertices += vertices;
+                sizes.triangles += primitive.indices.len() as u64;
+                if first {
+                    sizes.sources += vertices;
+                    sizes.influences += primitive.joints.len() as u64;
+                    sizes.deltas += vertices * primitive.targets.len() as u64;
+                }
+            }
+        }
+        sizes
+    }
+
+    /// Fails with the first that the configuration or the device does not allow.
+    fn check(&self, gpu: &Gpu, config: &Config) -> Result<()> {
+        let allowed = config.load.max_triangles;
+        if self.triangles > allowed {
+            return Err(Error::Limit {
+                what: "the scene".into(),
+                needed: format!("{} triangles", self.triangles),
+                allowed: format!("{allowed} triangles"),
+                by: "load.max_triangles".into(),
+            });
+        }
+        for (what, count, bytes) in [
+            ("the merged normals and tangents", self.vertices, 28),
+            ("the merged indices", self.triangles, 12),
+            ("the tree's nodes", self.triangles, 64),
+            ("the bind-pose vertices", self.sources, 40),
+            ("the joint influences", self.influences, 8),
+            ("the morph targets", self.deltas, 36),
+            ("the pose", 16 * self.matrices + self.weights, 4),
+        ] {
+            gpu.check_binding(what, count * bytes)?;
+        }
+        Ok(())
+    }
 }
 
 /// Puts the scene together: sources once per mesh, merged vertices and triangles once per instance.

@@ -159,7 +159,7 @@ impl ShadowMap {
         input: &FrameInput<'_>,
         lights: &mut [Light],
         scene: Aabb,
-    ) -> Vec<ShadowView> {
+    ) -> Result<Vec<ShadowView>> {
         let wanted: u32 = lights
             .iter()
             .map(|light| if light.kind == POINT { 6 } else { 1 })
@@ -174,7 +174,7 @@ impl ShadowMap {
             resolution /= 2;
         }
         if (self.maps.resolution, self.maps.layers) != (resolution, layers) {
-            self.maps = Maps::new(gpu, resolution, layers);
+            self.maps = gpu.catch(|| Maps::new(gpu, resolution, layers))?;
         }
         let mut views = Vec::new();
         for light in lights {
@@ -197,7 +197,7 @@ impl ShadowMap {
                 bytemuck::bytes_of(&view.clip_from_world),
             );
         }
-        views
+        Ok(views)
     }
 
     /// Draws every layer.
@@ -341,7 +341,8 @@ fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
         to_far_side
     }
     .max(1e-6);
-    (far * 5e-4, far)
+    // Depth is reversed floats: a near plane this close costs no precision.
+    (far * 1e-6, far)
 }
 
 fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {

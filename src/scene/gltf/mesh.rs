@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         primitive.uv1 = self.texture_coordinates(1, &sources, count)?;
         self.colors(&mut primitive, &sources, count)?;
         self.joints(&mut primitive, &sources, count, load)?;
-        self.targets(&mut primitive, &sources, count, load)?;
+        self.targets(&mut primitive, &sources, count, instances, load)?;
         self.normals(&mut primitive, &sources, count)?;
         if primitive.tangents.is_empty() {
             match look.normal_texture {
@@ -352,10 +352,20 @@ impl<'a> Reader<'a> {
         primitive: &mut Primitive,
         sources: &[u32],
         count: Option<usize>,
+        instances: u64,
         load: &mut Load<'_>,
     ) -> Result<()> {
         for (number, json) in self.json.targets.iter().flatten().enumerate() {
-            let mut read = |index: Option<usize>, attribute: &str| -> Result<Vec<Vec3>> {
+            // What the renderer keeps of a target, whatever the file leaves out of it, and a weight for each node.
+            let bytes = (3 * sources.len() * size_of::<Vec3>()) as u64 + 4 * instances;
+            load.take_animation_bytes(bytes, || {
+                format!(
+                    "{}: {}: morph target {number}",
+                    self.file.path.display(),
+                    self.name
+                )
+            })?;
+            let read = |index: Option<usize>, attribute: &str| -> Result<Vec<Vec3>> {
                 let Some(index) = index else {
                     return Ok(Vec::new());
                 };
@@ -367,10 +377,6 @@ impl<'a> Reader<'a> {
                         "{user}: accessor {index} has {has} elements for {needs} vertices"
                     )));
                 }
-                let bytes = (sources.len() * size_of::<Vec3>()) as u64;
-                load.take_animation_bytes(bytes, || {
-                    format!("{}: {user}", self.file.path.display())
-                })?;
                 let offsets: Vec<Vec3> = sources
                     .iter()
                     .map(|&v| Vec3::from(accessor.floats(v as usize)))

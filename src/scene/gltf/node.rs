@@ -12,7 +12,10 @@ use ::gltf::json::{
     validation::Checked,
 };
 use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
-use std::{collections::HashMap, f32::consts::FRAC_PI_2};
+use std::{
+    collections::{HashMap, HashSet},
+    f32::consts::FRAC_PI_2,
+};
 
 /// Past this an intensity is no longer taken at its word: products with it leave the range of f32.
 const BRIGHTEST: f32 = 1e30;
@@ -88,7 +91,11 @@ pub(super) fn hierarchy(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarch
             .for_each(|&root| hierarchy.place(file, root, true)),
     }
     // Joints may lie outside the scene; they still move it.
+    let mut seen = HashSet::new();
     for (node, skin) in hierarchy.skinned(file) {
+        if !seen.insert(skin) {
+            continue;
+        }
         let skin = file.get(&file.root.skins, "skin", skin, || format!("node {node}"))?;
         for &joint in &skin.joints {
             let mut root = joint.value();
