@@ -7,7 +7,12 @@ mod common;
 use canopy::{
     config::{Config, ShadowMode, Switch},
     gpu::Gpu,
-    reference::{deform::deform, lbvh::Triangle, lbvh::triangles, trace::intersect},
+    reference::{
+        deform::deform,
+        lbvh::{Triangle, triangles},
+        lighting,
+        trace::{closest_hit, intersect},
+    },
     render::{Channel, FloatImage, View},
     scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
 };
@@ -484,6 +489,147 @@ fn blended_surfaces_show_what_is_behind_in_order() {
     assert!(
         (seen - expected).abs().max_element() < 0.01,
         "{seen} for {expected}"
+    );
+}
+
+/// A surface as the channels of a frame show it.
+fn surfaces(stage: &mut Stage<'_>) -> Vec<Option<lighting::Surface>> {
+    let mut channel = |channel| stage.channel(channel).texels;
+    let (position, normal) = (channel(Channel::Position), channel(Channel::Normal));
+    let (albedo, emissive) = (channel(Channel::Albedo), channel(Channel::Emissive));
+    let (roughness, metallic) = (channel(Channel::Roughness), channel(Channel::Metallic));
+    let occlusion = channel(Channel::Occlusion);
+    let surface = |i: usize| {
+        (position[i][3] == 1.0).then(|| lighting::Surface {
+            position: Vec3::from_slice(&position[i]),
+            normal: Vec3::from_slice(&normal[i]),
+            albedo: Vec3::from_slice(&albedo[i]),
+            occlusion: occlusion[i][0],
+            emissive: Vec3::from_slice(&emissive[i]),
+            roughness: roughness[i][0],
+            metallic: metallic[i][0],
+        })
+    };
+    (0..position.len()).map(surface).collect()
+}
+
+#[test]
+fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
+    let gpu = gpu();
+    let mut materials = Vec::new();
+    let mut balls = Vec::new();
+    for (i, roughness) in [0.0, 0.2, 0.5, 1.0].into_iter().enumerate() {
+        for (j, metallic) in [0.0, 0.4, 1.0].into_iter().enumerate() {
+            let center = Vec3::new(i as f32 - 1.5, j as f32 - 1.0, 0.0);
+            balls.push(sphere(center, 0.45, 24, materials.len()));
+            materials.push(scene::Material {
+                base_color: glam::Vec4::new(0.9, 0.5, 0.1 * i as f32, 1.0),
+                roughness,
+                metallic,
+                emissive: Vec3::new(0.0, 0.0, 0.05 * j as f32),
+                ..scene::Material::default()
+            });
+        }
+    }
+    let mut scene = scene(balls, materials);
+    let from = Vec3::new(1.0, 2.0, 2.5);
+    add_light(&mut scene, LightKind::Directional, 2.0, from, Vec3::ZERO);
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        6.0,
+        Vec3::new(-2.0, 0.5, 1.5),
+        Vec3::ZERO,
+    );
+    scene.lights[1].range = Some(4.0);
+    let cone = LightKind::Spot {
+        inner_angle: 0.2,
+        outer_angle: 0.6,
+    };
+    add_light(
+        &mut scene,
+        cone,
+        20.0,
+        Vec3::new(1.0, -1.0, 3.0),
+        Vec3::ZERO,
+    );
+    let mut stage = Stage::new(&gpu, &scene, [192, 144]);
+    stage.config.shadows.mode = ShadowMode::Off;
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
+    stage.draw(&pose, view);
+    let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
+    let config = stage.config.ambient.clone();
+    let ambient = lighting::Ambient {
+        sky: Vec3::from(config.sky) * config.strength,
+        ground: Vec3::from(config.ground) * config.strength,
+    };
+    let lit = stage.channel(Channel::Lit);
+    let (mut compared, mut brightest, mut worst) = (0, 0.0f64, 0.0f64);
+    for (surface, lit) in surfaces(&mut stage).iter().zip(&lit.texels) {
+        let Some(surface) = surface else { continue };
+        let to_eye = (view.eye() - surface.position).normalize();
+        let twin = lighting::lighting(surface, to_eye, &lights, ambient);
+        let error = (Vec3::from_slice(lit).as_dvec3() - twin)
+            .abs()
+            .max_element();
+        // Radiance is stored in half floats: 11 bits. Where a highlight is a pinprick, f32 is steeper than that.
+        worst = worst.max(error / (twin.max_element() + 0.05));
+        brightest = brightest.max(twin.max_element());
+        compared += 1;
+    }
+    assert!(
+        compared > 5000 && brightest > 5.0,
+        "{compared} pixels up to {brightest} test little"
+    );
+    assert!(
+        worst < 0.005,
+        "the largest error is {worst} of the twin's radiance"
+    );
+}
+
+#[test]
+fn the_gbuffer_holds_what_brute_force_sees() {
+    let gpu = gpu();
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    stage.draw(&Pose::new(&scene, None, 0.0), view);
+    let merged = stage.merged();
+    let soup = triangles(&merged.positions, &merged.indices);
+    let (position, mesh) = (
+        stage.channel(Channel::Position),
+        stage.channel(Channel::Mesh),
+    );
+    let corners = view.corners(SIZE[0] as f32 / SIZE[1] as f32);
+    let (mut differing, mut covered) = (0, 0);
+    for (i, (p, m)) in position.texels.iter().zip(&mesh.texels).enumerate() {
+        let x = (i as u32 % SIZE[0]) as f32 + 0.5;
+        let y = (i as u32 / SIZE[0]) as f32 + 0.5;
+        let (x, y) = (x / SIZE[0] as f32, 1.0 - y / SIZE[1] as f32);
+        // Near corners: left bottom, right bottom, left top.
+        let through = corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
+        let direction = (through - view.eye()).normalize();
+        let hit = closest_hit(&soup, view.eye(), direction, 0.0, 100.0);
+        covered += usize::from(hit.is_some());
+        let same = match hit {
+            None => p[3] == 0.0,
+            Some((triangle, t)) => {
+                let at = view.eye() + direction * t as f32;
+                let of = merged
+                    .meshes
+                    .iter()
+                    .position(|range| range.contains(&(triangle as u32)));
+                p[3] == 1.0 && at.distance(Vec3::from_slice(p)) < 1e-3 && of == Some(m[0] as usize)
+            }
+        };
+        differing += usize::from(!same);
+    }
+    // Silhouettes may fall on either side of a pixel's middle.
+    assert!(covered > 4000, "{covered} pixels test little");
+    assert!(
+        differing * 500 <= covered,
+        "{differing} of {covered} pixels differ"
     );
 }
 

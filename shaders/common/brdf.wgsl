@@ -5,10 +5,12 @@ const PI = 3.14159265358979;
 // Below this a highlight is smaller than a pixel and wider than f32 can hold.
 const ROUGHNESS_MIN = 0.045;
 
-fn brdf_ggx(n_dot_h: f32, alpha: f32) -> f32 {
-    let a2 = alpha * alpha;
-    let f = (n_dot_h * a2 - n_dot_h) * n_dot_h + 1.0;
-    return a2 / (PI * f * f);
+// By |n × h|² in the place of 1 − (n · h)²: near a highlight's peak the difference would be all rounding.
+fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
+    let sine = cross(normal, half_vector);
+    let cosine = alpha * dot(normal, half_vector);
+    let k = alpha / (dot(sine, sine) + cosine * cosine);
+    return k * k / PI;
 }
 
 fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
@@ -28,13 +30,15 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     // Opposite directions have no half vector; the normal stands in for it.
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
-    let n_dot_h = saturate(dot(s.normal, half_vector));
     let v_dot_h = saturate(dot(to_eye, half_vector));
     let alpha = pow(max(s.roughness, ROUGHNESS_MIN), 2.0);
+    // Schlick's Fresnel is linear in f0, so one evaluation serves the mix of dielectric and metal; what a dielectric does not reflect is
+    // scattered.
+    let grazing = pow(1.0 - v_dot_h, 5.0);
     let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
-    let fresnel = f0 + (1.0 - f0) * pow(1.0 - v_dot_h, 5.0);
-    let specular = fresnel * brdf_ggx(n_dot_h, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha);
-    let diffuse = (1.0 - fresnel) * (1.0 - s.metallic) * s.albedo / PI;
+    let fresnel = f0 + (1.0 - f0) * grazing;
+    let specular = fresnel * brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha);
+    let diffuse = (1.0 - s.metallic) * (0.96 - 0.96 * grazing) * s.albedo / PI;
     return (diffuse + specular) * n_dot_l;
 }
 

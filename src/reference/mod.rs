@@ -2,4 +2,5 @@
 
 pub mod deform;
 pub mod lbvh;
+pub mod lighting;
 pub mod trace;
