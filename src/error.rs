@@ -33,6 +33,9 @@ pub enum Error {
         /// What is wrong, naming the key.
         what: String,
     },
+    /// The command line asks for what cannot be, whatever the files hold: exit code 2.
+    #[error("{0}")]
+    Usage(String),
     /// What was asked for does not exist in the scene or on this machine (a clip, a camera, an AOV).
     #[error("{0}")]
     NotFound(String),

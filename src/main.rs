@@ -21,7 +21,10 @@ fn main() -> ExitCode {
             let line = error.to_string();
             let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(std::io::stderr(), "error: {line}").ok();
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                Some(canopy::Error::Usage(_)) => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

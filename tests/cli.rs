@@ -48,9 +48,13 @@ impl Folder {
 
     /// Fails with code 1 and one line, which holds `words`.
     fn fails(&self, line: &str, words: &[&str]) {
+        self.fails_with(1, line, words);
+    }
+
+    fn fails_with(&self, code: i32, line: &str, words: &[&str]) {
         let output = self.canopy(line);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
+        assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
         assert!(stderr.starts_with("error: "), "{line}: {stderr}");
         assert!(!stderr.contains(".rs:"), "{line}: {stderr}");
         assert!(stderr.matches("os error").count() < 2, "{line}: {stderr}");
@@ -128,8 +132,20 @@ fn failures_are_one_line_that_names_the_cause() {
             "info scene.obj --set tree.leaf_cutoff=99",
             &["tree.leaf_cutoff", "1 to 32"],
         ),
-        ("render scene.obj -o a.gif", &["a.gif", ".png or .exr"]),
         ("render scene.obj -o none/a.png", &["none"]),
+        ("render scene.obj -o a.png --clip Run", &["clip", "Run"]),
+        ("render scene.obj -o a.png --camera 3", &["camera", "3"]),
+    ] {
+        folder.fails(line, words);
+    }
+    assert_eq!(folder.names(), ["bad.toml", "scene.obj", "text.txt"]);
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_wrong_usage() {
+    let folder = Folder::new();
+    for (line, words) in [
+        ("render scene.obj -o a.gif", &["a.gif", ".png or .exr"][..]),
         (
             "render scene.obj -o a.png --frames 2",
             &["--frames 2", "{frame}"],
@@ -142,13 +158,11 @@ fn failures_are_one_line_that_names_the_cause() {
             "render scene.obj -o a.png --stats a.txt",
             &["a.txt", ".json"],
         ),
-        ("render scene.obj -o a.png --clip Run", &["clip", "Run"]),
-        ("render scene.obj -o a.png --camera 3", &["camera", "3"]),
         ("export scene.obj -o a.stl", &["a.stl", ".obj"]),
     ] {
-        folder.fails(line, words);
+        folder.fails_with(2, line, words);
     }
-    assert_eq!(folder.names(), ["bad.toml", "scene.obj", "text.txt"]);
+    assert_eq!(folder.names(), ["scene.obj"]);
 }
 
 #[test]

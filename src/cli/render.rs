@@ -78,7 +78,7 @@ fn outputs(args: &RenderArgs) -> Result<Vec<Output>> {
             extension: output::extension(path, &["png", "exr"])?,
         };
         if args.frames > 1 && !output.name.is_numbered() {
-            return Err(Error::NotFound(format!(
+            return Err(Error::Usage(format!(
                 "{}: --frames {} needs a name with {{frame}} in it, or every picture would replace the last",
                 path.display(),
                 args.frames
@@ -88,7 +88,7 @@ fn outputs(args: &RenderArgs) -> Result<Vec<Output>> {
             .iter()
             .any(|other: &Output| other.name == output.name)
         {
-            return Err(Error::NotFound(format!(
+            return Err(Error::Usage(format!(
                 "{}: is written twice",
                 path.display()
             )));

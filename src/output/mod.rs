@@ -48,7 +48,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] listing those that are.
+/// [`Error::Usage`] listing those that are.
 pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
     let extension = path
         .extension()
@@ -59,7 +59,7 @@ pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
         .copied()
         .ok_or_else(|| {
             let listed: Vec<_> = known.iter().map(|k| format!(".{k}")).collect();
-            Error::NotFound(format!(
+            Error::Usage(format!(
                 "{}: unknown output format; the name must end in {}",
                 path.display(),
                 listed.join(" or ")
@@ -95,7 +95,7 @@ impl Template {
                 number: Some(number),
                 path,
             }),
-            None => Err(Error::NotFound(format!(
+            None => Err(Error::Usage(format!(
                 "{}: expected {{frame}} or {{frame:4}} in the name",
                 path.display()
             ))),
