@@ -1,12 +1,12 @@
 // Traversal: the one core that every query shares. The tree is group 1.
 //
-// One loop takes a step per round: test a triangle, visit a node, or go on to the next mesh whose box the ray enters. A visited node's children
-// with at most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the nearer is next and the other is
-// stacked. The stack holds at most one entry a level, and a tree of 30-bit codes over n triangles has at most 30 + log2(n) levels; a tree
-// that outgrew the stack would still be traversed rightly, because a node that finds no room is tested as a range.
+// Three loops in turn (Aila and Laine 2009, "while-while"): on to the next mesh whose box the ray enters, down its nodes to triangles, through
+// those triangles. A visited node's children with at most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the
+// nearer is next and the other is stacked. The stack holds at most one entry a level, and a tree of 30-bit codes over n triangles has at most
+// 30 + log2(n) levels; a tree that outgrew the stack would still be traversed rightly, because a node that finds no room is tested as a range.
 //
 // Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep registers for all of it. For the
-// same reason the caller's consent is asked for outside of that loop.
+// same reason the caller's consent is asked for outside of those loops.
 //
 // The includer defines `bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool`, asked for triangles with NEEDS_CONSENT.
 #import "common/box.wgsl"
@@ -89,62 +89,38 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     var mesh = 0u;
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
-    // Each node, triangle and mesh comes up once at the most: a bound that no tree reaches, so that nothing hangs.
-    var steps = 2u * arrayLength(&triangles) + arrayLength(&tlas);
+    // Each node comes up once at the most, and there are fewer than triangles: a bound that no tree reaches, so that nothing hangs.
+    var visits = arrayLength(&triangles);
     loop {
         var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
         loop {
-            if steps == 0u {
+            // On to the next mesh whose box the ray enters.
+            loop {
+                if place != end || node_index != BVH_MISS || mesh == arrayLength(&tlas) {
+                    break;
+                }
+                let entry = tlas[mesh];
+                mesh++;
+                bvh_nodes_visited++;
+                if entry.triangle_count > 0u && bvh_enter(entry.box_min, entry.box_max, ray, inverse) >= 0.0 {
+                    place = entry.first_triangle;
+                    end = place;
+                    if entry.node_count == 0u || entry.triangle_count <= leaf_cutoff {
+                        end += entry.triangle_count;
+                    } else {
+                        node_index = entry.node_offset;
+                    }
+                }
+            }
+            if place == end && (node_index == BVH_MISS || visits == 0u) {
                 break;
             }
-            steps--;
-            if place == end && node_index == BVH_MISS {
-                if depth > 0u {
-                    depth--;
-                    node_index = stack[depth];
-                } else {
-                    loop {
-                        if mesh == arrayLength(&tlas) {
-                            break;
-                        }
-                        let entry = tlas[mesh];
-                        mesh++;
-                        bvh_nodes_visited++;
-                        if entry.triangle_count > 0u && bvh_enter(entry.box_min, entry.box_max, ray, inverse) >= 0.0 {
-                            place = entry.first_triangle;
-                            end = place;
-                            if entry.node_count == 0u || entry.triangle_count <= leaf_cutoff {
-                                end += entry.triangle_count;
-                            } else {
-                                node_index = entry.node_offset;
-                            }
-                            break;
-                        }
-                    }
-                    if place == end && node_index == BVH_MISS {
-                        break;
-                    }
+            // Down to triangles.
+            loop {
+                if place != end || node_index == BVH_MISS || visits == 0u {
+                    break;
                 }
-            }
-            if place != end {
-                bvh_triangles_visited++;
-                let triangle = triangles[place];
-                if bvh_triangle(triangle, ray, &candidate) {
-                    candidate.place = place;
-                    if (triangle.mesh & NEEDS_CONSENT) != 0u {
-                        place++;
-                        break;
-                    }
-                    hit = candidate;
-                    ray.t_max = hit.t;
-                    candidate.place = BVH_MISS;
-                    if any {
-                        break;
-                    }
-                }
-                place++;
-            }
-            if place == end && node_index != BVH_MISS {
+                visits--;
                 bvh_nodes_visited++;
                 let node = nodes[node_index];
                 let left = bvh_enter(node.left_min, node.left_max, ray, inverse);
@@ -157,16 +133,48 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                 let to_left = left >= 0.0 && !left_leaf;
                 let to_right = right >= 0.0 && !right_leaf;
                 let left_first = to_left && (!to_right || left <= right);
-                node_index = select(BVH_MISS, select(node.split + 1u, node.split, left_first), to_left || to_right);
                 if to_left && to_right {
+                    let far = select(node.split, node.split + 1u, left_first);
                     if depth < STACK_SIZE {
-                        stack[depth] = select(node.split, node.split + 1u, left_first);
+                        stack[depth] = far;
                         depth++;
                     } else {
                         place = select(node.first, node.split + 1u, left_first);
                         end = select(node.split, node.last, left_first) + 1u;
                     }
                 }
+                node_index = select(node.split + 1u, node.split, left_first);
+                if !(to_left || to_right) {
+                    node_index = BVH_MISS;
+                    if depth > 0u {
+                        depth--;
+                        node_index = stack[depth];
+                    }
+                }
+            }
+            // The triangles that were found.
+            loop {
+                if place == end {
+                    break;
+                }
+                bvh_triangles_visited++;
+                let triangle = triangles[place];
+                place++;
+                if bvh_triangle(triangle, ray, &candidate) {
+                    candidate.place = place - 1u;
+                    if (triangle.mesh & NEEDS_CONSENT) != 0u {
+                        break;
+                    }
+                    hit = candidate;
+                    ray.t_max = hit.t;
+                    candidate.place = BVH_MISS;
+                    if any {
+                        break;
+                    }
+                }
+            }
+            if candidate.place != BVH_MISS || (any && hit.place != BVH_MISS) {
+                break;
             }
         }
         if candidate.place == BVH_MISS {
