@@ -3,4 +3,5 @@
 pub mod deform;
 pub mod lbvh;
 pub mod lighting;
+pub mod tonemap;
 pub mod trace;
