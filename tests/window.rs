@@ -74,7 +74,7 @@ impl Display {
             .env_remove("WAYLAND_DISPLAY")
             .env("HOME", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path())
-            .stderr(Stdio::null())
+            .stderr(std::fs::File::create(self.path("stderr")).unwrap())
             .spawn();
         Guarded(child.unwrap())
     }
@@ -121,7 +121,8 @@ impl Display {
             }
             last = now;
         }
-        panic!("the window never showed {what}");
+        let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
+        panic!("the window never showed {what}; canopy said: {stderr}");
     }
 
     fn press(&self, key: &str) {

@@ -125,7 +125,18 @@ impl Screen {
     }
 
     /// Sets the surface up, again where the system has changed it.
+    ///
+    /// wgpu waits for the queue to rest first, and refuses where it does not: as while a scene is uploaded by another thread.
     pub(super) fn configure(&self, gpu: &Gpu) -> Result<()> {
+        const TRIES: u32 = 200;
+        for _ in 1..TRIES {
+            match gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config)) {
+                Err(Error::Gpu(busy)) if busy.contains("to come idle") => {
+                    std::thread::sleep(std::time::Duration::from_millis(25));
+                }
+                outcome => return outcome,
+            }
+        }
         gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config))
     }
 
