@@ -2,6 +2,9 @@
 
 const PI = 3.14159265358979;
 
+// Past this rgba16float, which takes the radiance, holds infinity.
+const RADIANCE_MAX = 65504.0;
+
 // Below this a highlight is smaller than a pixel and wider than f32 can hold.
 const ROUGHNESS_MIN = 0.045;
 

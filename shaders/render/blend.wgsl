@@ -37,5 +37,5 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
             }
         }
     }
-    return vec4f(min(radiance, vec3f(65504.0)), saturate(base_color.a));
+    return vec4f(min(radiance, vec3f(RADIANCE_MAX)), saturate(base_color.a));
 }

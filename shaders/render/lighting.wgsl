@@ -15,9 +15,6 @@
 @group(1) @binding(4) var visibility_texture: texture_2d_array<u32>;
 @group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
 
-// Past this rgba16float holds infinity.
-const RADIANCE_MAX = 65504.0;
-
 fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
     if frame.shadow_mode == SHADOWS_RAYS {
         let word = textureLoad(visibility_texture, pixel, i / 32u, 0).r;
