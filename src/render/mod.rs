@@ -254,7 +254,7 @@ impl Renderer {
         let shadows = &input.config.shadows;
 
         let parts = input.buffers.bounds.parts(input.scene, input.pose);
-        let bounds = finite_union(&parts);
+        let bounds = Aabb::union_of_finite(&parts);
         let mut lights = lights::gather(input.scene, input.pose, input.config);
         let shadow_views = match shadows.mode {
             ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds)?,
@@ -437,13 +437,4 @@ impl FrameInput<'_> {
     pub fn aspect(&self) -> f32 {
         self.size[0].max(1) as f32 / self.size[1].max(1) as f32
     }
-}
-
-/// The box of all boxes that are finite.
-fn finite_union(parts: &[Aabb]) -> Aabb {
-    parts
-        .iter()
-        .copied()
-        .filter(|part| part.min.is_finite() && part.max.is_finite())
-        .fold(Aabb::EMPTY, Aabb::union)
 }

@@ -35,6 +35,16 @@ impl Aabb {
         }
     }
 
+    /// The box of those boxes that are finite.
+    pub fn union_of_finite(boxes: &[Self]) -> Self {
+        let finite = |b: &&Self| b.min.is_finite() && b.max.is_finite();
+        boxes
+            .iter()
+            .filter(finite)
+            .copied()
+            .fold(Self::EMPTY, Self::union)
+    }
+
     /// Whether it holds nothing.
     pub fn is_empty(self) -> bool {
         self.min.cmpgt(self.max).any()
@@ -181,9 +191,6 @@ impl Bounds {
 
     /// A box around the whole scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
-        self.parts(scene, pose)
-            .into_iter()
-            .filter(|b| b.min.is_finite() && b.max.is_finite())
-            .fold(Aabb::EMPTY, Aabb::union)
+        Aabb::union_of_finite(&self.parts(scene, pose))
     }
 }
