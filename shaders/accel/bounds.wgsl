@@ -1,64 +1,112 @@
-// bounds: the box around the centroids of each mesh's triangles.
+// bounds: the box around the centroids of each mesh's triangles, the box of each mesh, and the scene's.
 //
-// in   positions, indices, triangle_info
-// out  mesh_bounds: six words a mesh, three for the lower corner (complemented) and three for the upper, as ordered integers, cleared
-//      to 0 before: 0 is the identity of both, because both are reduced by max
-// One thread per triangle. A workgroup reduces the triangles of its first mesh in shared memory and adds them with one thread;
-// triangles of further meshes add themselves. Threads of different workgroups meet only in atomicMax, whose result no order changes;
-// the next dispatch reads it.
+// in   positions, indices, triangle_info, items
+// out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner (complemented) and three for an upper one,
+//      as ordered integers, cleared to 0 before: 0 is the identity of both, because both are reduced by max
+// A thread takes a run of BOUNDS_RUN triangles. What it found of the workgroup's first mesh meets that of the other threads in shared memory;
+// of further meshes it adds itself. Threads of different workgroups meet only in atomicMax, whose result no order changes, and which is left
+// out where it would change nothing; the next dispatch reads it.
 #import "common/dispatch.wgsl"
-#import "common/geometry.wgsl"
+#import "common/items.wgsl"
 
-@group(0) @binding(4) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
 
-var<workgroup> shared_lower: array<vec3f, 256>;
-var<workgroup> shared_upper: array<vec3f, 256>;
+const BOUNDS_RUN = 16u;
+const BOUNDS_THREADS = 64u;
+
+var<workgroup> shared_words: array<u32, BOUNDS_THREADS * BOUNDS_WORDS>;
 
 // Monotonic from floats to integers, above 0 for every finite float.
-fn ordered(x: f32) -> u32 {
-    let bits = bitcast<u32>(x);
-    return select(bits | 0x80000000u, ~bits, (bits & 0x80000000u) != 0u);
+fn ordered(x: vec3f) -> vec3u {
+    let bits = bitcast<vec3u>(x);
+    return select(bits | vec3u(0x80000000u), ~bits, (bits & vec3u(0x80000000u)) != vec3u(0u));
 }
 
-fn add(mesh: u32, b: Box) {
-    let at = 6u * mesh;
-    for (var axis = 0u; axis < 3u; axis++) {
-        atomicMax(&mesh_bounds[at + axis], ~ordered(b.lower[axis]));
-        atomicMax(&mesh_bounds[at + 3u + axis], ordered(b.upper[axis]));
+fn raise(word: u32, value: u32) {
+    if value > atomicLoad(&mesh_bounds[word]) {
+        atomicMax(&mesh_bounds[word], value);
     }
 }
 
-@compute @workgroup_size(256)
+// Adds one word of a mesh's bounds; its box is part of the scene's.
+fn add(mesh: u32, word: u32, value: u32) {
+    raise(BOUNDS_WORDS * mesh + word, value);
+    if word >= BOUNDS_BOX {
+        raise(BOUNDS_WORDS * params.mesh_count + word - BOUNDS_BOX, value);
+    }
+}
+
+struct Found {
+    centroids: Box,
+    whole: Box,
+}
+
+fn found_nothing() -> Found {
+    return Found(box_empty(), box_empty());
+}
+
+fn found_words(f: Found) -> array<vec3u, 4> {
+    if f.whole.lower.x > f.whole.upper.x {
+        return array<vec3u, 4>();
+    }
+    return array<vec3u, 4>(~ordered(f.centroids.lower), ordered(f.centroids.upper), ~ordered(f.whole.lower), ordered(f.whole.upper));
+}
+
+fn flush(mesh: u32, f: Found) {
+    var words = found_words(f);
+    for (var word = 0u; word < BOUNDS_WORDS; word++) {
+        add(mesh, word, words[word / 3u][word % 3u]);
+    }
+}
+
+@compute @workgroup_size(BOUNDS_THREADS)
 fn bounds(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let first = dispatch_workgroup(workgroup, workgroups) * 256u;
-    let triangle = first + thread;
-    let first_mesh = geometry_mesh(min(first, params.triangle_count - 1u));
-    var centroid = box_empty();
+    let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * BOUNDS_RUN;
+    let first_mesh = geometry_mesh(item(min(first, max(params.item_triangles, 1u) - 1u)));
     var mesh = first_mesh;
-    if triangle < params.triangle_count {
+    var found = found_nothing();
+    var k = first + thread * BOUNDS_RUN;
+    let end = min(k + BOUNDS_RUN, params.item_triangles);
+    if k < end {
+        var triangle = item(k);
         mesh = geometry_mesh(triangle);
-        let b = geometry_box(geometry_triangle(triangle));
-        if b.lower.x <= b.upper.x {
-            let center = 0.5 * (b.lower + b.upper);
-            centroid = Box(center, center);
+        loop {
+            found = found_nothing();
+            var next_mesh = mesh;
+            loop {
+                let b = geometry_box(geometry_triangle(triangle));
+                if b.lower.x <= b.upper.x {
+                    let center = 0.5 * (b.lower + b.upper);
+                    found = Found(box_union(found.centroids, Box(center, center)), box_union(found.whole, b));
+                }
+                k++;
+                triangle = item(min(k, end - 1u));
+                next_mesh = geometry_mesh(triangle);
+                if k == end || next_mesh != mesh {
+                    break;
+                }
+            }
+            if k == end && mesh == first_mesh {
+                break;
+            }
+            flush(mesh, found);
+            found = found_nothing();
+            if k == end {
+                break;
+            }
+            mesh = next_mesh;
         }
     }
-    if mesh != first_mesh {
-        if centroid.lower.x <= centroid.upper.x {
-            add(mesh, centroid);
-        }
-        centroid = box_empty();
+    var words = found_words(found);
+    for (var word = 0u; word < BOUNDS_WORDS; word++) {
+        shared_words[BOUNDS_WORDS * thread + word] = words[word / 3u][word % 3u];
     }
-    shared_lower[thread] = centroid.lower;
-    shared_upper[thread] = centroid.upper;
-    for (var half = 128u; half > 0u; half >>= 1u) {
-        workgroupBarrier();
-        if thread < half {
-            shared_lower[thread] = min(shared_lower[thread], shared_lower[thread + half]);
-            shared_upper[thread] = max(shared_upper[thread], shared_upper[thread + half]);
+    workgroupBarrier();
+    if thread < BOUNDS_WORDS {
+        var largest = 0u;
+        for (var other = 0u; other < BOUNDS_THREADS; other++) {
+            largest = max(largest, shared_words[BOUNDS_WORDS * other + thread]);
         }
-    }
-    if thread == 0u && shared_lower[0].x <= shared_upper[0].x {
-        add(first_mesh, Box(shared_lower[0], shared_upper[0]));
+        add(first_mesh, thread, largest);
     }
 }

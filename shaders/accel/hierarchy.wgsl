@@ -1,70 +1,105 @@
-// hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, all meshes in one dispatch, with both
-// children's boxes taken from the pyramid.
+// hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, and over the meshes, all in one dispatch, with
+// both children's boxes taken from the pyramid.
 //
-// in   sorted_codes, triangles (for each place's mesh), meshes, pyramid
+// in   sorted_codes, leaf_rows (for each place's mesh), meshes, pyramid, codes (for the places of a partial build)
 // out  nodes[i] for every place i but the last of its mesh
 // One thread per place, and so per node: node i is the one that Karras numbers i, so the node's index is one end of its range, and the
 // other end lies where the common prefix is longer. Equal codes are told apart by their place.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
-#import "common/tree.wgsl"
 #import "common/pyramid.wgsl"
 
 @group(0) @binding(4) var<storage, read> meshes: array<MeshRange>;
-@group(0) @binding(5) var<storage, read> sorted_codes: array<u32>;
-@group(0) @binding(6) var<storage, read> triangles: array<LeafTriangle>;
+#array read 0 5 sorted_codes: vec2u
+#array read 0 6 leaf_rows: vec4u
 @group(0) @binding(7) var<storage, read> pyramid: array<f32>;
-@group(0) @binding(8) var<storage, read_write> nodes: array<Node>;
+#array write 0 8 node_rows: vec4u
+#array read 0 9 codes: vec4u
 
-// Karras's δ: length of the common prefix of two places' codes; −1 outside the mesh.
-fn common_prefix(i: i32, j: i32, first: i32, last: i32) -> i32 {
+// Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1 outside the mesh.
+fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     if j < first || j > last {
         return -1;
     }
-    let difference = sorted_codes[i] ^ sorted_codes[j];
-    if difference == 0u {
-        return 32 + i32(countLeadingZeros(u32(i ^ j)));
+    let difference = code ^ sorted_codes(u32(j));
+    if difference.x != 0u {
+        return i32(countLeadingZeros(difference.x));
     }
-    return i32(countLeadingZeros(difference));
+    if difference.y != 0u {
+        return 32 + i32(countLeadingZeros(difference.y));
+    }
+    return 64 + i32(countLeadingZeros(u32(i ^ j)));
+}
+
+// Around the leaves first..=last: at most two boxes a level.
+fn pyramid_range(first: u32, last: u32) -> Box {
+    var b = box_empty();
+    var left = first;
+    var right = last + 1u;
+    for (var level = 0u; left < right; level++) {
+        if (left & 1u) != 0u {
+            b = box_union(b, pyramid_load(level, left));
+            left++;
+        }
+        if (right & 1u) != 0u {
+            right--;
+            b = box_union(b, pyramid_load(level, right));
+        }
+        left >>= 1u;
+        right >>= 1u;
+    }
+    return b;
 }
 
 @compute @workgroup_size(256)
 fn hierarchy(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let place = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
-    if place >= params.triangle_count {
+    let k = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
+    if k >= params.item_count {
         return;
     }
-    let mesh = triangles[place].mesh & ~NEEDS_CONSENT;
-    let range = meshes[mesh];
+    var place = k;
+    if params.all_items == 0u {
+        place = codes(k).z;
+    }
+    // The TLAS: its places lie behind all triangles.
+    var mesh = params.mesh_count;
+    var range = MeshRange(params.triangle_count, params.mesh_count, 0u);
+    if place < params.triangle_count {
+        mesh = leaf_rows(TRIANGLE_ROWS * place + 2u).w & ~NEEDS_CONSENT;
+        range = meshes[mesh];
+    }
     let first = i32(range.first_triangle);
     let last = first + i32(range.triangle_count) - 1;
     let i = i32(place);
     if i == last {
         return;
     }
+    let code = sorted_codes(place);
 
     // The other end of the range.
-    let direction = select(-1, 1, common_prefix(i, i + 1, first, last) > common_prefix(i, i - 1, first, last));
-    let prefix_min = common_prefix(i, i - direction, first, last);
+    let to_right = common_prefix(i, code, i + 1, first, last);
+    let to_left = common_prefix(i, code, i - 1, first, last);
+    let direction = select(-1, 1, to_right > to_left);
+    let prefix_min = min(to_left, to_right);
     var length_max = 2;
-    while common_prefix(i, i + length_max * direction, first, last) > prefix_min {
+    while common_prefix(i, code, i + length_max * direction, first, last) > prefix_min {
         length_max *= 2;
     }
     var length = 0;
     for (var step = length_max / 2; step >= 1; step /= 2) {
-        if common_prefix(i, i + (length + step) * direction, first, last) > prefix_min {
+        if common_prefix(i, code, i + (length + step) * direction, first, last) > prefix_min {
             length += step;
         }
     }
     let j = i + length * direction;
 
     // The split: the last place that shares more with i than j does.
-    let prefix_node = common_prefix(i, j, first, last);
+    let prefix_node = common_prefix(i, code, j, first, last);
     var offset = 0;
     var step = length;
     loop {
         step = (step + 1) / 2;
-        if common_prefix(i, i + (offset + step) * direction, first, last) > prefix_node {
+        if common_prefix(i, code, i + (offset + step) * direction, first, last) > prefix_node {
             offset += step;
         }
         if step <= 1 {
@@ -77,5 +112,8 @@ fn hierarchy(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) w
     let upper = u32(max(i, j));
     let left = pyramid_range(lower, split);
     let right = pyramid_range(split + 1u, upper);
-    nodes[place] = Node(left.lower, lower, left.upper, split, right.lower, upper, right.upper, mesh);
+    node_rows(NODE_ROWS * place, tree_row(left.lower, lower));
+    node_rows(NODE_ROWS * place + 1u, tree_row(left.upper, split));
+    node_rows(NODE_ROWS * place + 2u, tree_row(right.lower, upper));
+    node_rows(NODE_ROWS * place + 3u, tree_row(right.upper, mesh));
 }

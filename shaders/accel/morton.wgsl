@@ -1,57 +1,52 @@
-// morton: a 30-bit Morton code for each triangle (Karras 2012, section 4), 10 bits an axis, of its centroid in its mesh's bounds.
+// morton: a Morton code for each triangle (Karras 2012, section 4), of its centroid in its mesh's bounds: 30 bits, 10 an axis, or with wide_codes
+// 63, 21 an axis. Meshes get theirs in tlas.wgsl.
 //
-// in   positions, indices, triangle_info, mesh_bounds (bounds.wgsl)
-// out  codes[triangle]; keys[triangle] = code and the mesh's two lowest bits above it; values[triangle] = triangle
-// One thread per triangle. An axis without extent gives 0; a triangle that no tree can hold gets the last code.
+// in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl)
+// out  codes[k]: the code of item k, high word first (30 bits: the low word is 0), the item, and its mesh with NEEDS_CONSENT; keys[k]: what the
+//      first sort goes by, the code's lowest word, in 30-bit codes with the mesh's two lowest bits above it
+// A thread takes a run of MORTON_RUN items, mesh by mesh. An axis without extent gives 0; a triangle that no tree can hold gets the last code.
 #import "common/dispatch.wgsl"
-#import "common/geometry.wgsl"
+#import "common/items.wgsl"
+#import "common/morton.wgsl"
 
-@group(0) @binding(4) var<storage, read> mesh_bounds: array<u32>;
-@group(0) @binding(5) var<storage, read_write> codes: array<u32>;
-@group(0) @binding(6) var<storage, read_write> keys: array<u32>;
-@group(0) @binding(7) var<storage, read_write> values: array<u32>;
+@group(0) @binding(5) var<storage, read> mesh_bounds: array<u32>;
+#array write 0 6 codes: vec4u
+#array write 0 7 keys: u32
+#import "common/mesh_bounds.wgsl"
 
-// Undoes `ordered` of bounds.wgsl.
-fn from_ordered(x: u32) -> f32 {
-    return bitcast<f32>(select(~x, x & 0x7fffffffu, (x & 0x80000000u) != 0u));
-}
+const MORTON_RUN = 8u;
 
-// Puts two zero bits between the ten lowest ones.
-fn spread(x: u32) -> u32 {
-    var v = x;
-    v = (v | (v << 16u)) & 0x030000ffu;
-    v = (v | (v << 8u)) & 0x0300f00fu;
-    v = (v | (v << 4u)) & 0x030c30c3u;
-    return (v | (v << 2u)) & 0x09249249u;
-}
-
-fn quantise(x: f32, lower: f32, upper: f32) -> u32 {
-    let extent = upper - lower;
-    if extent < 1.0e-30 {
-        return 0u;
-    }
-    return min(u32((x - lower) * (1024.0 / extent)), 1023u);
-}
-
-@compute @workgroup_size(256)
+@compute @workgroup_size(64)
 fn morton(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let triangle = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
-    if triangle >= params.triangle_count {
+    var k = (dispatch_workgroup(workgroup, workgroups) * 64u + thread) * MORTON_RUN;
+    let end = min(k + MORTON_RUN, params.item_triangles);
+    if k >= end {
         return;
     }
-    let mesh = geometry_mesh(triangle);
-    let b = geometry_box(geometry_triangle(triangle));
-    var code = 0x3fffffffu;
-    if b.lower.x <= b.upper.x {
-        let center = 0.5 * (b.lower + b.upper);
-        code = 0u;
-        for (var axis = 0u; axis < 3u; axis++) {
-            let lower = from_ordered(~mesh_bounds[6u * mesh + axis]);
-            let upper = from_ordered(mesh_bounds[6u * mesh + 3u + axis]);
-            code |= spread(quantise(center[axis], lower, upper)) << (2u - axis);
+    let wide = params.wide_codes != 0u;
+    let cells = select(1024.0, 2097152.0, wide);
+    var triangle = item(k);
+    var mesh_word = triangle_info(triangle).x;
+    loop {
+        let mesh = mesh_word & ~NEEDS_CONSENT;
+        let around = mesh_bounds_centroids(mesh);
+        loop {
+            let b = geometry_box(geometry_triangle(triangle));
+            var code = select(vec2u(0x3fffffffu, 0u), vec2u(0x7fffffffu, 0xffffffffu), wide);
+            if b.lower.x <= b.upper.x {
+                code = morton_code(quantise(0.5 * (b.lower + b.upper), around, cells), wide);
+            }
+            codes(k, vec4u(code, triangle, mesh_word));
+            keys(k, select(code.x | ((mesh & 3u) << 30u), code.y, wide));
+            k++;
+            triangle = item(min(k, end - 1u));
+            mesh_word = triangle_info(triangle).x;
+            if k == end || (mesh_word & ~NEEDS_CONSENT) != mesh {
+                break;
+            }
+        }
+        if k == end {
+            break;
         }
     }
-    codes[triangle] = code;
-    keys[triangle] = code | ((mesh & 3u) << 30u);
-    values[triangle] = triangle;
 }

@@ -1,23 +1,32 @@
 // pyramid: nine levels of boxes above one level, so that three dispatches cover 2^27 leaves. A node's box is the union over its range of
 // leaves, read from here: no thread ever waits for, or races with, the thread of another node.
 //
-// in   pyramid, level `base_level`
+// in   leaf_rows, or of the pyramid level `base_level`
 // out  pyramid, levels base_level + 1 … base_level + 9
 // A workgroup takes 512 boxes. Above the first of its levels, threads meet in shared memory only.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
-#import "common/pyramid_store.wgsl"
+#import "common/pyramid.wgsl"
 
 // Group 0 from common/geometry.wgsl gives `params` alone.
 @group(0) @binding(4) var<storage, read_write> pyramid: array<f32>;
 @group(0) @binding(5) var<uniform> base_level: vec4u;
+#array read 0 6 leaf_rows: vec4u
 
 var<workgroup> shared_lower: array<vec3f, 256>;
 var<workgroup> shared_upper: array<vec3f, 256>;
 
 // Boxes on a level.
 fn level_size(level: u32) -> u32 {
-    return (params.triangle_count + (1u << level) - 1u) >> level;
+    return (params.triangle_count + params.mesh_count + (1u << level) - 1u) >> level;
+}
+
+fn pyramid_store(level: u32, index: u32, b: Box) {
+    let at = pyramid_word(level, index);
+    for (var axis = 0u; axis < 3u; axis++) {
+        pyramid[at + axis] = b.lower[axis];
+        pyramid[at + 3u + axis] = b.upper[axis];
+    }
 }
 
 fn load_or_empty(level: u32, index: u32) -> Box {

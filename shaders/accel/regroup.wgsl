@@ -1,18 +1,30 @@
-// regroup: the keys of the second sort, which brings each mesh's triangles together again: the mesh's bits that had no room above its code.
+// regroup: the keys of a further sort, by bits that had no room in the one before: of wide codes the high word and the mesh's lowest bit
+// above it, then the rest of the mesh's number, which brings each mesh's items together again.
 //
-// in   triangle_info, values (triangles sorted by code and the mesh's two lowest bits)
-// out  keys[i] = mesh of values[i], without its two lowest bits
-// One thread per triangle.
+// in   values (what has been sorted so far), codes
+// out  keys[k] for values[k]
+// One thread per item. REGROUP_MESH_SHIFT is the first bit of the mesh that is still missing.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 
-@group(0) @binding(4) var<storage, read> values: array<u32>;
-@group(0) @binding(5) var<storage, read_write> keys: array<u32>;
+override REGROUP_MESH_SHIFT: u32;
+override REGROUP_BY_CODE: bool;
+
+#array read 0 4 values: u32
+#array read 0 5 codes: vec4u
+#array write 0 6 keys: u32
 
 @compute @workgroup_size(256)
 fn regroup(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let i = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
-    if i < params.triangle_count {
-        keys[i] = geometry_mesh(values[i]) >> 2u;
+    let k = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
+    if k >= params.item_count {
+        return;
+    }
+    let code = codes(values(k));
+    let mesh = code.w & ~NEEDS_CONSENT;
+    if REGROUP_BY_CODE {
+        keys(k, code.x | (mesh << 31u));
+    } else {
+        keys(k, mesh >> REGROUP_MESH_SHIFT);
     }
 }

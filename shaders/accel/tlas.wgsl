@@ -1,16 +1,20 @@
-// tlas: the offset table, a row per mesh: where its nodes, vertices and triangles lie, and its box.
+// tlas: the offset table, a row per mesh: where its nodes, vertices and triangles lie, and its box. The tree over its rows is grown with those
+// over triangles: a mesh is an item like a triangle, with the 30-bit code of its box's centre in the scene's box.
 //
-// in   meshes, pyramid
-// out  tlas[mesh]; a mesh without triangles gets an empty box
+// in   meshes, mesh_bounds
+// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; codes and keys of the meshes' items as in morton.wgsl
 // One thread per mesh.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/tree.wgsl"
-#import "common/pyramid.wgsl"
+#import "common/mesh_bounds.wgsl"
+#import "common/morton.wgsl"
 
 @group(0) @binding(4) var<storage, read> meshes: array<MeshRange>;
-@group(0) @binding(5) var<storage, read> pyramid: array<f32>;
-@group(0) @binding(6) var<storage, read_write> tlas_out: array<TlasEntry>;
+@group(0) @binding(5) var<storage, read> mesh_bounds: array<u32>;
+#array write 0 6 codes: vec4u
+#array write 0 7 keys: u32
+@group(0) @binding(8) var<storage, read_write> tlas_out: array<TlasEntry>;
 
 @compute @workgroup_size(256)
 fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
@@ -19,10 +23,7 @@ fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
         return;
     }
     let range = meshes[mesh];
-    var b = box_empty();
-    if range.triangle_count > 0u {
-        b = pyramid_range(range.first_triangle, range.first_triangle + range.triangle_count - 1u);
-    }
+    let b = mesh_bounds_box(mesh);
     tlas_out[mesh] = TlasEntry(
         max(range.triangle_count, 1u) - 1u,
         range.first_triangle,
@@ -33,4 +34,12 @@ fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
         b.upper,
         range.triangle_count,
     );
+
+    var code = vec2u(0x3fffffffu, 0u);
+    if b.lower.x <= b.upper.x {
+        code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), 1024.0), false);
+    }
+    let k = params.item_triangles + mesh;
+    codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));
+    keys(k, select(code.x | ((params.mesh_count & 3u) << 30u), code.y, params.wide_codes != 0u));
 }

@@ -1,20 +1,43 @@
 // Traversal: the one core that every query shares. The tree is group 1.
 //
-// Three loops in turn (Aila and Laine 2009, "while-while"): on to the next mesh whose box the ray enters, down its nodes to triangles, through
-// those triangles. A visited node's children with at most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the
-// nearer is next and the other is stacked. The stack holds at most one entry a level, and a tree of 30-bit codes over n triangles has at most
-// 30 + log2(n) levels; a tree that outgrew the stack would still be traversed rightly, because a node that finds no room is tested as a range.
+// One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack serves both. Three steps in turn (Aila
+// and Laine 2009, "while-while"): into the mesh that is next, down nodes to triangles, through those triangles. A visited node's children with at
+// most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the nearer is next and the other is stacked. The stack
+// holds at most one entry a level: a TLAS over n meshes has at most 30 + log2(n) levels, a tree of 30-bit codes over n triangles as many. A tree
+// that outgrew the stack would still be traversed rightly, because a node of it that finds no room is tested as a range.
 //
 // Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep registers for all of it. For the
-// same reason the caller's consent is asked for outside of those loops.
+// same reason the caller's consent is asked for outside of those loops, and each loop is left at its end.
 //
 // The includer defines `bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool`, asked for triangles with NEEDS_CONSENT.
 #import "common/box.wgsl"
 #import "common/tree.wgsl"
 
-@group(1) @binding(0) var<storage, read> tlas: array<TlasEntry>;
-@group(1) @binding(1) var<storage, read> nodes: array<Node>;
-@group(1) @binding(2) var<storage, read> triangles: array<LeafTriangle>;
+struct TreeInfo {
+    triangle_count: u32,
+    mesh_count: u32,
+}
+
+@group(1) @binding(0) var<uniform> tree: TreeInfo;
+#array read 1 1 tree_node_rows: vec4u
+#array read 1 2 tree_triangle_rows: vec4u
+
+fn tree_node(index: u32) -> Node {
+    let row = NODE_ROWS * index;
+    let a = tree_node_rows(row);
+    let b = tree_node_rows(row + 1u);
+    let c = tree_node_rows(row + 2u);
+    let d = tree_node_rows(row + 3u);
+    return Node(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w, bitcast<vec3f>(d.xyz), d.w);
+}
+
+fn tree_triangle(place: u32) -> LeafTriangle {
+    let row = TRIANGLE_ROWS * place;
+    let a = tree_triangle_rows(row);
+    let b = tree_triangle_rows(row + 1u);
+    let c = tree_triangle_rows(row + 2u);
+    return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
+}
 
 struct Ray {
     origin: vec3f,
@@ -34,7 +57,10 @@ struct Hit {
 
 const BVH_MISS = 0xffffffffu;
 
-// Nodes, with rows of the TLAS, and triangles that this thread has visited.
+// Top bit of what is to be visited: a place in the TLAS, where a mesh lies, instead of a node.
+const BVH_MESH = 0x80000000u;
+
+// Nodes, those of the TLAS among them, and triangles that this thread has visited.
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
 
@@ -77,115 +103,123 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bo
     return true;
 }
 
+// Whether `next` is a node: neither a mesh nor BVH_MISS, which has BVH_MESH's bit too.
+fn bvh_is_node(next: u32) -> bool {
+    return (next & BVH_MESH) == 0u;
+}
+
 // The nearest hit, or with `any` the first that is found.
 fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     var ray = ray_in;
     let inverse = bvh_inverse(ray.direction);
     var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
-    // The triangles place..end are to be tested, then the node is to be visited.
+    // The triangles place..end are to be tested, then `next` is to be visited.
     var place = 0u;
     var end = 0u;
-    var node_index = BVH_MISS;
-    var mesh = 0u;
+    var next = select(tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u), BVH_MISS, tree.mesh_count == 0u);
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
-    // Each node comes up once at the most, and there are fewer than triangles: a bound that no tree reaches, so that nothing hangs.
-    var visits = arrayLength(&triangles);
+    // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
+    var visits = tree.triangle_count + tree.mesh_count;
     loop {
         var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
         loop {
-            // On to the next mesh whose box the ray enters.
-            loop {
-                if place != end || node_index != BVH_MISS || mesh == arrayLength(&tlas) {
-                    break;
-                }
-                let entry = tlas[mesh];
-                mesh++;
-                bvh_nodes_visited++;
-                if entry.triangle_count > 0u && bvh_enter(entry.box_min, entry.box_max, ray, inverse) >= 0.0 {
-                    place = entry.first_triangle;
-                    end = place;
-                    if entry.node_count == 0u || entry.triangle_count <= leaf_cutoff {
-                        end += entry.triangle_count;
-                    } else {
-                        node_index = entry.node_offset;
-                    }
-                }
-            }
-            if place == end && (node_index == BVH_MISS || visits == 0u) {
-                break;
-            }
-            // Down to triangles.
-            loop {
-                if place != end || node_index == BVH_MISS || visits == 0u {
-                    break;
-                }
-                visits--;
-                bvh_nodes_visited++;
-                let node = nodes[node_index];
-                let left = bvh_enter(node.left_min, node.left_max, ray, inverse);
-                let right = bvh_enter(node.right_min, node.right_max, ray, inverse);
-                let left_leaf = node.split - node.first < leaf_cutoff;
-                let right_leaf = node.last - node.split <= leaf_cutoff;
-                // Two leaves that are hit are neighbours in leaf order: one range.
-                place = select(node.split + 1u, node.first, left >= 0.0 && left_leaf);
-                end = select(node.split + 1u, node.last + 1u, right >= 0.0 && right_leaf);
-                let to_left = left >= 0.0 && !left_leaf;
-                let to_right = right >= 0.0 && !right_leaf;
-                let left_first = to_left && (!to_right || left <= right);
-                if to_left && to_right {
-                    let far = select(node.split, node.split + 1u, left_first);
-                    if depth < STACK_SIZE {
-                        stack[depth] = far;
-                        depth++;
-                    } else {
-                        place = select(node.first, node.split + 1u, left_first);
-                        end = select(node.split, node.last, left_first) + 1u;
-                    }
-                }
-                node_index = select(node.split + 1u, node.split, left_first);
-                if !(to_left || to_right) {
-                    node_index = BVH_MISS;
+            // Into the mesh that is next.
+            if place == end && !bvh_is_node(next) && next != BVH_MISS {
+                let mesh = tree_triangle(next & ~BVH_MESH);
+                next = mesh.triangle;
+                if mesh.payload <= leaf_cutoff {
+                    place = mesh.triangle;
+                    end = place + mesh.payload;
+                    next = BVH_MISS;
                     if depth > 0u {
                         depth--;
-                        node_index = stack[depth];
+                        next = stack[depth];
+                    }
+                }
+            }
+            // Down to triangles.
+            if place == end && bvh_is_node(next) {
+                loop {
+                    visits--;
+                    bvh_nodes_visited++;
+                    let node = tree_node(next);
+                    // The TLAS: each leaf is a mesh.
+                    let over_meshes = next >= tree.triangle_count;
+                    let left = bvh_enter(node.left_min, node.left_max, ray, inverse);
+                    let right = bvh_enter(node.right_min, node.right_max, ray, inverse);
+                    let cutoff = select(leaf_cutoff, 1u, over_meshes);
+                    let left_leaf = node.split - node.first < cutoff;
+                    let right_leaf = node.last - node.split <= cutoff;
+                    // Two leaves that are hit are neighbours in leaf order: one range.
+                    place = select(node.split + 1u, node.first, left >= 0.0 && left_leaf && !over_meshes);
+                    end = select(node.split + 1u, node.last + 1u, right >= 0.0 && right_leaf && !over_meshes);
+                    let to_left = left >= 0.0 && (over_meshes || !left_leaf);
+                    let to_right = right >= 0.0 && (over_meshes || !right_leaf);
+                    let left_first = to_left && (!to_right || left <= right);
+                    let left_next = node.split | select(0u, BVH_MESH, over_meshes && left_leaf);
+                    let right_next = (node.split + 1u) | select(0u, BVH_MESH, over_meshes && right_leaf);
+                    if to_left && to_right {
+                        if depth < STACK_SIZE {
+                            stack[depth] = select(left_next, right_next, left_first);
+                            depth++;
+                        } else {
+                            place = select(node.first, node.split + 1u, left_first);
+                            end = select(node.split, node.last, left_first) + 1u;
+                        }
+                    }
+                    next = select(right_next, left_next, left_first);
+                    if !(to_left || to_right) {
+                        next = BVH_MISS;
+                        if depth > 0u {
+                            depth--;
+                            next = stack[depth];
+                        }
+                    }
+                    if place != end || !bvh_is_node(next) || visits == 0u {
+                        break;
                     }
                 }
             }
             // The triangles that were found.
-            loop {
-                if place == end {
-                    break;
-                }
-                bvh_triangles_visited++;
-                let triangle = triangles[place];
-                place++;
-                if bvh_triangle(triangle, ray, &candidate) {
-                    candidate.place = place - 1u;
-                    if (triangle.mesh & NEEDS_CONSENT) != 0u {
-                        break;
+            if place != end {
+                loop {
+                    bvh_triangles_visited++;
+                    let triangle = tree_triangle(place);
+                    place++;
+                    var done = place == end;
+                    if bvh_triangle(triangle, ray, &candidate) {
+                        candidate.place = place - 1u;
+                        if (triangle.mesh & NEEDS_CONSENT) != 0u {
+                            done = true;
+                        } else {
+                            hit = candidate;
+                            ray.t_max = hit.t;
+                            candidate.place = BVH_MISS;
+                            done = done || any;
+                        }
                     }
-                    hit = candidate;
-                    ray.t_max = hit.t;
-                    candidate.place = BVH_MISS;
-                    if any {
+                    if done {
                         break;
                     }
                 }
             }
-            if candidate.place != BVH_MISS || (any && hit.place != BVH_MISS) {
+            if candidate.place != BVH_MISS || (any && hit.place != BVH_MISS) || (place == end && next == BVH_MISS) || visits == 0u {
                 break;
             }
         }
         if candidate.place == BVH_MISS {
             break;
         }
-        if bvh_consents(triangles[candidate.place], candidate.barycentric) {
+        if bvh_consents(tree_triangle(candidate.place), candidate.barycentric) {
             hit = candidate;
             ray.t_max = hit.t;
             if any {
                 break;
             }
+        }
+        if visits == 0u {
+            break;
         }
     }
     return hit;

@@ -1,4 +1,5 @@
-// What a tree is made of. The index space of nodes is that of places in leaf order: a mesh's root sits at its first triangle.
+// What a tree is made of. The index space of nodes is that of places in leaf order: a mesh's root sits at its first triangle, the TLAS's
+// behind the last one. A node is four rows of four words, a triangle three.
 
 struct Node {
     left_min: vec3f,
@@ -29,4 +30,11 @@ struct TlasEntry {
     first_triangle: u32,
     box_max: vec3f,
     triangle_count: u32,
+}
+
+const NODE_ROWS = 4u;
+const TRIANGLE_ROWS = 3u;
+
+fn tree_row(v: vec3f, word: u32) -> vec4u {
+    return vec4u(bitcast<vec3u>(v), word);
 }

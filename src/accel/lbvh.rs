@@ -1,30 +1,32 @@
-//! The LBVH over all meshes of a scene, regrown in one batch (Karras 2012).
+//! The LBVH over all meshes of a scene and the TLAS above them, regrown in one batch (Karras 2012).
 
-use super::sort::{self, RadixSort, SortBuffers};
+use super::sort::{Digits, RadixSort, SortBuffers};
 use crate::{
     Error, Result,
     gpu::{
-        Gpu,
-        layout::{BuildParams, LeafTriangle, MeshRange, Node, TlasEntry},
-        pass,
+        Array, Arrays, Gpu,
+        layout::{
+            BuildParams, GROW_FAN, GROW_RUN, GROW_SEGMENTS, MeshRange, TlasEntry, TreeInfo,
+        },
+        pass::{self, Binding},
         profiler::Scope,
+        shader,
     },
 };
+use std::cell::{Cell, RefCell};
 
-/// Compute dispatches of one build, for every scene.
-pub const DISPATCHES: u32 =
-    9 + sort::DISPATCHES_PER_DIGIT * (CODE_BITS.div_ceil(8) + MESH_BITS.div_ceil(8));
-
-/// The first sort's key: a 30-bit code and the mesh's two lowest bits.
-const CODE_BITS: u32 = 32;
-/// The second sort's key: the rest of the mesh's number. `RadixSort::record` leaves out the digits that a scene's meshes do not need.
-const MESH_BITS: u32 = 29;
+/// Words of `mesh_bounds` per mesh; half as many follow for the scene.
+const BOUNDS_WORDS: u32 = 12;
+/// Triangles of one workgroup of `bounds`.
+const BOUNDS_BLOCK: u32 = 64 * 16;
+/// Triangles of one workgroup of `morton`.
+const MORTON_BLOCK: u32 = 64 * 8;
 /// Levels that one dispatch of `pyramid` adds.
 const PYRAMID_STEP: u32 = 9;
-/// Triangles that three such dispatches cover.
-const TRIANGLE_LIMIT: u32 = 1 << (3 * PYRAMID_STEP);
+/// Places that three such dispatches cover.
+const PLACE_LIMIT: u32 = 1 << (3 * PYRAMID_STEP);
 
-/// Merged triangles in GPU memory, as the builder reads them. The buffers need `STORAGE`.
+/// Merged triangles in GPU memory, as the builder reads them. The buffers need `STORAGE` and `COPY_SRC`.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry<'a> {
     /// World positions, three `f32` a vertex.
@@ -37,17 +39,53 @@ pub struct Geometry<'a> {
     pub meshes: &'a [MeshRange],
 }
 
+/// Bits of the Morton codes of triangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Codes {
+    /// 30 bits: four digits to sort.
+    #[default]
+    Bits30,
+    /// 63 bits: eight digits, for meshes whose detail is much finer than a thousandth of their size.
+    Bits63,
+}
+
+/// How much of a build is done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Work {
+    /// All of it.
+    #[default]
+    Rebuild,
+    /// The order of the leaves stays as it was: boxes follow the triangles, at lower cost and with trees that age.
+    Refit,
+}
+
 /// The build's pipelines.
 #[derive(Debug)]
 pub struct Lbvh {
     bounds: wgpu::ComputePipeline,
+    tlas: wgpu::ComputePipeline,
     morton: wgpu::ComputePipeline,
     sort: RadixSort,
-    regroup: wgpu::ComputePipeline,
-    leaves: wgpu::ComputePipeline,
-    pyramid: wgpu::ComputePipeline,
-    hierarchy: wgpu::ComputePipeline,
-    tlas: wgpu::ComputePipeline,
+    regroup_code: wgpu::ComputePipeline,
+    regroup_mesh: [wgpu::ComputePipeline; 2],
+    builder: Builder,
+}
+
+/// From sorted items to nodes.
+#[derive(Debug)]
+enum Builder {
+    /// A thread per leaf and node.
+    Parallel {
+        leaves: wgpu::ComputePipeline,
+        pyramid: wgpu::ComputePipeline,
+        hierarchy: wgpu::ComputePipeline,
+    },
+    /// On software adapters, a thread per run of leaves.
+    Serial {
+        grow_leaves: wgpu::ComputePipeline,
+        grow_meshes: wgpu::ComputePipeline,
+        grow_nodes: wgpu::ComputePipeline,
+    },
 }
 
 /// A scene's trees, and what is needed to regrow them.
@@ -55,28 +93,95 @@ pub struct Lbvh {
 pub struct Tree {
     /// [`TlasEntry`] per mesh.
     pub tlas: wgpu::Buffer,
-    /// [`Node`] per triangle: those of a mesh begin at its first triangle, and its last place is unused.
-    pub nodes: wgpu::Buffer,
-    /// [`LeafTriangle`] in leaf order.
-    pub triangles: wgpu::Buffer,
+    /// Four rows a [`Node`](crate::gpu::layout::Node), one node per triangle and then per mesh: those of a mesh begin at its first triangle and
+    /// those of the TLAS behind the last triangle, and the last place of each is unused.
+    pub nodes: Array,
+    /// Three rows a [`LeafTriangle`](crate::gpu::layout::LeafTriangle), in leaf order, and then the meshes in theirs.
+    pub triangles: Array,
+    info: wgpu::Buffer,
     triangle_count: u32,
     mesh_count: u32,
+    meshes: Vec<MeshRange>,
     mesh_bounds: wgpu::Buffer,
-    codes: wgpu::Buffer,
-    by_code: SortBuffers,
-    by_mesh: SortBuffers,
+    codes: Array,
+    order: Array,
+    geometry: [(Array, wgpu::Buffer); 3],
+    params: wgpu::Buffer,
+    /// What `params` holds when all items are built.
+    params_all: BuildParams,
+    items: wgpu::Buffer,
+    sorts: Vec<Sort>,
+    chosen: RefCell<Chosen>,
+    dispatches: Cell<u32>,
     groups: Groups,
+}
+
+/// The items of the next builds.
+#[derive(Debug, Default)]
+struct Chosen {
+    /// Whether each mesh is built; empty for all.
+    meshes: Vec<bool>,
+    item_count: u32,
+    item_triangles: u32,
+}
+
+/// One sort of a build, and what makes its keys out of the one before.
+#[derive(Debug)]
+struct Sort {
+    regroup: Option<(wgpu::ComputePipeline, wgpu::BindGroup)>,
+    digits: Digits,
 }
 
 #[derive(Debug)]
 struct Groups {
     bounds: wgpu::BindGroup,
-    morton: wgpu::BindGroup,
-    regroup: wgpu::BindGroup,
-    leaves: wgpu::BindGroup,
-    pyramid: [wgpu::BindGroup; 3],
-    hierarchy: wgpu::BindGroup,
     tlas: wgpu::BindGroup,
+    morton: wgpu::BindGroup,
+    builder: BuilderGroups,
+}
+
+#[derive(Debug)]
+enum BuilderGroups {
+    Parallel {
+        leaves: wgpu::BindGroup,
+        pyramid: [wgpu::BindGroup; 3],
+        hierarchy: wgpu::BindGroup,
+    },
+    Serial {
+        leaves: wgpu::BindGroup,
+        meshes: wgpu::BindGroup,
+        /// How many runs there are: over all items, and over triangles.
+        runs: wgpu::Buffer,
+        /// Until one run is left.
+        nodes: Vec<(wgpu::BindGroup, wgpu::Buffer)>,
+    },
+}
+
+/// An entry of a bind group.
+type Entry<'a> = (u32, wgpu::BindingResource<'a>);
+
+fn joined<'a>(scene: &[Entry<'a>], more: &[Entry<'a>]) -> Vec<Entry<'a>> {
+    scene.iter().chain(more).cloned().collect()
+}
+
+fn bind(
+    gpu: &Gpu,
+    label: &str,
+    pipeline: &wgpu::ComputePipeline,
+    entries: &[Entry<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = entries
+        .iter()
+        .map(|(binding, resource)| wgpu::BindGroupEntry {
+            binding: *binding,
+            resource: resource.clone(),
+        })
+        .collect();
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some(label),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    })
 }
 
 impl Lbvh {
@@ -84,68 +189,87 @@ impl Lbvh {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let pipeline =
             |name: &str, entry| pass::compute_pipeline(gpu, &format!("accel/{name}.wgsl"), entry);
+        let regroup = shader::module(gpu, "accel/regroup.wgsl")?;
+        let regroup = |by_code: bool, shift: u32| {
+            let constants = [
+                ("REGROUP_BY_CODE", f64::from(u8::from(by_code))),
+                ("REGROUP_MESH_SHIFT", f64::from(shift)),
+            ];
+            pass::compute_pipeline_of(gpu, &regroup, "regroup", None, &constants)
+        };
+        let builder = match gpu.arrays {
+            Arrays::Buffers => Builder::Parallel {
+                leaves: pipeline("leaves", "leaves")?,
+                pyramid: pipeline("pyramid", "pyramid_levels")?,
+                hierarchy: pipeline("hierarchy", "hierarchy")?,
+            },
+            Arrays::Textures => Builder::Serial {
+                grow_leaves: pipeline("grow", "grow_leaves")?,
+                grow_meshes: pipeline("grow", "grow_meshes")?,
+                grow_nodes: pipeline("grow", "grow_nodes")?,
+            },
+        };
         Ok(Self {
             bounds: pipeline("bounds", "bounds")?,
+            tlas: pipeline("tlas", "tlas")?,
             morton: pipeline("morton", "morton")?,
             sort: RadixSort::new(gpu)?,
-            regroup: pipeline("regroup", "regroup")?,
-            leaves: pipeline("leaves", "leaves")?,
-            pyramid: pipeline("pyramid", "pyramid_levels")?,
-            hierarchy: pipeline("hierarchy", "hierarchy")?,
-            tlas: pipeline("tlas", "tlas")?,
+            regroup_code: regroup(true, 0)?,
+            regroup_mesh: [regroup(false, 2)?, regroup(false, 1)?],
+            builder,
         })
     }
 
     /// Room for the trees of `geometry`; fails when the device's limits do not hold them.
-    pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>) -> Result<Tree> {
+    pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>, codes: Codes) -> Result<Tree> {
         let triangle_count = geometry
             .meshes
             .last()
             .map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
         let mesh_count = u32::try_from(geometry.meshes.len()).unwrap_or(u32::MAX);
-        if triangle_count > TRIANGLE_LIMIT {
-            let (needed, allowed) = (
-                format!("{triangle_count} triangles"),
-                format!("{TRIANGLE_LIMIT} triangles"),
-            );
+        let places = triangle_count.saturating_add(mesh_count);
+        if places > PLACE_LIMIT {
             return Err(Error::Limit {
                 what: "the tree".into(),
-                needed,
-                allowed,
-                by: "canopy's pyramid of boxes".into(),
+                needed: format!("{places} triangles and meshes"),
+                allowed: PLACE_LIMIT.to_string(),
+                by: "canopy's builder".into(),
             });
         }
-        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let buffer = |label: &str, count: u32, bytes: usize, usage| {
+        let storage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let buffer = |label: &str, count: u32, bytes: usize| {
             let bytes = u64::from(count.max(1)) * bytes as u64;
             gpu.check_binding(&format!("{label} of {triangle_count} triangles"), bytes)?;
-            Ok::<_, Error>(gpu.buffer(label, bytes, usage))
+            Ok::<_, Error>(gpu.buffer(label, bytes, storage))
         };
-        let (level_offset, box_count) = pyramid_levels(triangle_count);
+        let array = |label: &str, words: u32, len: u64| {
+            let what = format!("{label} of {triangle_count} triangles");
+            Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
+        };
+        let (level_offset, box_count) = pyramid_levels(places);
         let params = BuildParams {
             triangle_count,
             mesh_count,
-            _pad: [0; 2],
+            item_count: places,
+            item_triangles: triangle_count,
+            all_items: 1,
+            wide_codes: u32::from(codes == Codes::Bits63),
             level_offset,
+            ..BuildParams::default()
         };
-        let params = gpu.buffer_with("lbvh.params", &[params], wgpu::BufferUsages::UNIFORM);
-        let mesh_bounds = buffer(
-            "lbvh.mesh_bounds",
-            mesh_count,
-            24,
-            storage | wgpu::BufferUsages::COPY_DST,
-        )?;
-        let codes = buffer("lbvh.codes", triangle_count, 4, storage)?;
-        let sorted_codes = buffer("lbvh.sorted_codes", triangle_count, 4, storage)?;
-        let pyramid = buffer("lbvh.pyramid", box_count, 24, storage)?;
-        let nodes = buffer("lbvh.nodes", triangle_count, size_of::<Node>(), storage)?;
-        let triangles = buffer(
-            "lbvh.triangles",
+        let params_buffer =
+            gpu.buffer_with("lbvh.params", &[params], wgpu::BufferUsages::UNIFORM);
+        let info = TreeInfo {
             triangle_count,
-            size_of::<LeafTriangle>(),
-            storage,
-        )?;
-        let tlas = buffer("tlas", mesh_count, size_of::<TlasEntry>(), storage)?;
+            mesh_count,
+        };
+        let info = gpu.buffer_with("lbvh.info", &[info], wgpu::BufferUsages::UNIFORM);
+        let bounds_words = mesh_count * BOUNDS_WORDS + BOUNDS_WORDS / 2;
+        let mesh_bounds = buffer("lbvh.mesh_bounds", bounds_words, 4)?;
+        let tlas = buffer("tlas", mesh_count, size_of::<TlasEntry>())?;
+        let items = buffer("lbvh.items", places, 4)?;
         let padded: &[MeshRange] = if geometry.meshes.is_empty() {
             &[MeshRange {
                 first_triangle: 0,
@@ -156,199 +280,401 @@ impl Lbvh {
             geometry.meshes
         };
         let meshes = gpu.buffer_with("lbvh.meshes", padded, storage);
+        let code_words = array("lbvh.codes", 4, places.into())?;
+        let nodes = array("lbvh.nodes", 4, 4 * u64::from(places))?;
+        let triangles = array("lbvh.triangles", 4, 3 * u64::from(places))?;
+        let positions = Array::of_buffer(gpu, "lbvh.positions", 1, geometry.positions)?;
+        let indices = Array::of_buffer(gpu, "lbvh.indices", 1, geometry.indices)?;
+        let triangle_info = Array::of_buffer(gpu, "lbvh.triangle_info", 2, geometry.triangle_info)?;
 
-        let by_code = self.sort.buffers(gpu, triangle_count, CODE_BITS);
-        let by_mesh = self.sort.buffers_for_values_of(gpu, &by_code, MESH_BITS);
+        let buffers = self.sort.buffers(gpu, places)?;
+        let sorts = self.sorts(gpu, &buffers, &params_buffer, &code_words, mesh_count, codes);
+        let side = sorts.last().map_or(0, |sort| sort.digits.last_side());
+        let order = buffers.values[side].clone();
 
-        let bind =
-            |label: &str, pipeline: &wgpu::ComputePipeline, entries: &[(u32, &wgpu::Buffer)]| {
-                let entries: Vec<_> = entries
-                    .iter()
-                    .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                        binding: *binding,
-                        resource: buffer.as_entire_binding(),
-                    })
-                    .collect();
-                gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: Some(label),
-                    layout: &pipeline.get_bind_group_layout(0),
-                    entries: &entries,
-                })
-            };
-        let (positions, indices, info) =
-            (geometry.positions, geometry.indices, geometry.triangle_info);
-        let base_level = |level: u32| {
-            gpu.buffer_with(
-                "pyramid.base_level",
-                &[[level, 0, 0, 0]],
-                wgpu::BufferUsages::UNIFORM,
-            )
-        };
-        let pyramid_group = |step: u32| {
-            bind(
-                "pyramid",
-                &self.pyramid,
-                &[
-                    (0, &params),
-                    (4, &pyramid),
-                    (5, &base_level(step * PYRAMID_STEP)),
-                ],
-            )
+        let scene = [
+            (0, params_buffer.as_entire_binding()),
+            (1, positions.binding()),
+            (2, indices.binding()),
+            (3, triangle_info.binding()),
+        ];
+        let leaf = [
+            (4, tlas.as_entire_binding()),
+            (5, order.binding()),
+            (6, code_words.binding()),
+            (7, triangles.binding()),
+        ];
+        let builder = match &self.builder {
+            Builder::Parallel {
+                leaves,
+                pyramid,
+                hierarchy,
+            } => {
+                let boxes = buffer("lbvh.pyramid", box_count, 24)?;
+                let sorted_codes = array("lbvh.sorted_codes", 2, places.into())?;
+                let pyramid_group = |step: u32| {
+                    let base_level = [[step * PYRAMID_STEP, 0, 0, 0]];
+                    let usage = wgpu::BufferUsages::UNIFORM;
+                    let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
+                    let entries = [
+                        (0, params_buffer.as_entire_binding()),
+                        (4, boxes.as_entire_binding()),
+                        (5, base_level.as_entire_binding()),
+                        (6, triangles.binding()),
+                    ];
+                    bind(gpu, "pyramid", pyramid, &entries)
+                };
+                let mut leaf_entries = joined(&scene, &leaf);
+                leaf_entries.push((8, sorted_codes.binding()));
+                BuilderGroups::Parallel {
+                    leaves: bind(gpu, "leaves", leaves, &leaf_entries),
+                    pyramid: [pyramid_group(0), pyramid_group(1), pyramid_group(2)],
+                    hierarchy: bind(
+                        gpu,
+                        "hierarchy",
+                        hierarchy,
+                        &[
+                            (0, params_buffer.as_entire_binding()),
+                            (4, meshes.as_entire_binding()),
+                            (5, sorted_codes.binding()),
+                            (6, triangles.binding()),
+                            (7, boxes.as_entire_binding()),
+                            (8, nodes.binding()),
+                            (9, code_words.binding()),
+                        ],
+                    ),
+                }
+            }
+            Builder::Serial {
+                grow_leaves,
+                grow_meshes,
+                grow_nodes,
+            } => {
+                let runs = runs(triangle_count, mesh_count).0.max(1);
+                let list = |runs: u32| {
+                    let rows = 3 * u64::from(GROW_SEGMENTS) * u64::from(runs);
+                    Ok::<_, Error>((
+                        array("grow.segments", 4, rows)?,
+                        array("grow.counts", 1, runs.into())?,
+                    ))
+                };
+                let mut lists = vec![list(runs)?, list(runs.div_ceil(GROW_FAN))?];
+                let number = || {
+                    let usage = wgpu::BufferUsages::UNIFORM;
+                    gpu.buffer_with("grow.runs", &[[0u32; 4]], usage)
+                };
+                let items_runs = number();
+                let out = [
+                    (8, nodes.binding()),
+                    (11, lists[0].0.binding()),
+                    (12, lists[0].1.binding()),
+                    (13, items_runs.as_entire_binding()),
+                ];
+                let leaves = joined(&joined(&scene, &leaf), &out);
+                let leaves: Vec<_> = leaves.into_iter().filter(|entry| entry.0 != 4).collect();
+                let leaves = bind(gpu, "grow_leaves", grow_leaves, &leaves);
+                let meshes = joined(&joined(&scene[..1], &leaf), &out);
+                let meshes = bind(gpu, "grow_meshes", grow_meshes, &meshes);
+                let (mut left, mut nodes_groups) = (runs, Vec::new());
+                while left > 1 {
+                    let runs = number();
+                    let entries = [
+                        (8, nodes.binding()),
+                        (9, lists[0].0.binding()),
+                        (10, lists[0].1.binding()),
+                        (11, lists[1].0.binding()),
+                        (12, lists[1].1.binding()),
+                        (13, runs.as_entire_binding()),
+                    ];
+                    let group = bind(gpu, "grow_nodes", grow_nodes, &entries);
+                    nodes_groups.push((group, runs));
+                    lists.swap(0, 1);
+                    left = left.div_ceil(GROW_FAN);
+                }
+                BuilderGroups::Serial {
+                    leaves,
+                    meshes,
+                    runs: items_runs,
+                    nodes: nodes_groups,
+                }
+            }
         };
         let groups = Groups {
             bounds: bind(
+                gpu,
                 "bounds",
                 &self.bounds,
+                &joined(&scene, &[
+                    (4, items.as_entire_binding()),
+                    (5, mesh_bounds.as_entire_binding()),
+                ]),
+            ),
+            tlas: bind(
+                gpu,
+                "tlas",
+                &self.tlas,
                 &[
-                    (0, &params),
-                    (1, positions),
-                    (2, indices),
-                    (3, info),
-                    (4, &mesh_bounds),
+                    (0, params_buffer.as_entire_binding()),
+                    (4, meshes.as_entire_binding()),
+                    (5, mesh_bounds.as_entire_binding()),
+                    (6, code_words.binding()),
+                    (7, buffers.keys[0].binding()),
+                    (8, tlas.as_entire_binding()),
                 ],
             ),
             morton: bind(
+                gpu,
                 "morton",
                 &self.morton,
-                &[
-                    (0, &params),
-                    (1, positions),
-                    (2, indices),
-                    (3, info),
-                    (4, &mesh_bounds),
-                    (5, &codes),
-                    (6, &by_code.keys),
-                    (7, &by_code.values),
-                ],
+                &joined(&scene, &[
+                    (4, items.as_entire_binding()),
+                    (5, mesh_bounds.as_entire_binding()),
+                    (6, code_words.binding()),
+                    (7, buffers.keys[0].binding()),
+                ]),
             ),
-            regroup: bind(
-                "regroup",
-                &self.regroup,
-                &[
-                    (0, &params),
-                    (3, info),
-                    (4, &by_code.values),
-                    (5, &by_mesh.keys),
-                ],
-            ),
-            leaves: bind(
-                "leaves",
-                &self.leaves,
-                &[
-                    (0, &params),
-                    (1, positions),
-                    (2, indices),
-                    (3, info),
-                    (4, &by_code.values),
-                    (5, &codes),
-                    (6, &pyramid),
-                    (7, &triangles),
-                    (8, &sorted_codes),
-                ],
-            ),
-            pyramid: [pyramid_group(0), pyramid_group(1), pyramid_group(2)],
-            hierarchy: bind(
-                "hierarchy",
-                &self.hierarchy,
-                &[
-                    (0, &params),
-                    (4, &meshes),
-                    (5, &sorted_codes),
-                    (6, &triangles),
-                    (7, &pyramid),
-                    (8, &nodes),
-                ],
-            ),
-            tlas: bind(
-                "tlas",
-                &self.tlas,
-                &[(0, &params), (4, &meshes), (5, &pyramid), (6, &tlas)],
-            ),
+            builder,
         };
-        Ok(Tree {
+        let tree = Tree {
             tlas,
             nodes,
             triangles,
+            info,
             triangle_count,
             mesh_count,
+            meshes: geometry.meshes.to_vec(),
             mesh_bounds,
-            codes,
-            by_code,
-            by_mesh,
+            codes: code_words,
+            order,
+            geometry: [
+                (positions, geometry.positions.clone()),
+                (indices, geometry.indices.clone()),
+                (triangle_info, geometry.triangle_info.clone()),
+            ],
+            params: params_buffer,
+            params_all: params,
+            items,
+            sorts,
+            chosen: RefCell::default(),
+            dispatches: Cell::new(0),
             groups,
-        })
+        };
+        tree.build_only(gpu, None);
+        Ok(tree)
     }
 
-    /// Regrows every tree from the positions as they stand: [`DISPATCHES`] dispatches, no readback, no wait.
-    pub fn record(&self, scope: &mut Scope<'_>, tree: &Tree) {
+    /// The sorts of a build: by code, then by what had no room in a key.
+    fn sorts(
+        &self,
+        gpu: &Gpu,
+        buffers: &SortBuffers,
+        params: &wgpu::Buffer,
+        codes: &Array,
+        mesh_count: u32,
+        bits: Codes,
+    ) -> Vec<Sort> {
+        // The TLAS counts as one more mesh.
+        let mesh_bits = u32::BITS - mesh_count.leading_zeros();
+        let mut sorts = vec![Sort {
+            regroup: None,
+            digits: self.sort.digits(gpu, buffers, 0, 32, true),
+        }];
+        let mut add = |pipeline: &wgpu::ComputePipeline, bits: u32| {
+            let side = sorts.last().map_or(0, |sort| sort.digits.last_side());
+            let entries = [
+                (0, params.as_entire_binding()),
+                (4, buffers.values[side].binding()),
+                (5, codes.binding()),
+                (6, buffers.keys[side].binding()),
+            ];
+            sorts.push(Sort {
+                regroup: Some((pipeline.clone(), bind(gpu, "regroup", pipeline, &entries))),
+                digits: self.sort.digits(gpu, buffers, side, bits, false),
+            });
+        };
+        let (in_key, by_mesh) = match bits {
+            Codes::Bits30 => (2, &self.regroup_mesh[0]),
+            Codes::Bits63 => {
+                add(&self.regroup_code, 32);
+                (1, &self.regroup_mesh[1])
+            }
+        };
+        if mesh_bits > in_key {
+            add(by_mesh, mesh_bits - in_key);
+        }
+        sorts
+    }
+
+    /// Regrows every tree from the positions as they stand, or with [`Work::Refit`] what follows from the order that is there: a handful of
+    /// dispatches ([`Tree::dispatches`]), no readback, no wait.
+    pub fn record(&self, scope: &mut Scope<'_>, tree: &Tree, work: Work) {
         let mut scope = scope.scope("lbvh");
-        scope.clear_buffer(&tree.mesh_bounds, 0, None);
-        let per_triangle = tree.triangle_count.div_ceil(256);
-        let stage = |scope: &mut Scope<'_>, name: &str, pipeline, group, groups| {
+        for (array, buffer) in &tree.geometry {
+            array.mirror(&mut scope, buffer);
+        }
+        tree.clear_bounds(&mut scope);
+        let mut dispatches = 0;
+        let mut stage = |scope: &mut Scope<'_>, name: &str, pipeline, group, groups| {
             let mut pass = scope.scoped_compute_pass(name);
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, group, &[]);
             pass::dispatch(&mut pass, groups);
+            dispatches += 1;
         };
-        stage(
-            &mut scope,
-            "bounds",
-            &self.bounds,
-            &tree.groups.bounds,
-            per_triangle,
-        );
-        stage(
-            &mut scope,
-            "morton",
-            &self.morton,
-            &tree.groups.morton,
-            per_triangle,
-        );
-        {
+        let chosen = tree.chosen.borrow();
+        let (items, groups) = (chosen.item_count, &tree.groups);
+        let triangles = chosen.item_triangles.div_ceil(BOUNDS_BLOCK);
+        stage(&mut scope, "bounds", &self.bounds, &groups.bounds, triangles);
+        let rows = tree.mesh_count.div_ceil(256);
+        stage(&mut scope, "tlas", &self.tlas, &groups.tlas, rows);
+        let mut sorting = 0;
+        if work == Work::Rebuild {
+            let blocks = chosen.item_triangles.div_ceil(MORTON_BLOCK);
+            stage(&mut scope, "morton", &self.morton, &groups.morton, blocks);
             let mut pass = scope.scoped_compute_pass("sort");
-            self.sort.record(&mut pass, &tree.by_code, CODE_BITS);
-            // Up to four meshes are told apart by the first sort.
-            let mesh_bits =
-                (u32::BITS - tree.mesh_count.saturating_sub(1).leading_zeros()).saturating_sub(2);
-            pass.set_pipeline(&self.regroup);
-            pass.set_bind_group(0, &tree.groups.regroup, &[]);
-            pass::dispatch(&mut pass, if mesh_bits > 0 { per_triangle } else { 0 });
-            self.sort.record(&mut pass, &tree.by_mesh, mesh_bits);
-        }
-        stage(
-            &mut scope,
-            "leaves",
-            &self.leaves,
-            &tree.groups.leaves,
-            per_triangle,
-        );
-        {
-            let mut pass = scope.scoped_compute_pass("pyramid");
-            pass.set_pipeline(&self.pyramid);
-            for (step, group) in (0..).zip(&tree.groups.pyramid) {
-                let boxes = tree.triangle_count.div_ceil(1 << (step * PYRAMID_STEP));
-                pass.set_bind_group(0, group, &[]);
-                pass::dispatch(&mut pass, if boxes > 1 { boxes.div_ceil(512) } else { 0 });
+            for sort in &tree.sorts {
+                if let Some((pipeline, group)) = &sort.regroup {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(0, group, &[]);
+                    pass::dispatch(&mut pass, items.div_ceil(256));
+                    sorting += 1;
+                }
+                sorting += self.sort.record(&mut pass, &sort.digits);
             }
         }
-        stage(
-            &mut scope,
-            "hierarchy",
-            &self.hierarchy,
-            &tree.groups.hierarchy,
-            per_triangle,
-        );
-        stage(
-            &mut scope,
-            "tlas",
-            &self.tlas,
-            &tree.groups.tlas,
-            tree.mesh_count.div_ceil(256),
-        );
+        match (&self.builder, &groups.builder) {
+            (
+                Builder::Parallel {
+                    leaves,
+                    pyramid,
+                    hierarchy,
+                },
+                BuilderGroups::Parallel {
+                    leaves: leaves_group,
+                    pyramid: pyramid_groups,
+                    hierarchy: hierarchy_group,
+                },
+            ) => {
+                let per_item = items.div_ceil(256);
+                stage(&mut scope, "leaves", leaves, leaves_group, per_item);
+                {
+                    let mut pass = scope.scoped_compute_pass("pyramid");
+                    pass.set_pipeline(pyramid);
+                    for (step, group) in (0..).zip(pyramid_groups) {
+                        let places = tree.triangle_count + tree.mesh_count;
+                        let boxes = places.div_ceil(1 << (step * PYRAMID_STEP));
+                        if boxes > 1 {
+                            pass.set_bind_group(0, group, &[]);
+                            pass::dispatch(&mut pass, boxes.div_ceil(512));
+                            sorting += 1;
+                        }
+                    }
+                }
+                stage(&mut scope, "hierarchy", hierarchy, hierarchy_group, per_item);
+            }
+            (
+                Builder::Serial {
+                    grow_leaves,
+                    grow_meshes,
+                    grow_nodes,
+                },
+                BuilderGroups::Serial {
+                    leaves,
+                    meshes,
+                    nodes,
+                    ..
+                },
+            ) => {
+                let (mut runs, triangle_runs) = runs(chosen.item_triangles, tree.mesh_count);
+                let mut pass = scope.scoped_compute_pass("grow");
+                for (pipeline, group, runs) in [
+                    (grow_leaves, leaves, triangle_runs),
+                    (grow_meshes, meshes, runs - triangle_runs),
+                ] {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(0, group, &[]);
+                    pass::dispatch(&mut pass, runs.div_ceil(8));
+                    sorting += 1;
+                }
+                pass.set_pipeline(grow_nodes);
+                for (group, _) in nodes {
+                    if runs < 2 {
+                        break;
+                    }
+                    runs = runs.div_ceil(GROW_FAN);
+                    pass.set_bind_group(0, group, &[]);
+                    pass::dispatch(&mut pass, runs.div_ceil(8));
+                    sorting += 1;
+                }
+            }
+            // Groups were made for the builder that this device has.
+            _ => {}
+        }
+        tree.dispatches.set(dispatches + sorting);
     }
 }
 
 impl Tree {
+    /// From now on builds only the trees of those meshes (and the TLAS), or of all again. The others stay as they were built last. Cheap where
+    /// nothing changes.
+    pub fn build_only(&self, gpu: &Gpu, meshes: Option<&[bool]>) {
+        let meshes = meshes.unwrap_or_default();
+        let mut chosen = self.chosen.borrow_mut();
+        if chosen.item_count > 0 && chosen.meshes == meshes {
+            return;
+        }
+        chosen.meshes = meshes.to_vec();
+        let mut items = Vec::new();
+        if meshes.is_empty() {
+            chosen.item_triangles = self.triangle_count;
+        } else {
+            for (mesh, range) in self.meshes.iter().enumerate() {
+                if meshes.get(mesh) == Some(&true) {
+                    items.extend(range.first_triangle..range.first_triangle + range.triangle_count);
+                }
+            }
+            chosen.item_triangles = items.len() as u32;
+            items.extend(self.triangle_count..self.triangle_count + self.mesh_count);
+            gpu.queue.write_buffer(&self.items, 0, bytemuck::cast_slice(&items));
+        }
+        chosen.item_count = chosen.item_triangles + self.mesh_count;
+        let params = BuildParams {
+            item_count: chosen.item_count,
+            item_triangles: chosen.item_triangles,
+            all_items: u32::from(meshes.is_empty()),
+            ..self.params_all
+        };
+        gpu.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
+        for sort in &self.sorts {
+            sort.digits.set_count(gpu, chosen.item_count);
+        }
+        if let BuilderGroups::Serial { runs: buffer, nodes, .. } = &self.groups.builder {
+            let (mut all, of_triangles) = runs(chosen.item_triangles, self.mesh_count);
+            gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&[all, of_triangles]));
+            for (_, buffer) in nodes {
+                gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&all));
+                all = all.div_ceil(GROW_FAN);
+            }
+        }
+    }
+
+    fn clear_bounds(&self, encoder: &mut wgpu::CommandEncoder) {
+        let words = u64::from(BOUNDS_WORDS) * 4;
+        let chosen = self.chosen.borrow();
+        if chosen.meshes.is_empty() {
+            encoder.clear_buffer(&self.mesh_bounds, 0, None);
+            return;
+        }
+        // Runs of neighbours in one command each. The scene's box only grows until all is built again: it is but the TLAS's grid.
+        let mut first = 0;
+        for run in chosen.meshes.chunk_by(|a, b| a == b) {
+            if run[0] {
+                encoder.clear_buffer(&self.mesh_bounds, first * words, Some(run.len() as u64 * words));
+            }
+            first += run.len() as u64;
+        }
+    }
+
     /// Triangles in all trees.
     pub fn triangle_count(&self) -> u32 {
         self.triangle_count
@@ -359,47 +685,59 @@ impl Tree {
         self.mesh_count
     }
 
-    /// The order of the triangles: place to number in the merged index buffer, one `u32` each.
-    pub fn order(&self) -> &wgpu::Buffer {
-        &self.by_code.values
+    /// Dispatches of the last build that was recorded. They depend on the adapter's road, on whether the scene is tiny, on the bits of the codes
+    /// and of the number of meshes: never on the single meshes.
+    pub fn dispatches(&self) -> u32 {
+        self.dispatches.get()
     }
 
-    /// Morton codes by triangle, one `u32` each.
-    pub fn codes(&self) -> &wgpu::Buffer {
+    /// What was sorted to each position: the position that it had among the items.
+    pub fn order(&self) -> &Array {
+        &self.order
+    }
+
+    /// Of each item its Morton code (high word, low word), the item and its mesh.
+    pub fn codes(&self) -> &Array {
         &self.codes
     }
 
-    /// Centroid bounds of each mesh: six `u32` as accel/bounds.wgsl encodes them.
+    /// Of each mesh its centroids' bounds and its box, then the scene's box: twelve, twelve, … and six `u32` as accel/bounds.wgsl encodes them.
     pub fn mesh_bounds(&self) -> &wgpu::Buffer {
         &self.mesh_bounds
     }
 
-    /// The bindings of `common/bvh.wgsl`: TLAS, nodes, triangles.
+    /// The bindings of `common/bvh.wgsl`: sizes, nodes, triangles.
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {
-        pass::layout(gpu, "tree", &[(visibility, pass::Binding::Read); 3])
+        let bindings = [Binding::Uniform, Binding::ReadArray, Binding::ReadArray];
+        pass::layout(gpu, "tree", &bindings.map(|binding| (visibility, binding)))
     }
 
     /// The bind group for [`Tree::layout`].
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
-        pass::bind_group(
-            gpu,
-            "tree",
-            layout,
-            &[&self.tlas, &self.nodes, &self.triangles].map(wgpu::Buffer::as_entire_binding),
-        )
+        let resources = [
+            self.info.as_entire_binding(),
+            self.nodes.binding(),
+            self.triangles.binding(),
+        ];
+        pass::bind_group(gpu, "tree", layout, &resources)
     }
 }
 
-/// First box of each level over `leaves` leaves, and the number of boxes on all levels.
+/// Runs of `grow` over triangles and meshes: all, and those over triangles.
+fn runs(triangles: u32, meshes: u32) -> (u32, u32) {
+    let of_triangles = triangles.div_ceil(GROW_RUN);
+    (of_triangles + meshes.div_ceil(GROW_RUN), of_triangles)
+}
+
+/// First box of each level over `leaves` leaves, of which level 0 is the leaves themselves, and the number of boxes on the others.
 pub fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
     let mut offsets = [[0; 4]; 7];
     let mut total = 0;
-    for level in 0..28 {
+    for level in 1..28 {
         offsets[level / 4][level % 4] = total;
-        let boxes = leaves.div_ceil(1 << level);
         // The level of one box ends the pyramid; those above it are never read.
-        if level == 0 || leaves.div_ceil(1 << (level - 1)) > 1 {
-            total += boxes;
+        if leaves.div_ceil(1 << (level - 1)) > 1 {
+            total += leaves.div_ceil(1 << level);
         }
     }
     (offsets, total)

@@ -13,4 +13,4 @@ pub mod sort;
 pub mod trace;
 pub mod validate;
 
-pub use lbvh::{Geometry, Lbvh, Tree};
+pub use lbvh::{Codes, Geometry, Lbvh, Tree, Work};

@@ -1,18 +1,23 @@
 //! `sort`: a stable least-significant-digit radix sort of 32-bit keys with 32-bit values, on the GPU.
+//!
+//! Three roads give the same order: workgroups that rank by subgroup ballots or by a ballot in shared memory, with one dispatch in all for few
+//! pairs; and on software adapters threads that each sort a run.
 
 use crate::{
     Result,
     gpu::{
-        Gpu,
-        layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS, SortParams},
+        Array, Arrays, Gpu,
+        layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS, SORT_SMALL, SortParams},
         pass::{
             self,
-            Binding::{Read, Uniform, Write},
+            Binding::{ReadArray, Uniform, Write, WriteArray},
         },
+        shader,
     },
 };
+use std::cell::Cell;
 
-/// Dispatches of one eight-bit digit.
+/// Dispatches of one eight-bit digit, where not all take place in one.
 pub const DISPATCHES_PER_DIGIT: u32 = 3;
 
 /// The sort's pipelines.
@@ -22,127 +27,222 @@ pub struct RadixSort {
     scan: wgpu::ComputePipeline,
     scatter: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
+    /// Buffers can be read and written in one dispatch; textures cannot.
+    small: Option<wgpu::ComputePipeline>,
 }
 
 /// Pairs to be sorted, with what the sort needs beside them.
 #[derive(Debug)]
 pub struct SortBuffers {
-    /// Keys, one `u32` each: the input and, after an even number of digits, the output.
-    pub keys: wgpu::Buffer,
-    /// Values, one `u32` each.
-    pub values: wgpu::Buffer,
-    count: u32,
-    digits: Vec<wgpu::BindGroup>,
+    /// Keys, a word each, on two sides: each digit moves the pairs to the other one.
+    pub keys: [Array; 2],
+    /// Values, a word each.
+    pub values: [Array; 2],
+    counts: wgpu::Buffer,
+    totals: wgpu::Buffer,
+}
+
+/// Consecutive digits of one sort.
+#[derive(Debug)]
+pub struct Digits {
+    first_side: usize,
+    count: Cell<u32>,
+    params: Vec<(SortParams, wgpu::Buffer)>,
+    groups: Vec<wgpu::BindGroup>,
+    small: Option<wgpu::BindGroup>,
 }
 
 impl RadixSort {
-    /// Compiles the sort.
+    /// Compiles the sort for the device's road.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = crate::gpu::shader::module(gpu, "accel/sort.wgsl")?;
         let layout = pass::compute_layout(
             gpu,
             "sort",
-            &[Uniform, Read, Read, Write, Write, Write, Write],
+            &[
+                Uniform,
+                ReadArray,
+                ReadArray,
+                WriteArray(1),
+                WriteArray(1),
+                Write,
+                Write,
+            ],
         );
-        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
+        let pipeline = |path: &str, entry: &str| {
+            let module = shader::module(gpu, path)?;
+            pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]))
+        };
+        let [histogram, scan, scatter] = match gpu.arrays {
+            Arrays::Textures => {
+                ["histogram", "scan", "scatter"].map(|pass| ("accel/sort_serial.wgsl", format!("{pass}_serial")))
+            }
+            Arrays::Buffers => {
+                let parallel = ["histogram", "scan", "scatter"].map(|pass| ("accel/sort.wgsl", pass.into()));
+                match gpu.subgroup_size {
+                    // A byte of the digit's words for each subgroup, and eight words.
+                    Some(8..=128) => {
+                        let [histogram, scan, _] = parallel;
+                        [histogram, scan, ("accel/sort_subgroups.wgsl", "scatter_subgroups".into())]
+                    }
+                    _ => parallel,
+                }
+            }
+        };
+        let small = match gpu.arrays {
+            Arrays::Buffers => Some(pass::compute_pipeline(gpu, "accel/sort_small.wgsl", "sort_small")?),
+            Arrays::Textures => None,
+        };
         Ok(Self {
-            histogram: pipeline("histogram")?,
-            scan: pipeline("scan")?,
-            scatter: pipeline("scatter")?,
+            histogram: pipeline(histogram.0, &histogram.1)?,
+            scan: pipeline(scan.0, &scan.1)?,
+            scatter: pipeline(scatter.0, &scatter.1)?,
             layout,
+            small,
         })
     }
 
-    /// Buffers for `count` pairs, sorted by the lowest `bits` of their keys. The number of digits is made even, so that the result lies
-    /// where the input was.
-    pub fn buffers(&self, gpu: &Gpu, count: u32, bits: u32) -> SortBuffers {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        let bytes = u64::from(count) * 4;
-        let keys = gpu.buffer("sort.keys", bytes, usage);
-        let values = gpu.buffer("sort.values", bytes, usage);
-        let digits = self.digits(gpu, count, bits, &keys, &values);
-        SortBuffers {
-            keys,
-            values,
-            count,
-            digits,
-        }
+    /// Room for up to `capacity` pairs.
+    pub fn buffers(&self, gpu: &Gpu, capacity: u32) -> Result<SortBuffers> {
+        let array = |label| Array::new(gpu, label, 1, capacity.max(1));
+        // Fewer pairs may lie in as many as 256 runs.
+        let blocks = blocks(gpu, capacity).0.max(256);
+        let counts_bytes = u64::from(blocks) * 256 * 4;
+        gpu.check_binding("sort.counts", counts_bytes)?;
+        let storage = wgpu::BufferUsages::STORAGE;
+        Ok(SortBuffers {
+            keys: [array("sort.keys")?, array("sort.keys_other")?],
+            values: [array("sort.values")?, array("sort.values_other")?],
+            counts: gpu.buffer("sort.counts", counts_bytes, storage),
+            totals: gpu.buffer("sort.totals", 256 * 4, storage),
+        })
     }
 
-    /// Buffers to sort the values of `other` by other keys.
-    pub fn buffers_for_values_of(&self, gpu: &Gpu, other: &SortBuffers, bits: u32) -> SortBuffers {
-        let keys = gpu.buffer("sort.keys", other.keys.size(), other.keys.usage());
-        let values = other.values.clone();
-        let digits = self.digits(gpu, other.count, bits, &keys, &values);
-        SortBuffers {
-            keys,
-            values,
-            count: other.count,
-            digits,
-        }
-    }
-
-    fn digits(
+    /// As many digits as hold the lowest `bits` of the keys, of pairs that lie on `side`. With `implied_values` the pairs' values are their own
+    /// numbers, whatever the buffer holds.
+    pub fn digits(
         &self,
         gpu: &Gpu,
-        count: u32,
+        buffers: &SortBuffers,
+        side: usize,
         bits: u32,
-        keys: &wgpu::Buffer,
-        values: &wgpu::Buffer,
-    ) -> Vec<wgpu::BindGroup> {
-        let usage = wgpu::BufferUsages::STORAGE;
-        let block_count = blocks(count);
-        let keys_other = gpu.buffer("sort.keys_other", keys.size(), usage);
-        let values_other = gpu.buffer("sort.values_other", values.size(), usage);
-        let counts = gpu.buffer("sort.counts", u64::from(block_count) * 256 * 4, usage);
-        let totals = gpu.buffer("sort.totals", 256 * 4, usage);
-        (0..bits.div_ceil(8).next_multiple_of(2))
+        implied_values: bool,
+    ) -> Digits {
+        let digits = bits.div_ceil(8).max(1);
+        let params: Vec<_> = (0..digits)
             .map(|digit| {
                 let params = SortParams {
-                    count,
-                    block_count,
                     shift: 8 * digit,
+                    implied_values: u32::from(implied_values && digit == 0),
+                    digits,
+                    ..SortParams::default()
                 };
-                let params = gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM);
-                let there = [keys, values];
-                let other = [&keys_other, &values_other];
-                let (from, to) = if digit % 2 == 0 {
-                    (there, other)
-                } else {
-                    (other, there)
-                };
-                let resources = [&params, from[0], from[1], to[0], to[1], &counts, &totals]
-                    .map(wgpu::Buffer::as_entire_binding);
+                (params, gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM))
+            })
+            .collect();
+        let groups = (0..)
+            .zip(&params)
+            .map(|(digit, (_, params))| {
+                let from = (side + digit) % 2;
+                let resources = [
+                    params.as_entire_binding(),
+                    buffers.keys[from].binding(),
+                    buffers.values[from].binding(),
+                    buffers.keys[1 - from].binding(),
+                    buffers.values[1 - from].binding(),
+                    buffers.counts.as_entire_binding(),
+                    buffers.totals.as_entire_binding(),
+                ];
                 pass::bind_group(gpu, "sort", &self.layout, &resources)
             })
-            .collect()
+            .collect();
+        let small = self.small.as_ref().map(|small| {
+            let resources = [
+                params[0].1.as_entire_binding(),
+                buffers.keys[side].binding(),
+                buffers.values[side].binding(),
+                buffers.keys[1 - side].binding(),
+                buffers.values[1 - side].binding(),
+            ];
+            pass::bind_group(gpu, "sort_small", &small.get_bind_group_layout(0), &resources)
+        });
+        Digits {
+            first_side: side,
+            count: Cell::new(0),
+            params,
+            groups,
+            small,
+        }
     }
 
-    /// Sorts `buffers` by their lowest `bits`; digits past them are dispatched empty, so that their number stays the same.
-    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, buffers: &SortBuffers, bits: u32) {
-        let needed = bits.div_ceil(8).next_multiple_of(2) as usize;
-        for (digit, group) in buffers.digits.iter().enumerate() {
-            let live = digit < needed && buffers.count > 0;
-            let blocks = if live { blocks(buffers.count) } else { 0 };
-            let rows = match blocks {
-                0 => 0,
-                1..=SORT_SERIAL_BLOCKS => 1,
-                _ => 256,
+    /// Sorts; returns the number of dispatches.
+    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, digits: &Digits) -> u32 {
+        let count = digits.count.get();
+        if count == 0 {
+            return 0;
+        }
+        if let (Some(pipeline), Some(group)) = (&self.small, &digits.small)
+            && count <= SORT_SMALL
+        {
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, group, &[]);
+            pass::dispatch(pass, 1);
+            return 1;
+        }
+        let serial = self.small.is_none();
+        for group in &digits.groups {
+            let blocks = blocks_of(serial, count).0;
+            let (groups, rows) = match (serial, blocks) {
+                (true, _) => (blocks.div_ceil(8), 256 / 8),
+                (false, 1..=SORT_SERIAL_BLOCKS) => (blocks, 1),
+                (false, _) => (blocks, 256),
             };
             pass.set_bind_group(0, group, &[]);
             pass.set_pipeline(&self.histogram);
-            pass::dispatch(pass, blocks);
+            pass::dispatch(pass, groups);
             pass.set_pipeline(&self.scan);
             pass::dispatch(pass, rows);
             pass.set_pipeline(&self.scatter);
-            pass::dispatch(pass, blocks);
+            pass::dispatch(pass, groups);
         }
+        DISPATCHES_PER_DIGIT * digits.groups.len() as u32
     }
 }
 
-/// Workgroups that cover `count` pairs.
-fn blocks(count: u32) -> u32 {
-    count.div_ceil(SORT_BLOCK * SORT_ROUNDS)
+impl Digits {
+    /// Sorts the first `count` pairs from now on.
+    pub fn set_count(&self, gpu: &Gpu, count: u32) {
+        if self.count.replace(count) == count {
+            return;
+        }
+        let (block_count, run) = blocks(gpu, count);
+        for (params, buffer) in &self.params {
+            let params = SortParams {
+                count,
+                block_count,
+                run,
+                ..*params
+            };
+            gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&params));
+        }
+    }
+
+    /// The side on which the sorted pairs lie.
+    pub fn last_side(&self) -> usize {
+        (self.first_side + self.groups.len()) % 2
+    }
+}
+
+fn blocks(gpu: &Gpu, count: u32) -> (u32, u32) {
+    blocks_of(gpu.arrays == Arrays::Textures, count)
+}
+
+/// Blocks that cover `count` pairs, and the pairs of one. Runs of threads are as long as leaves work for 256 of them, so that counting the digits
+/// of each does not cost more than sorting its pairs.
+fn blocks_of(serial: bool, count: u32) -> (u32, u32) {
+    let size = if serial {
+        count.div_ceil(256).clamp(256, 8192)
+    } else {
+        SORT_BLOCK * SORT_ROUNDS
+    };
+    (count.div_ceil(size), size)
 }

@@ -35,17 +35,13 @@ pub struct TreeReport {
 impl Tree {
     /// Reads the trees back, waiting for them.
     pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
-        let (meshes, triangles) = (self.mesh_count() as usize, self.triangle_count() as usize);
+        let meshes = self.mesh_count() as usize;
         Ok(TreeData {
             tlas: bytemuck::pod_collect_to_vec(
                 &gpu.read(&self.tlas)?[..meshes * size_of::<TlasEntry>()],
             ),
-            nodes: bytemuck::pod_collect_to_vec(
-                &gpu.read(&self.nodes)?[..triangles * size_of::<Node>()],
-            ),
-            triangles: bytemuck::pod_collect_to_vec(
-                &gpu.read(&self.triangles)?[..triangles * size_of::<LeafTriangle>()],
-            ),
+            nodes: self.nodes.read(gpu)?,
+            triangles: self.triangles.read(gpu)?,
         })
     }
 }

@@ -8,7 +8,7 @@ pub const LIGHT_LIMIT: u32 = 256;
 pub const SHADOW_VIEW_LIMIT: u32 = 128;
 /// Top bit of a triangle's mesh: its hits need the caller's consent (alpha masks).
 pub const NEEDS_CONSENT: u32 = 1 << 31;
-/// Entries of the traversal stack. A tree of 30-bit codes over n triangles is at most 30 + log2(n) deep.
+/// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of 30-bit codes over n triangles.
 pub const STACK_SIZE: u32 = 64;
 /// Threads of a sorting workgroup: one per digit.
 pub const SORT_BLOCK: u32 = 256;
@@ -17,8 +17,20 @@ pub const SORT_ROUNDS: u32 = 8;
 /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup per digit.
 pub const SORT_SERIAL_BLOCKS: u32 = 64;
 
+/// Pairs that one workgroup sorts in one dispatch.
+pub const SORT_SMALL: u32 = 2048;
+/// Places that a thread of `grow` takes.
+pub const GROW_RUN: u32 = 512;
+/// Runs that a thread of its later dispatches joins.
+pub const GROW_FAN: u32 = 16;
+/// Segments that a run can leave: twice the values of δ, of which those that wait for the left and for the right have each their own.
+pub const GROW_SEGMENTS: u32 = 192;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
+    ("GROW_FAN", GROW_FAN),
+    ("GROW_RUN", GROW_RUN),
+    ("GROW_SEGMENTS", GROW_SEGMENTS),
     ("LIGHT_LIMIT", LIGHT_LIMIT),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
@@ -191,10 +203,23 @@ gpu_structs! {
         /// The mesh; the top bit says that hits need the caller's consent (alpha masks).
         mesh: u32,
     }
+    /// What a ray must know of the trees.
+    TreeInfo {
+        /// Places from here on hold the TLAS.
+        triangle_count: u32,
+        mesh_count: u32,
+    }
     /// Sizes that every stage of the tree's build needs.
     BuildParams {
         triangle_count: u32,
         mesh_count: u32,
+        /// Items that are sorted: triangles, then meshes.
+        item_count: u32,
+        item_triangles: u32,
+        /// 1 where those are all, in order.
+        all_items: u32,
+        /// 1 for codes of 63 bits.
+        wide_codes: u32,
         _pad: [u32; 2],
         /// First box of each level of the pyramid, four levels a row.
         level_offset: [[u32; 4]; 7],
@@ -202,8 +227,15 @@ gpu_structs! {
     /// One pass of the radix sort.
     SortParams {
         count: u32,
+        /// Blocks of SORT_BLOCK · SORT_ROUNDS pairs, or runs of `run`.
         block_count: u32,
+        /// Of the first digit, in bits.
         shift: u32,
+        /// 1 where values are the pairs' own numbers, not yet written.
+        implied_values: u32,
+        run: u32,
+        /// Digits that one dispatch of sort_small takes.
+        digits: u32,
     }
     /// What the tone mapper needs.
     TonemapParams {

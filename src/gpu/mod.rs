@@ -1,6 +1,7 @@
 //! A thin layer over wgpu: the device, shaders, layouts, labelled pipelines, timings. Knows no pass.
 
 pub mod adapter;
+pub mod array;
 pub mod layout;
 pub mod pass;
 pub mod profiler;
@@ -8,6 +9,7 @@ pub mod readback;
 pub mod shader;
 
 pub use adapter::{AdapterReport, Display, adapters, instance};
+pub use array::{Array, Arrays};
 
 use crate::{Error, Result, config};
 use std::collections::HashSet;
@@ -30,6 +32,11 @@ pub struct Gpu {
     pub queue: wgpu::Queue,
     /// What the device was opened with.
     pub limits: wgpu::Limits,
+    /// How large arrays are held: chosen once, by the kind of adapter. It also says which of two builders grows the trees: many threads that
+    /// share a workgroup's memory, or on software adapters, where each of its barriers is dear, one thread for a run of elements.
+    pub arrays: Arrays,
+    /// Threads of a subgroup, where subgroup operations may be used and all subgroups are of one size.
+    pub subgroup_size: Option<u32>,
     errors: Arc<Mutex<Vec<String>>>,
 }
 
@@ -63,12 +70,19 @@ impl Gpu {
 
     /// Opens `adapter`.
     pub fn open(adapter: &wgpu::Adapter, tier: Tier) -> Result<Self> {
-        let wanted = wgpu::Features::TIMESTAMP_QUERY;
+        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP;
         let (required_features, required_limits) = match tier {
             Tier::Adapter => (adapter.features() & wanted, adapter.limits()),
             Tier::Portable => (wgpu::Features::empty(), wgpu::Limits::default()),
         };
         let info = adapter.get_info();
+        let one_size = info.subgroup_min_size == info.subgroup_max_size;
+        let has_subgroups = required_features.contains(wgpu::Features::SUBGROUP) && one_size;
+        let subgroup_size = has_subgroups.then_some(info.subgroup_min_size);
+        let arrays = match info.device_type {
+            wgpu::DeviceType::Cpu if tier == Tier::Adapter => Arrays::Textures,
+            _ => Arrays::Buffers,
+        };
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("canopy"),
             required_features,
@@ -104,6 +118,8 @@ impl Gpu {
             device,
             queue,
             limits,
+            arrays,
+            subgroup_size,
             errors,
         })
     }

@@ -1,6 +1,10 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{Gpu, shader};
+use super::{
+    Gpu,
+    array::{Arrays, texel_format},
+    shader,
+};
 use crate::Result;
 
 /// A compute pipeline with the layout that its shader implies.
@@ -16,6 +20,17 @@ pub fn compute_pipeline_with(
     entry: &str,
     layouts: Option<&[&wgpu::BindGroupLayout]>,
 ) -> Result<wgpu::ComputePipeline> {
+    compute_pipeline_of(gpu, module, entry, layouts, &[])
+}
+
+/// As [`compute_pipeline_with`], with values for the module's `override` constants.
+pub fn compute_pipeline_of(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    entry: &str,
+    layouts: Option<&[&wgpu::BindGroupLayout]>,
+    constants: &[(&str, f64)],
+) -> Result<wgpu::ComputePipeline> {
     let layout = layouts.map(|layouts| pipeline_layout(gpu, entry, layouts));
     gpu.catch(|| {
         gpu.device
@@ -25,8 +40,8 @@ pub fn compute_pipeline_with(
                 module,
                 entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
+                    constants,
                     zero_initialize_workgroup_memory: false,
-                    ..Default::default()
                 },
                 cache: None,
             })
@@ -120,6 +135,10 @@ pub enum Binding {
     Read,
     /// A storage buffer that is written.
     Write,
+    /// An [`Array`](super::Array) that is read.
+    ReadArray,
+    /// An [`Array`](super::Array) of elements of that many words that is written.
+    WriteArray(u32),
     /// A texture of floats that may be filtered.
     Filtered,
     /// A texture of floats that is loaded.
@@ -141,7 +160,7 @@ pub enum Binding {
 }
 
 impl Binding {
-    fn ty(self) -> wgpu::BindingType {
+    fn ty(self, arrays: Arrays) -> wgpu::BindingType {
         use wgpu::{
             BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View,
         };
@@ -165,6 +184,14 @@ impl Binding {
             Self::UniformAt => buffer(Buffer::Uniform, true),
             Self::Read => buffer(Buffer::Storage { read_only: true }, false),
             Self::Write => buffer(Buffer::Storage { read_only: false }, false),
+            Self::ReadArray => match arrays {
+                Arrays::Buffers => Self::Read.ty(arrays),
+                Arrays::Textures => Self::Uint.ty(arrays),
+            },
+            Self::WriteArray(words) => match arrays {
+                Arrays::Buffers => Self::Write.ty(arrays),
+                Arrays::Textures => store(texel_format(words), View::D2),
+            },
             Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
             Self::Float => texture(Sample::Float { filterable: false }, View::D2),
             Self::Uint => texture(Sample::Uint, View::D2),
@@ -190,7 +217,7 @@ pub fn layout(
             |(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
                 binding: index,
                 visibility: *visibility,
-                ty: binding.ty(),
+                ty: binding.ty(gpu.arrays),
                 count: None,
             },
         )

@@ -1,6 +1,10 @@
 //! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and line.
 
-use super::{Gpu, layout::CONSTANTS};
+use super::{
+    Gpu,
+    array::{self, Arrays},
+    layout::CONSTANTS,
+};
 use crate::{Error, Result};
 use std::borrow::Cow;
 
@@ -12,12 +16,16 @@ macro_rules! sources {
 /// Every shader file; a test holds that none is missing.
 pub const SOURCES: &[(&str, &str)] = sources![
     "accel/bounds.wgsl",
+    "accel/grow.wgsl",
     "accel/hierarchy.wgsl",
     "accel/leaves.wgsl",
     "accel/morton.wgsl",
     "accel/pyramid.wgsl",
     "accel/regroup.wgsl",
     "accel/sort.wgsl",
+    "accel/sort_serial.wgsl",
+    "accel/sort_small.wgsl",
+    "accel/sort_subgroups.wgsl",
     "accel/tlas.wgsl",
     "accel/trace.wgsl",
     "common/box.wgsl",
@@ -28,14 +36,20 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "common/gbuffer.wgsl",
     "common/geometry.wgsl",
     "common/dispatch.wgsl",
+    "common/items.wgsl",
+    "common/leaf.wgsl",
     "common/light.wgsl",
     "common/material.wgsl",
+    "common/mesh_bounds.wgsl",
+    "common/morton.wgsl",
     "common/octahedral.wgsl",
     "common/pyramid.wgsl",
-    "common/pyramid_store.wgsl",
     "common/scene.wgsl",
     "common/shadow_map.wgsl",
     "common/shadow_ray.wgsl",
+    "common/sort.wgsl",
+    "common/sort_block.wgsl",
+    "common/sort_scatter.wgsl",
     "common/tree.wgsl",
     "render/blend.wgsl",
     "render/channel.wgsl",
@@ -67,8 +81,8 @@ impl Composed {
     }
 }
 
-/// The shader at `path` under `shaders/`, composed.
-pub fn compose(path: &str) -> Result<Composed> {
+/// The shader at `path` under `shaders/`, composed for an adapter that holds its arrays so.
+pub fn compose(path: &str, arrays: Arrays) -> Result<Composed> {
     compose_from(
         &|path| {
             SOURCES
@@ -77,6 +91,7 @@ pub fn compose(path: &str) -> Result<Composed> {
                 .map(|(_, text)| Cow::Borrowed(*text))
         },
         path,
+        arrays,
     )
 }
 
@@ -84,9 +99,11 @@ pub fn compose(path: &str) -> Result<Composed> {
 pub fn compose_from(
     source: &dyn Fn(&str) -> Option<Cow<'static, str>>,
     path: &str,
+    arrays: Arrays,
 ) -> Result<Composed> {
     let mut composer = Composer {
         source,
+        arrays,
         done: Vec::new(),
         open: Vec::new(),
         directives: Vec::new(),
@@ -119,6 +136,7 @@ type Line = (String, Cow<'static, str>, usize);
 
 struct Composer<'a> {
     source: &'a dyn Fn(&str) -> Option<Cow<'static, str>>,
+    arrays: Arrays,
     done: Vec<String>,
     open: Vec<String>,
     directives: Vec<Line>,
@@ -154,6 +172,13 @@ impl Composer<'_> {
                     ))
                 })?;
                 self.add(name, &format!("shaders/{path}:{number}"))?;
+            } else if let Some(declaration) = trimmed.strip_prefix("#array ") {
+                let text = array_text(declaration, self.arrays).ok_or_else(|| {
+                    Error::Gpu(format!(
+                        "shaders/{path}:{number}: an array reads #array read|write GROUP BINDING name: u32|vec2u|vec4u"
+                    ))
+                })?;
+                self.body.push((text, file.clone(), number));
             } else if ["enable ", "requires ", "diagnostic("]
                 .iter()
                 .any(|directive| trimmed.starts_with(directive))
@@ -171,9 +196,42 @@ impl Composer<'_> {
     }
 }
 
+/// The WGSL behind an `#array` line (see [`super::array`]), in one line, so that line numbers stay.
+fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
+    let (head, element) = declaration.split_once(':')?;
+    let [access, group, binding, name] = head.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (element, width) = (element.trim(), Arrays::WIDTH);
+    let (words, to_texel, of_texel) = match element {
+        "u32" => (1, "vec4u(value, 0u, 0u, 0u)", "x"),
+        "vec2u" => (2, "vec4u(value, 0u, 0u)", "xy"),
+        "vec4u" => (4, "value", "xyzw"),
+        _ => return None,
+    };
+    let at = format!("@group({group}) @binding({binding})");
+    let texel = format!("vec2u(i % {width}u, i / {width}u)");
+    let format = format!("{:?}", array::texel_format(words)).to_lowercase();
+    Some(match (arrays, access) {
+        (Arrays::Buffers, "read") => format!(
+            "{at} var<storage, read> {name}_array: array<{element}>; fn {name}(i: u32) -> {element} {{ return {name}_array[i]; }}"
+        ),
+        (Arrays::Textures, "read") => format!(
+            "{at} var {name}_array: texture_2d<u32>; fn {name}(i: u32) -> {element} {{ return textureLoad({name}_array, {texel}, 0).{of_texel}; }}"
+        ),
+        (Arrays::Buffers, "write") => format!(
+            "{at} var<storage, read_write> {name}_array: array<{element}>; fn {name}(i: u32, value: {element}) {{ {name}_array[i] = value; }}"
+        ),
+        (Arrays::Textures, "write") => format!(
+            "{at} var {name}_array: texture_storage_2d<{format}, write>; fn {name}(i: u32, value: {element}) {{ textureStore({name}_array, {texel}, {to_texel}); }}"
+        ),
+        _ => return None,
+    })
+}
+
 /// Compiles the shader at `path` under `shaders/`.
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
-    let composed = compose(path)?;
+    let composed = compose(path, gpu.arrays)?;
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
     let module = gpu
         .device
@@ -212,6 +270,7 @@ mod tests {
                     .map(|(_, text)| Cow::Borrowed(*text))
             },
             path,
+            Arrays::Buffers,
         )
     }
 
@@ -239,6 +298,7 @@ mod tests {
             ("b", "\n#import \"a\""),
             ("c", "#import \"nowhere\""),
             ("d", "#import b"),
+            ("e", "#array read 0 numbers: u32"),
         ];
         assert_eq!(
             from(files, "a").unwrap_err().to_string(),
@@ -253,6 +313,12 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .starts_with("shaders/d:1: an import reads")
+        );
+        assert!(
+            from(files, "e")
+                .unwrap_err()
+                .to_string()
+                .starts_with("shaders/e:1: an array reads")
         );
     }
 }

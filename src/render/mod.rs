@@ -20,7 +20,7 @@ pub use scene_buffers::{SceneBuffers, Uploader};
 
 use crate::{
     Error, Result,
-    accel::lbvh,
+    accel::Work,
     config::{Config, ShadowMode},
     gpu::{
         Gpu,
@@ -274,7 +274,7 @@ impl Renderer {
 
         let mut scope = self.profiler.scope("frame", encoder);
         self.uploader.deform.record(&mut scope, input.buffers);
-        self.uploader.lbvh.record(&mut scope, &input.buffers.tree);
+        self.uploader.lbvh.record(&mut scope, &input.buffers.tree, Work::Rebuild);
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
         match shadows.mode {
@@ -325,7 +325,7 @@ impl Renderer {
                 .sum(),
             lights: lights.len() as u32,
             rays: 0,
-            tree_dispatches: lbvh::DISPATCHES,
+            tree_dispatches: input.buffers.tree.dispatches(),
         };
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    accel::{Geometry, Lbvh, Tree},
+    accel::{Codes, Geometry, Lbvh, Tree},
     config::Config,
     gpu::{
         Gpu,
@@ -160,7 +160,7 @@ impl Uploader {
             u64::from(triangle_count) * 12,
             index_usage,
         );
-        let triangle_info = gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage);
+        let triangle_info = gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage | wgpu::BufferUsages::COPY_SRC);
         let pose = gpu.buffer(
             "deform.pose",
             pose_bytes,
@@ -201,7 +201,7 @@ impl Uploader {
             triangle_info: &triangle_info,
             meshes: &merge.meshes,
         };
-        let tree = lbvh.tree(gpu, &geometry)?;
+        let tree = lbvh.tree(gpu, &geometry, Codes::default())?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
         let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;

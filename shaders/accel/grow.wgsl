@@ -1,0 +1,203 @@
+// grow: nodes for software adapters, in time linear in the leaves and without a barrier. The radix tree over sorted codes is the Cartesian tree of
+// the common prefixes δ of neighbours (Apetrei 2014, section 3: a node is split where its δ is least), and a stack builds it from left to right.
+//
+// grow_leaves  in   as leaves.wgsl    out  leaf_rows; a node for every range of triangles that lies within the run; segments
+// grow_meshes  the same for the TLAS's leaves, whose runs follow
+// grow_nodes   in   segments of GROW_FAN runs   out  the nodes that join them; segments
+// A thread takes a run of GROW_RUN places, or the segments of GROW_FAN runs. What it cannot join, because the parent reaches beyond its run,
+// it leaves as segments for the next dispatch: a range of places with its box and the δ at its right end. δ falls along those that wait for
+// what is to their left, and rises along those that wait for their right, so there are at most GROW_SEGMENTS.
+// Nodes get the numbers that Karras gives them (2012, section 3): a left child that of its last place, any other that of its first.
+#import "common/dispatch.wgsl"
+#import "common/leaf.wgsl"
+
+#array write 0 7 leaf_rows: vec4u
+#array write 0 8 node_rows: vec4u
+// Three rows a segment, GROW_SEGMENTS of them a run; counts: how many a run has left.
+#array read 0 9 segments_in: vec4u
+#array read 0 10 counts_in: u32
+#array write 0 11 segments_out: vec4u
+#array write 0 12 counts_out: u32
+// Runs that are there; of those, over triangles.
+@group(0) @binding(13) var<uniform> runs: vec2u;
+
+// More segments than a stack can hold at a time: δ is −1 to 95, and rises along it.
+const STACK = 97u;
+
+// Below the uppermost segment, which is in `top_…`.
+var<private> stack_lower: array<vec3f, STACK>;
+var<private> stack_upper: array<vec3f, STACK>;
+var<private> stack_first: array<u32, STACK>;
+// δ at each segment's right end.
+var<private> stack_prefix: array<i32, STACK>;
+var<private> depth: u32;
+var<private> top: Box;
+var<private> top_first: u32;
+var<private> top_last: u32;
+// δ at the left end of the lowest segment.
+var<private> left_prefix: i32;
+var<private> mesh_here: u32;
+var<private> run_here: u32;
+var<private> left_over: u32;
+
+fn leave(b: Box, first: u32, last: u32, prefix: i32) {
+    let row = 3u * (run_here * GROW_SEGMENTS + left_over);
+    segments_out(row, tree_row(b.lower, first));
+    segments_out(row + 1u, tree_row(b.upper, last));
+    segments_out(row + 2u, vec4u(mesh_here, bitcast<u32>(prefix), 0u, 0u));
+    left_over++;
+}
+
+// Closes the uppermost segment, at whose right end δ is `prefix`: all that ends there is joined.
+fn close(prefix: i32) {
+    loop {
+        if depth == 0u || stack_prefix[depth - 1u] <= prefix {
+            break;
+        }
+        depth--;
+        let lower = stack_lower[depth];
+        let upper = stack_upper[depth];
+        let first = stack_first[depth];
+        var before = left_prefix;
+        if depth > 0u {
+            before = stack_prefix[depth - 1u];
+        }
+        let node = NODE_ROWS * select(first, top_last, prefix > before);
+        node_rows(node, tree_row(lower, first));
+        node_rows(node + 1u, tree_row(upper, top_first - 1u));
+        node_rows(node + 2u, tree_row(top.lower, top_last));
+        node_rows(node + 3u, tree_row(top.upper, mesh_here));
+        top = Box(min(lower, top.lower), max(upper, top.upper));
+        top_first = first;
+    }
+    if depth == 0u && prefix <= left_prefix {
+        // Its parent lies to its left: it waits for the next dispatch. A whole mesh is done.
+        if prefix < left_prefix {
+            leave(top, top_first, top_last, prefix);
+        }
+        left_prefix = prefix;
+    } else {
+        stack_lower[depth] = top.lower;
+        stack_upper[depth] = top.upper;
+        stack_first[depth] = top_first;
+        stack_prefix[depth] = prefix;
+        depth++;
+    }
+}
+
+// What is left waits for its right. Segments lie side by side, so each ends where the next one begins.
+fn finish() {
+    for (var at = 0u; at < depth; at++) {
+        var last = top_last;
+        if at + 1u < depth {
+            last = stack_first[at + 1u] - 1u;
+        }
+        leave(Box(stack_lower[at], stack_upper[at]), stack_first[at], last, stack_prefix[at]);
+    }
+    counts_out(run_here, left_over);
+}
+
+// Karras's δ of neighbouring places.
+fn neighbours_prefix(place: u32, a: vec4u, b: vec4u) -> i32 {
+    if ((a.w ^ b.w) & ~NEEDS_CONSENT) != 0u {
+        return -1;
+    }
+    if a.x != b.x {
+        return i32(countLeadingZeros(a.x ^ b.x));
+    }
+    if a.y != b.y {
+        return 32 + i32(countLeadingZeros(a.y ^ b.y));
+    }
+    return 64 + i32(countLeadingZeros(place ^ (place + 1u)));
+}
+
+// δ at the left end of a run that begins at `begin`; `first` is the first position of its kind.
+fn grow_begin(begin: u32, first: u32, code: vec4u) {
+    left_prefix = -1;
+    if begin > first {
+        left_prefix = neighbours_prefix(leaf_place(begin - 1u), codes(order(begin - 1u)), code);
+    }
+}
+
+fn grow_leaf(place: u32, b: Box, code: vec4u, next: vec4u, is_last: bool) {
+    mesh_here = code.w & ~NEEDS_CONSENT;
+    top = b;
+    top_first = place;
+    top_last = place;
+    close(select(neighbours_prefix(place, code, next), -1, is_last));
+}
+
+@compute @workgroup_size(8)
+fn grow_leaves(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    run_here = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    if run_here >= runs.y {
+        return;
+    }
+    let begin = run_here * GROW_RUN;
+    let last = params.item_triangles - 1u;
+    let end = min(begin + GROW_RUN, last + 1u);
+    var code = codes(order(begin));
+    grow_begin(begin, 0u, code);
+    for (var k = begin; k < end; k++) {
+        let place = leaf_place(k);
+        let b = leaf_triangle(place, code);
+        let next = codes(order(min(k + 1u, last)));
+        grow_leaf(place, b, code, next, k == last);
+        code = next;
+    }
+    finish();
+}
+
+@compute @workgroup_size(8)
+fn grow_meshes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let run = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    run_here = runs.y + run;
+    if run_here >= runs.x {
+        return;
+    }
+    let begin = params.item_triangles + run * GROW_RUN;
+    let last = params.item_count - 1u;
+    let end = min(begin + GROW_RUN, last + 1u);
+    var code = codes(order(begin));
+    grow_begin(begin, params.item_triangles, code);
+    for (var k = begin; k < end; k++) {
+        let place = leaf_place(k);
+        let b = leaf_mesh(place, code);
+        let next = codes(order(min(k + 1u, last)));
+        grow_leaf(place, b, code, next, k == last);
+        code = next;
+    }
+    finish();
+}
+
+@compute @workgroup_size(8)
+fn grow_nodes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    run_here = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    let begin = run_here * GROW_FAN;
+    if begin >= runs.x {
+        return;
+    }
+    left_prefix = -1;
+    if begin > 0u {
+        let count = counts_in(begin - 1u);
+        if count > 0u {
+            left_prefix = bitcast<i32>(segments_in(3u * ((begin - 1u) * GROW_SEGMENTS + count - 1u) + 2u).y);
+        }
+    }
+    let end = min(begin + GROW_FAN, runs.x);
+    for (var run = begin; run < end; run++) {
+        let count = counts_in(run);
+        for (var i = 0u; i < count; i++) {
+            let row = 3u * (run * GROW_SEGMENTS + i);
+            let a = segments_in(row);
+            let b = segments_in(row + 1u);
+            let c = segments_in(row + 2u);
+            mesh_here = c.x;
+            top = Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz));
+            top_first = a.w;
+            top_last = b.w;
+            close(bitcast<i32>(c.y));
+        }
+    }
+    finish();
+}

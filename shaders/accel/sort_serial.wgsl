@@ -1,0 +1,74 @@
+// sort_serial: the passes of sort.wgsl for software adapters, where a barrier costs more than the work between two of them: a thread sorts a run
+// of `run` pairs by itself, counting in memory of its own.
+//
+// histogram_serial   in keys_in             out counts[digit × block_count + block]: how often run `block` holds the digit
+// scan_serial        in counts              out counts: exclusive sums along each digit's row; totals[digit]: the row's sum
+// scatter_serial     in keys_in, values_in, counts, totals   out keys_out, values_out in the order of the digit, equal digits in input order
+//
+// One thread per run; in scan_serial, one per digit.
+#import "common/dispatch.wgsl"
+#import "common/sort.wgsl"
+
+#array read 0 1 keys_in: u32
+#array read 0 2 values_in: u32
+#array write 0 3 keys_out: u32
+#array write 0 4 values_out: u32
+@group(0) @binding(5) var<storage, read_write> counts: array<u32>;
+@group(0) @binding(6) var<storage, read_write> totals: array<u32>;
+
+// Per digit: its count, then the place of its next pair.
+var<private> tally: array<u32, DIGITS>;
+
+@compute @workgroup_size(8)
+fn histogram_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let block = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    if block >= params.block_count {
+        return;
+    }
+    let end = min((block + 1u) * params.run, params.count);
+    for (var i = block * params.run; i < end; i++) {
+        tally[(keys_in(i) >> params.shift) & 255u] += 1u;
+    }
+    for (var digit = 0u; digit < DIGITS; digit++) {
+        counts[digit * params.block_count + block] = tally[digit];
+    }
+}
+
+@compute @workgroup_size(8)
+fn scan_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let digit = workgroup.x * 8u + thread;
+    var sum = 0u;
+    for (var block = 0u; block < params.block_count; block++) {
+        let at = digit * params.block_count + block;
+        let count = counts[at];
+        counts[at] = sum;
+        sum += count;
+    }
+    totals[digit] = sum;
+}
+
+@compute @workgroup_size(8)
+fn scatter_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let block = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    if block >= params.block_count {
+        return;
+    }
+    var base = 0u;
+    for (var digit = 0u; digit < DIGITS; digit++) {
+        tally[digit] = base + counts[digit * params.block_count + block];
+        base += totals[digit];
+    }
+    let end = min((block + 1u) * params.run, params.count);
+    for (var i = block * params.run; i < end; i++) {
+        let key = keys_in(i);
+        let digit = (key >> params.shift) & 255u;
+        let place = tally[digit];
+        tally[digit] = place + 1u;
+        keys_out(place, key);
+        var value = i;
+        if params.implied_values == 0u {
+            value = values_in(i);
+        }
+        values_out(place, value);
+    }
+}

@@ -1,0 +1,30 @@
+// Morton codes (Karras 2012, section 4): the bits of a cell's three coordinates in turn, x's highest.
+
+// Puts two zero bits between the ten lowest ones.
+fn spread(x: vec3u) -> vec3u {
+    var v = x & vec3u(1023u);
+    v = (v | (v << vec3u(16u))) & vec3u(0x030000ffu);
+    v = (v | (v << vec3u(8u))) & vec3u(0x0300f00fu);
+    v = (v | (v << vec3u(4u))) & vec3u(0x030c30c3u);
+    return (v | (v << vec3u(2u))) & vec3u(0x09249249u);
+}
+
+fn interleave(cell: vec3u) -> u32 {
+    let s = spread(cell);
+    return (s.x << 2u) | (s.y << 1u) | s.z;
+}
+
+// The cell of a point among 2^bits along each axis.
+fn quantise(p: vec3f, around: Box, cells: f32) -> vec3u {
+    let extent = around.upper - around.lower;
+    let scale = select(vec3f(cells) / extent, vec3f(0.0), extent < vec3f(1.0e-30));
+    return min(vec3u((p - around.lower) * scale), vec3u(u32(cells) - 1u));
+}
+
+// The code of a cell, high word first: 30 bits and no low word, or 63 bits.
+fn morton_code(cell: vec3u, wide: bool) -> vec2u {
+    let low = interleave(cell);
+    let middle = interleave(cell >> vec3u(10u));
+    let top = interleave(cell >> vec3u(20u));
+    return select(vec2u(low, 0u), vec2u((top << 28u) | (middle >> 2u), (middle << 30u) | low), wide);
+}

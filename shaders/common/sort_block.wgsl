@@ -1,0 +1,62 @@
+// What the workgroups of the parallel sort share: counting, scanning and ranking by a ballot in workgroup memory, which depends on no
+// subgroup size.
+#import "common/sort.wgsl"
+
+const MASK_WORDS = SORT_BLOCK / 32u;
+
+var<workgroup> tally: array<atomic<u32>, DIGITS>;
+var<workgroup> sums: array<u32, DIGITS>;
+// Per digit, the place of its next pair.
+var<workgroup> base: array<u32, DIGITS>;
+// Per digit, what the threads of a round say of themselves.
+var<workgroup> masks: array<atomic<u32>, DIGITS * MASK_WORDS>;
+
+// Inclusive sums of `sums`, by Hillis and Steele. Begins and ends with a barrier.
+fn scan_sums(thread: u32) {
+    for (var step = 1u; step < DIGITS; step <<= 1u) {
+        workgroupBarrier();
+        var sum = sums[thread];
+        if thread >= step {
+            sum += sums[thread - step];
+        }
+        workgroupBarrier();
+        sums[thread] = sum;
+    }
+    workgroupBarrier();
+}
+
+fn clear_masks(thread: u32) {
+    for (var word = 0u; word < MASK_WORDS; word++) {
+        atomicStore(&masks[thread * MASK_WORDS + word], 0u);
+    }
+}
+
+// The place of this thread's pair among all of its digit, in the order of threads. Masks are clear before and after; three barriers.
+fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
+    let word = thread / 32u;
+    let bit = 1u << (thread % 32u);
+    if present {
+        atomicOr(&masks[digit * MASK_WORDS + word], bit);
+    }
+    workgroupBarrier();
+    var below = 0u;
+    var total = 0u;
+    var place = 0u;
+    if present {
+        for (var w = 0u; w < MASK_WORDS; w++) {
+            let mask = atomicLoad(&masks[digit * MASK_WORDS + w]);
+            total += countOneBits(mask);
+            below += countOneBits(select(select(0u, mask & (bit - 1u), w == word), mask, w < word));
+        }
+        place = base[digit] + below;
+    }
+    workgroupBarrier();
+    if present {
+        if below == 0u {
+            base[digit] += total;
+        }
+        atomicStore(&masks[digit * MASK_WORDS + word], 0u);
+    }
+    workgroupBarrier();
+    return place;
+}
