@@ -1,6 +1,6 @@
 //! Every shader composes and validates, and every struct that both sides declare is the same on both. No GPU needed.
 
-use canopy::gpu::{layout, shader};
+use canopy::gpu::{Arrays, layout, shader};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ fn entry_shaders() -> impl Iterator<Item = &'static str> {
         .filter(|path| !path.starts_with("common/"))
 }
 
-fn parse(path: &str) -> (shader::Composed, naga::Module) {
-    let composed = shader::compose(path).unwrap_or_else(|e| panic!("{e}"));
+fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
+    let composed = shader::compose(path, arrays).unwrap_or_else(|e| panic!("{e}"));
     let module = naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
         let line = e
             .location(&composed.text)
@@ -27,17 +27,28 @@ fn parse(path: &str) -> (shader::Composed, naga::Module) {
 fn every_shader_validates_with_portable_capabilities() {
     let mut entry_points = 0;
     for path in entry_shaders() {
-        let (composed, module) = parse(path);
-        entry_points += module.entry_points.len();
-        assert!(!module.entry_points.is_empty(), "{path} has no entry point");
-        if let Err(error) =
-            Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)
-        {
-            panic!("{path}: {}", error.emit_to_string(&composed.text));
+        // The one shader that a device without subgroups never sees.
+        let capabilities = match path {
+            "accel/sort_subgroups.wgsl" => Capabilities::SUBGROUP,
+            _ => Capabilities::empty(),
+        };
+        for arrays in [Arrays::Buffers, Arrays::Textures] {
+            let (composed, module) = parse(path, arrays);
+            entry_points += module.entry_points.len();
+            assert!(!module.entry_points.is_empty(), "{path} has no entry point");
+            let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+            let stages = naga::valid::ShaderStages::COMPUTE;
+            validator
+                .subgroup_stages(stages)
+                .subgroup_operations(naga::valid::SubgroupOperationSet::all());
+            if let Err(error) = validator.validate(&module) {
+                panic!("{path}: {}", error.emit_to_string(&composed.text));
+            }
         }
     }
     assert_eq!(
-        entry_points, 28,
+        entry_points,
+        2 * 36,
         "entry points were added or lost: count them here too"
     );
 }
@@ -112,7 +123,9 @@ fn difference(rust: &layout::StructLayout, module: &naga::Module) -> Option<Stri
 
 #[test]
 fn structs_are_the_same_on_both_sides() {
-    let modules: Vec<_> = entry_shaders().map(|path| parse(path).1).collect();
+    let modules: Vec<_> = entry_shaders()
+        .map(|path| parse(path, Arrays::Buffers).1)
+        .collect();
     for rust in layout::STRUCTS {
         let has = |module: &&naga::Module| {
             module

@@ -1,9 +1,9 @@
-// morton: a Morton code for each triangle (Karras 2012, section 4), of its centroid in its mesh's bounds: 30 bits, 10 an axis, or with wide_codes
-// 63, 21 an axis. Meshes get theirs in tlas.wgsl.
+// morton: a Morton code for each triangle (Karras 2012, section 4), of its centroid in its mesh's bounds: `axis_bits` an axis, 10 or fewer, or 21.
+// Meshes get theirs in tlas.wgsl.
 //
 // in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl)
-// out  codes[k]: the code of item k, high word first (30 bits: the low word is 0), the item, and its mesh with NEEDS_CONSENT; keys[k]: what the
-//      first sort goes by, the code's lowest word, in 30-bit codes with the mesh's two lowest bits above it
+// out  codes[k]: the code of item k, high word first (up to 30 bits: the low word is 0), the item, and its mesh with NEEDS_CONSENT; keys[k]: what
+//      the first sort goes by
 // A thread takes a run of MORTON_RUN items, mesh by mesh. An axis without extent gives 0; a triangle that no tree can hold gets the last code.
 #import "common/dispatch.wgsl"
 #import "common/items.wgsl"
@@ -23,8 +23,9 @@ fn morton(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
     if k >= end {
         return;
     }
-    let wide = params.wide_codes != 0u;
-    let cells = select(1024.0, 2097152.0, wide);
+    let wide = params.axis_bits > 10u;
+    let cells = f32(1u << params.axis_bits);
+    let last_code = select(vec2u((1u << (3u * min(params.axis_bits, 10u))) - 1u, 0u), vec2u(0x7fffffffu, 0xffffffffu), wide);
     var triangle = item(k);
     var mesh_word = triangle_info(triangle).x;
     loop {
@@ -32,12 +33,12 @@ fn morton(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
         let around = mesh_bounds_centroids(mesh);
         loop {
             let b = geometry_box(geometry_triangle(triangle));
-            var code = select(vec2u(0x3fffffffu, 0u), vec2u(0x7fffffffu, 0xffffffffu), wide);
+            var code = last_code;
             if b.lower.x <= b.upper.x {
                 code = morton_code(quantise(0.5 * (b.lower + b.upper), around, cells), wide);
             }
             codes(k, vec4u(code, triangle, mesh_word));
-            keys(k, select(code.x | ((mesh & 3u) << 30u), code.y, wide));
+            keys(k, morton_key(code, mesh, params.axis_bits));
             k++;
             triangle = item(min(k, end - 1u));
             mesh_word = triangle_info(triangle).x;

@@ -1,5 +1,6 @@
 // tlas: the offset table, a row per mesh: where its nodes, vertices and triangles lie, and its box. The tree over its rows is grown with those
-// over triangles: a mesh is an item like a triangle, with the 30-bit code of its box's centre in the scene's box.
+// over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at the most, of its box's centre in the
+// scene's box.
 //
 // in   meshes, mesh_bounds
 // out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; codes and keys of the meshes' items as in morton.wgsl
@@ -35,11 +36,13 @@ fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
         range.triangle_count,
     );
 
-    var code = vec2u(0x3fffffffu, 0u);
+    let axis_bits = min(params.axis_bits, 10u);
+    var code = vec2u((1u << (3u * axis_bits)) - 1u, 0u);
     if b.lower.x <= b.upper.x {
-        code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), 1024.0), false);
+        let cells = f32(1u << axis_bits);
+        code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), cells), false);
     }
     let k = params.item_triangles + mesh;
     codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));
-    keys(k, select(code.x | ((params.mesh_count & 3u) << 30u), code.y, params.wide_codes != 0u));
+    keys(k, morton_key(code, params.mesh_count, params.axis_bits));
 }

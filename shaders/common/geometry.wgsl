@@ -13,8 +13,8 @@ struct BuildParams {
     item_triangles: u32,
     // 1 where those are all, in order.
     all_items: u32,
-    // 1 for codes of 63 bits.
-    wide_codes: u32,
+    // Of the codes: 10 or fewer, or 21 for codes of 63 bits.
+    axis_bits: u32,
     // First box of each level of the pyramid, four levels a row.
     level_offset: array<vec4u, 7>,
 }

@@ -21,10 +21,15 @@ fn quantise(p: vec3f, around: Box, cells: f32) -> vec3u {
     return min(vec3u((p - around.lower) * scale), vec3u(u32(cells) - 1u));
 }
 
-// The code of a cell, high word first: 30 bits and no low word, or 63 bits.
+// The code of a cell, high word first: of up to 10 bits an axis in the high word alone, or 63 bits.
 fn morton_code(cell: vec3u, wide: bool) -> vec2u {
     let low = interleave(cell);
     let middle = interleave(cell >> vec3u(10u));
     let top = interleave(cell >> vec3u(20u));
     return select(vec2u(low, 0u), vec2u((top << 28u) | (middle >> 2u), (middle << 30u) | low), wide);
+}
+
+// What the first sort goes by: of a wide code its low word; else the code, with as many of the mesh's bits above it as there is room for.
+fn morton_key(code: vec2u, mesh: u32, axis_bits: u32) -> u32 {
+    return select(code.x | (mesh << (3u * axis_bits)), code.y, axis_bits > 10u);
 }

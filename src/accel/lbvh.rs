@@ -5,9 +5,7 @@ use crate::{
     Error, Result,
     gpu::{
         Array, Arrays, Gpu,
-        layout::{
-            BuildParams, GROW_FAN, GROW_RUN, GROW_SEGMENTS, MeshRange, TlasEntry, TreeInfo,
-        },
+        layout::{BuildParams, GROW_FAN, GROW_RUN, GROW_SEGMENTS, MeshRange, TlasEntry, TreeInfo},
         pass::{self, Binding},
         profiler::Scope,
         shader,
@@ -42,7 +40,7 @@ pub struct Geometry<'a> {
 /// Bits of the Morton codes of triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Codes {
-    /// 30 bits: four digits to sort.
+    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word: see [`axis_bits`].
     #[default]
     Bits30,
     /// 63 bits: eight digits, for meshes whose detail is much finer than a thousandth of their size.
@@ -105,7 +103,8 @@ pub struct Tree {
     mesh_bounds: wgpu::Buffer,
     codes: Array,
     order: Array,
-    geometry: [(Array, wgpu::Buffer); 3],
+    geometry: [Array; 3],
+    pairs: SortBuffers,
     params: wgpu::Buffer,
     /// What `params` holds when all items are built.
     params_all: BuildParams,
@@ -154,6 +153,8 @@ enum BuilderGroups {
         runs: wgpu::Buffer,
         /// Until one run is left.
         nodes: Vec<(wgpu::BindGroup, wgpu::Buffer)>,
+        /// Segments and their counts, which are read and written in turns.
+        lists: [(Array, Array); 2],
     },
 }
 
@@ -255,12 +256,11 @@ impl Lbvh {
             item_count: places,
             item_triangles: triangle_count,
             all_items: 1,
-            wide_codes: u32::from(codes == Codes::Bits63),
+            axis_bits: axis_bits(geometry.meshes, codes),
             level_offset,
             ..BuildParams::default()
         };
-        let params_buffer =
-            gpu.buffer_with("lbvh.params", &[params], wgpu::BufferUsages::UNIFORM);
+        let params_buffer = gpu.buffer_with("lbvh.params", &[params], wgpu::BufferUsages::UNIFORM);
         let info = TreeInfo {
             triangle_count,
             mesh_count,
@@ -283,26 +283,39 @@ impl Lbvh {
         let code_words = array("lbvh.codes", 4, places.into())?;
         let nodes = array("lbvh.nodes", 4, 4 * u64::from(places))?;
         let triangles = array("lbvh.triangles", 4, 3 * u64::from(places))?;
-        let positions = Array::of_buffer(gpu, "lbvh.positions", 1, geometry.positions)?;
-        let indices = Array::of_buffer(gpu, "lbvh.indices", 1, geometry.indices)?;
-        let triangle_info = Array::of_buffer(gpu, "lbvh.triangle_info", 2, geometry.triangle_info)?;
+        let positions = Array::of_buffer(
+            gpu,
+            "lbvh.positions",
+            1,
+            geometry.positions,
+            words(geometry.positions),
+        )?;
+        let indices =
+            Array::of_buffer(gpu, "lbvh.indices", 1, geometry.indices, 3 * triangle_count)?;
+        let triangle_info = Array::of_buffer(
+            gpu,
+            "lbvh.triangle_info",
+            2,
+            geometry.triangle_info,
+            triangle_count,
+        )?;
 
-        let buffers = self.sort.buffers(gpu, places)?;
-        let sorts = self.sorts(gpu, &buffers, &params_buffer, &code_words, mesh_count, codes);
+        let pairs = self.sort.buffers(gpu, places)?;
+        let sorts = self.sorts(gpu, &pairs, &params_buffer, &code_words, &params);
         let side = sorts.last().map_or(0, |sort| sort.digits.last_side());
-        let order = buffers.values[side].clone();
+        let order = pairs.values[side].clone();
 
         let scene = [
             (0, params_buffer.as_entire_binding()),
-            (1, positions.binding()),
-            (2, indices.binding()),
-            (3, triangle_info.binding()),
+            (1, positions.read_binding()),
+            (2, indices.read_binding()),
+            (3, triangle_info.read_binding()),
         ];
         let leaf = [
             (4, tlas.as_entire_binding()),
-            (5, order.binding()),
-            (6, code_words.binding()),
-            (7, triangles.binding()),
+            (5, order.read_binding()),
+            (6, code_words.read_binding()),
+            (7, triangles.write_binding()),
         ];
         let builder = match &self.builder {
             Builder::Parallel {
@@ -320,12 +333,12 @@ impl Lbvh {
                         (0, params_buffer.as_entire_binding()),
                         (4, boxes.as_entire_binding()),
                         (5, base_level.as_entire_binding()),
-                        (6, triangles.binding()),
+                        (6, triangles.read_binding()),
                     ];
                     bind(gpu, "pyramid", pyramid, &entries)
                 };
                 let mut leaf_entries = joined(&scene, &leaf);
-                leaf_entries.push((8, sorted_codes.binding()));
+                leaf_entries.push((8, sorted_codes.write_binding()));
                 BuilderGroups::Parallel {
                     leaves: bind(gpu, "leaves", leaves, &leaf_entries),
                     pyramid: [pyramid_group(0), pyramid_group(1), pyramid_group(2)],
@@ -336,11 +349,11 @@ impl Lbvh {
                         &[
                             (0, params_buffer.as_entire_binding()),
                             (4, meshes.as_entire_binding()),
-                            (5, sorted_codes.binding()),
-                            (6, triangles.binding()),
+                            (5, sorted_codes.read_binding()),
+                            (6, triangles.read_binding()),
                             (7, boxes.as_entire_binding()),
-                            (8, nodes.binding()),
-                            (9, code_words.binding()),
+                            (8, nodes.write_binding()),
+                            (9, code_words.read_binding()),
                         ],
                     ),
                 }
@@ -358,16 +371,16 @@ impl Lbvh {
                         array("grow.counts", 1, runs.into())?,
                     ))
                 };
-                let mut lists = vec![list(runs)?, list(runs.div_ceil(GROW_FAN))?];
+                let lists = [list(runs)?, list(runs.div_ceil(GROW_FAN))?];
                 let number = || {
                     let usage = wgpu::BufferUsages::UNIFORM;
                     gpu.buffer_with("grow.runs", &[[0u32; 4]], usage)
                 };
                 let items_runs = number();
                 let out = [
-                    (8, nodes.binding()),
-                    (11, lists[0].0.binding()),
-                    (12, lists[0].1.binding()),
+                    (8, nodes.write_binding()),
+                    (11, lists[0].0.write_binding()),
+                    (12, lists[0].1.write_binding()),
                     (13, items_runs.as_entire_binding()),
                 ];
                 let leaves = joined(&joined(&scene, &leaf), &out);
@@ -378,17 +391,17 @@ impl Lbvh {
                 let (mut left, mut nodes_groups) = (runs, Vec::new());
                 while left > 1 {
                     let runs = number();
+                    let from = nodes_groups.len() % 2;
                     let entries = [
-                        (8, nodes.binding()),
-                        (9, lists[0].0.binding()),
-                        (10, lists[0].1.binding()),
-                        (11, lists[1].0.binding()),
-                        (12, lists[1].1.binding()),
+                        (8, nodes.write_binding()),
+                        (9, lists[from].0.read_binding()),
+                        (10, lists[from].1.read_binding()),
+                        (11, lists[1 - from].0.write_binding()),
+                        (12, lists[1 - from].1.write_binding()),
                         (13, runs.as_entire_binding()),
                     ];
                     let group = bind(gpu, "grow_nodes", grow_nodes, &entries);
                     nodes_groups.push((group, runs));
-                    lists.swap(0, 1);
                     left = left.div_ceil(GROW_FAN);
                 }
                 BuilderGroups::Serial {
@@ -396,6 +409,7 @@ impl Lbvh {
                     meshes,
                     runs: items_runs,
                     nodes: nodes_groups,
+                    lists,
                 }
             }
         };
@@ -404,10 +418,13 @@ impl Lbvh {
                 gpu,
                 "bounds",
                 &self.bounds,
-                &joined(&scene, &[
-                    (4, items.as_entire_binding()),
-                    (5, mesh_bounds.as_entire_binding()),
-                ]),
+                &joined(
+                    &scene,
+                    &[
+                        (4, items.as_entire_binding()),
+                        (5, mesh_bounds.as_entire_binding()),
+                    ],
+                ),
             ),
             tlas: bind(
                 gpu,
@@ -417,8 +434,8 @@ impl Lbvh {
                     (0, params_buffer.as_entire_binding()),
                     (4, meshes.as_entire_binding()),
                     (5, mesh_bounds.as_entire_binding()),
-                    (6, code_words.binding()),
-                    (7, buffers.keys[0].binding()),
+                    (6, code_words.write_binding()),
+                    (7, pairs.keys[0].write_binding()),
                     (8, tlas.as_entire_binding()),
                 ],
             ),
@@ -426,12 +443,15 @@ impl Lbvh {
                 gpu,
                 "morton",
                 &self.morton,
-                &joined(&scene, &[
-                    (4, items.as_entire_binding()),
-                    (5, mesh_bounds.as_entire_binding()),
-                    (6, code_words.binding()),
-                    (7, buffers.keys[0].binding()),
-                ]),
+                &joined(
+                    &scene,
+                    &[
+                        (4, items.as_entire_binding()),
+                        (5, mesh_bounds.as_entire_binding()),
+                        (6, code_words.write_binding()),
+                        (7, pairs.keys[0].write_binding()),
+                    ],
+                ),
             ),
             builder,
         };
@@ -446,11 +466,8 @@ impl Lbvh {
             mesh_bounds,
             codes: code_words,
             order,
-            geometry: [
-                (positions, geometry.positions.clone()),
-                (indices, geometry.indices.clone()),
-                (triangle_info, geometry.triangle_info.clone()),
-            ],
+            geometry: [positions, indices, triangle_info],
+            pairs,
             params: params_buffer,
             params_all: params,
             items,
@@ -470,31 +487,34 @@ impl Lbvh {
         buffers: &SortBuffers,
         params: &wgpu::Buffer,
         codes: &Array,
-        mesh_count: u32,
-        bits: Codes,
+        BuildParams {
+            mesh_count,
+            axis_bits,
+            ..
+        }: &BuildParams,
     ) -> Vec<Sort> {
-        // The TLAS counts as one more mesh.
-        let mesh_bits = u32::BITS - mesh_count.leading_zeros();
+        let mesh_bits = mesh_bits(*mesh_count);
+        let key_bits = (3 * axis_bits + mesh_bits).min(32);
         let mut sorts = vec![Sort {
             regroup: None,
-            digits: self.sort.digits(gpu, buffers, 0, 32, true),
+            digits: self.sort.digits(gpu, buffers, 0, key_bits, true),
         }];
         let mut add = |pipeline: &wgpu::ComputePipeline, bits: u32| {
             let side = sorts.last().map_or(0, |sort| sort.digits.last_side());
             let entries = [
                 (0, params.as_entire_binding()),
-                (4, buffers.values[side].binding()),
-                (5, codes.binding()),
-                (6, buffers.keys[side].binding()),
+                (4, buffers.values[side].read_binding()),
+                (5, codes.read_binding()),
+                (6, buffers.keys[side].write_binding()),
             ];
             sorts.push(Sort {
                 regroup: Some((pipeline.clone(), bind(gpu, "regroup", pipeline, &entries))),
                 digits: self.sort.digits(gpu, buffers, side, bits, false),
             });
         };
-        let (in_key, by_mesh) = match bits {
-            Codes::Bits30 => (2, &self.regroup_mesh[0]),
-            Codes::Bits63 => {
+        let (in_key, by_mesh) = match axis_bits {
+            ..=10 => (32 - 3 * axis_bits, &self.regroup_mesh[0]),
+            _ => {
                 add(&self.regroup_code, 32);
                 (1, &self.regroup_mesh[1])
             }
@@ -509,8 +529,8 @@ impl Lbvh {
     /// dispatches ([`Tree::dispatches`]), no readback, no wait.
     pub fn record(&self, scope: &mut Scope<'_>, tree: &Tree, work: Work) {
         let mut scope = scope.scope("lbvh");
-        for (array, buffer) in &tree.geometry {
-            array.mirror(&mut scope, buffer);
+        for array in &tree.geometry {
+            array.publish(&mut scope, u32::MAX);
         }
         tree.clear_bounds(&mut scope);
         let mut dispatches = 0;
@@ -524,22 +544,28 @@ impl Lbvh {
         let chosen = tree.chosen.borrow();
         let (items, groups) = (chosen.item_count, &tree.groups);
         let triangles = chosen.item_triangles.div_ceil(BOUNDS_BLOCK);
-        stage(&mut scope, "bounds", &self.bounds, &groups.bounds, triangles);
+        stage(
+            &mut scope,
+            "bounds",
+            &self.bounds,
+            &groups.bounds,
+            triangles,
+        );
         let rows = tree.mesh_count.div_ceil(256);
         stage(&mut scope, "tlas", &self.tlas, &groups.tlas, rows);
         let mut sorting = 0;
         if work == Work::Rebuild {
             let blocks = chosen.item_triangles.div_ceil(MORTON_BLOCK);
             stage(&mut scope, "morton", &self.morton, &groups.morton, blocks);
-            let mut pass = scope.scoped_compute_pass("sort");
+            tree.codes.publish(&mut scope, items);
+            tree.pairs.keys[0].publish(&mut scope, items);
             for sort in &tree.sorts {
                 if let Some((pipeline, group)) = &sort.regroup {
-                    pass.set_pipeline(pipeline);
-                    pass.set_bind_group(0, group, &[]);
-                    pass::dispatch(&mut pass, items.div_ceil(256));
-                    sorting += 1;
+                    let blocks = items.div_ceil(256);
+                    stage(&mut scope, "regroup", pipeline, group, blocks);
+                    tree.pairs.keys[sort.digits.first_side()].publish(&mut scope, items);
                 }
-                sorting += self.sort.record(&mut pass, &sort.digits);
+                sorting += self.sort.record(&mut scope, &tree.pairs, &sort.digits);
             }
         }
         match (&self.builder, &groups.builder) {
@@ -570,7 +596,13 @@ impl Lbvh {
                         }
                     }
                 }
-                stage(&mut scope, "hierarchy", hierarchy, hierarchy_group, per_item);
+                stage(
+                    &mut scope,
+                    "hierarchy",
+                    hierarchy,
+                    hierarchy_group,
+                    per_item,
+                );
             }
             (
                 Builder::Serial {
@@ -582,35 +614,40 @@ impl Lbvh {
                     leaves,
                     meshes,
                     nodes,
+                    lists,
                     ..
                 },
             ) => {
                 let (mut runs, triangle_runs) = runs(chosen.item_triangles, tree.mesh_count);
-                let mut pass = scope.scoped_compute_pass("grow");
-                for (pipeline, group, runs) in [
-                    (grow_leaves, leaves, triangle_runs),
-                    (grow_meshes, meshes, runs - triangle_runs),
-                ] {
-                    pass.set_pipeline(pipeline);
-                    pass.set_bind_group(0, group, &[]);
-                    pass::dispatch(&mut pass, runs.div_ceil(8));
-                    sorting += 1;
+                {
+                    let mut pass = scope.scoped_compute_pass("grow");
+                    for (pipeline, group, runs) in [
+                        (grow_leaves, leaves, triangle_runs),
+                        (grow_meshes, meshes, runs - triangle_runs),
+                    ] {
+                        pass.set_pipeline(pipeline);
+                        pass.set_bind_group(0, group, &[]);
+                        pass::dispatch(&mut pass, runs.div_ceil(8));
+                        sorting += 1;
+                    }
                 }
-                pass.set_pipeline(grow_nodes);
-                for (group, _) in nodes {
+                for (step, (group, _)) in nodes.iter().enumerate() {
                     if runs < 2 {
                         break;
                     }
+                    let (segments, counts) = &lists[step % 2];
+                    segments.publish(&mut scope, 3 * GROW_SEGMENTS * runs);
+                    counts.publish(&mut scope, runs);
                     runs = runs.div_ceil(GROW_FAN);
-                    pass.set_bind_group(0, group, &[]);
-                    pass::dispatch(&mut pass, runs.div_ceil(8));
-                    sorting += 1;
+                    stage(&mut scope, "grow", grow_nodes, group, runs.div_ceil(8));
                 }
             }
             // Groups were made for the builder that this device has.
             _ => {}
         }
         tree.dispatches.set(dispatches + sorting);
+        tree.triangles.publish(&mut scope, u32::MAX);
+        tree.nodes.publish(&mut scope, u32::MAX);
     }
 }
 
@@ -635,7 +672,8 @@ impl Tree {
             }
             chosen.item_triangles = items.len() as u32;
             items.extend(self.triangle_count..self.triangle_count + self.mesh_count);
-            gpu.queue.write_buffer(&self.items, 0, bytemuck::cast_slice(&items));
+            gpu.queue
+                .write_buffer(&self.items, 0, bytemuck::cast_slice(&items));
         }
         chosen.item_count = chosen.item_triangles + self.mesh_count;
         let params = BuildParams {
@@ -644,13 +682,20 @@ impl Tree {
             all_items: u32::from(meshes.is_empty()),
             ..self.params_all
         };
-        gpu.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
+        gpu.queue
+            .write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
         for sort in &self.sorts {
             sort.digits.set_count(gpu, chosen.item_count);
         }
-        if let BuilderGroups::Serial { runs: buffer, nodes, .. } = &self.groups.builder {
+        if let BuilderGroups::Serial {
+            runs: buffer,
+            nodes,
+            ..
+        } = &self.groups.builder
+        {
             let (mut all, of_triangles) = runs(chosen.item_triangles, self.mesh_count);
-            gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&[all, of_triangles]));
+            gpu.queue
+                .write_buffer(buffer, 0, bytemuck::bytes_of(&[all, of_triangles]));
             for (_, buffer) in nodes {
                 gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&all));
                 all = all.div_ceil(GROW_FAN);
@@ -669,7 +714,11 @@ impl Tree {
         let mut first = 0;
         for run in chosen.meshes.chunk_by(|a, b| a == b) {
             if run[0] {
-                encoder.clear_buffer(&self.mesh_bounds, first * words, Some(run.len() as u64 * words));
+                encoder.clear_buffer(
+                    &self.mesh_bounds,
+                    first * words,
+                    Some(run.len() as u64 * words),
+                );
             }
             first += run.len() as u64;
         }
@@ -689,6 +738,11 @@ impl Tree {
     /// and of the number of meshes: never on the single meshes.
     pub fn dispatches(&self) -> u32 {
         self.dispatches.get()
+    }
+
+    /// The positions that the trees are grown over.
+    pub fn positions(&self) -> &wgpu::Buffer {
+        self.geometry[0].buffer()
     }
 
     /// What was sorted to each position: the position that it had among the items.
@@ -716,11 +770,39 @@ impl Tree {
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
         let resources = [
             self.info.as_entire_binding(),
-            self.nodes.binding(),
-            self.triangles.binding(),
+            self.nodes.read_binding(),
+            self.triangles.read_binding(),
         ];
         pass::bind_group(gpu, "tree", layout, &resources)
     }
+}
+
+/// Bits that tell the meshes apart; the TLAS counts as one more.
+fn mesh_bits(mesh_count: u32) -> u32 {
+    u32::BITS - mesh_count.leading_zeros()
+}
+
+/// Bits of a code along each axis. Karras's 10, of which two bits are left in a word for the mesh's number. Where the meshes are more, fewer do if
+/// that number then fits as well and cells are still four times finer than the largest mesh's triangles, spread over a surface, and almost three
+/// times finer than the meshes, spread over the scene's volume: a scene of many small meshes is sorted by as many digits as a large one.
+pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
+    if codes == Codes::Bits63 {
+        return 21;
+    }
+    let mesh_bits = mesh_bits(meshes.len() as u32);
+    let room = (u32::BITS - mesh_bits) / 3;
+    let largest = meshes.iter().map(|mesh| mesh.triangle_count).max();
+    let over_surface = f64::from(largest.unwrap_or(0).max(1)).log2() / 2.0 + 2.0;
+    let over_volume = f64::from(meshes.len().max(1) as u32).log2() / 3.0 + 1.5;
+    if mesh_bits > 2 && f64::from(room) >= over_surface.max(over_volume) {
+        room.min(10)
+    } else {
+        10
+    }
+}
+
+fn words(buffer: &wgpu::Buffer) -> u32 {
+    u32::try_from(buffer.size() / 4).unwrap_or(u32::MAX)
 }
 
 /// Runs of `grow` over triangles and meshes: all, and those over triangles.

@@ -10,8 +10,9 @@ use crate::{
         layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS, SORT_SMALL, SortParams},
         pass::{
             self,
-            Binding::{ReadArray, Uniform, Write, WriteArray},
+            Binding::{ReadArray, Uniform, Write},
         },
+        profiler::Scope,
         shader,
     },
 };
@@ -58,38 +59,38 @@ impl RadixSort {
         let layout = pass::compute_layout(
             gpu,
             "sort",
-            &[
-                Uniform,
-                ReadArray,
-                ReadArray,
-                WriteArray(1),
-                WriteArray(1),
-                Write,
-                Write,
-            ],
+            &[Uniform, ReadArray, ReadArray, Write, Write, Write, Write],
         );
         let pipeline = |path: &str, entry: &str| {
             let module = shader::module(gpu, path)?;
             pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]))
         };
         let [histogram, scan, scatter] = match gpu.arrays {
-            Arrays::Textures => {
-                ["histogram", "scan", "scatter"].map(|pass| ("accel/sort_serial.wgsl", format!("{pass}_serial")))
-            }
+            Arrays::Textures => ["histogram", "scan", "scatter"]
+                .map(|pass| ("accel/sort_serial.wgsl", format!("{pass}_serial"))),
             Arrays::Buffers => {
-                let parallel = ["histogram", "scan", "scatter"].map(|pass| ("accel/sort.wgsl", pass.into()));
+                let parallel =
+                    ["histogram", "scan", "scatter"].map(|pass| ("accel/sort.wgsl", pass.into()));
                 match gpu.subgroup_size {
                     // A byte of the digit's words for each subgroup, and eight words.
                     Some(8..=128) => {
                         let [histogram, scan, _] = parallel;
-                        [histogram, scan, ("accel/sort_subgroups.wgsl", "scatter_subgroups".into())]
+                        [
+                            histogram,
+                            scan,
+                            ("accel/sort_subgroups.wgsl", "scatter_subgroups".into()),
+                        ]
                     }
                     _ => parallel,
                 }
             }
         };
         let small = match gpu.arrays {
-            Arrays::Buffers => Some(pass::compute_pipeline(gpu, "accel/sort_small.wgsl", "sort_small")?),
+            Arrays::Buffers => Some(pass::compute_pipeline(
+                gpu,
+                "accel/sort_small.wgsl",
+                "sort_small",
+            )?),
             Arrays::Textures => None,
         };
         Ok(Self {
@@ -136,7 +137,10 @@ impl RadixSort {
                     digits,
                     ..SortParams::default()
                 };
-                (params, gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM))
+                (
+                    params,
+                    gpu.buffer_with("sort.params", &[params], wgpu::BufferUsages::UNIFORM),
+                )
             })
             .collect();
         let groups = (0..)
@@ -145,10 +149,10 @@ impl RadixSort {
                 let from = (side + digit) % 2;
                 let resources = [
                     params.as_entire_binding(),
-                    buffers.keys[from].binding(),
-                    buffers.values[from].binding(),
-                    buffers.keys[1 - from].binding(),
-                    buffers.values[1 - from].binding(),
+                    buffers.keys[from].read_binding(),
+                    buffers.values[from].read_binding(),
+                    buffers.keys[1 - from].write_binding(),
+                    buffers.values[1 - from].write_binding(),
                     buffers.counts.as_entire_binding(),
                     buffers.totals.as_entire_binding(),
                 ];
@@ -158,12 +162,17 @@ impl RadixSort {
         let small = self.small.as_ref().map(|small| {
             let resources = [
                 params[0].1.as_entire_binding(),
-                buffers.keys[side].binding(),
-                buffers.values[side].binding(),
-                buffers.keys[1 - side].binding(),
-                buffers.values[1 - side].binding(),
+                buffers.keys[side].write_binding(),
+                buffers.values[side].write_binding(),
+                buffers.keys[1 - side].write_binding(),
+                buffers.values[1 - side].write_binding(),
             ];
-            pass::bind_group(gpu, "sort_small", &small.get_bind_group_layout(0), &resources)
+            pass::bind_group(
+                gpu,
+                "sort_small",
+                &small.get_bind_group_layout(0),
+                &resources,
+            )
         });
         Digits {
             first_side: side,
@@ -174,35 +183,50 @@ impl RadixSort {
         }
     }
 
-    /// Sorts; returns the number of dispatches.
-    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, digits: &Digits) -> u32 {
+    /// Sorts the pairs on the first side, which have been published to readers, as those on the last side are afterwards; returns the number of
+    /// dispatches.
+    pub fn record(&self, scope: &mut Scope<'_>, buffers: &SortBuffers, digits: &Digits) -> u32 {
         let count = digits.count.get();
-        if count == 0 {
-            return 0;
-        }
+        let serial = self.small.is_none();
+        let (block_count, _) = blocks_of(serial, count);
         if let (Some(pipeline), Some(group)) = (&self.small, &digits.small)
             && count <= SORT_SMALL
         {
+            let mut pass = scope.scoped_compute_pass("sort");
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, group, &[]);
-            pass::dispatch(pass, 1);
+            pass::dispatch(&mut pass, u32::from(count > 0));
             return 1;
         }
-        let serial = self.small.is_none();
-        for group in &digits.groups {
-            let blocks = blocks_of(serial, count).0;
-            let (groups, rows) = match (serial, blocks) {
-                (true, _) => (blocks.div_ceil(8), 256 / 8),
-                (false, 1..=SORT_SERIAL_BLOCKS) => (blocks, 1),
-                (false, _) => (blocks, 256),
-            };
+        let (groups, rows) = match (serial, block_count) {
+            (true, _) => (block_count.div_ceil(8), 256 / 8),
+            (false, ..=SORT_SERIAL_BLOCKS) => (block_count, 1),
+            (false, _) => (block_count, 256),
+        };
+        let digit = |pass: &mut wgpu::ComputePass<'_>, group| {
             pass.set_bind_group(0, group, &[]);
-            pass.set_pipeline(&self.histogram);
-            pass::dispatch(pass, groups);
-            pass.set_pipeline(&self.scan);
-            pass::dispatch(pass, rows);
-            pass.set_pipeline(&self.scatter);
-            pass::dispatch(pass, groups);
+            for (pipeline, groups) in [
+                (&self.histogram, groups),
+                (&self.scan, rows),
+                (&self.scatter, groups),
+            ] {
+                pass.set_pipeline(pipeline);
+                pass::dispatch(pass, groups);
+            }
+        };
+        if serial {
+            // Publishing ends a pass.
+            for (number, group) in digits.groups.iter().enumerate() {
+                digit(&mut scope.scoped_compute_pass("sort"), group);
+                let to = (digits.first_side + number + 1) % 2;
+                buffers.keys[to].publish(scope, count);
+                buffers.values[to].publish(scope, count);
+            }
+        } else {
+            let mut pass = scope.scoped_compute_pass("sort");
+            for group in &digits.groups {
+                digit(&mut pass, group);
+            }
         }
         DISPATCHES_PER_DIGIT * digits.groups.len() as u32
     }
@@ -222,8 +246,14 @@ impl Digits {
                 run,
                 ..*params
             };
-            gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&params));
+            gpu.queue
+                .write_buffer(buffer, 0, bytemuck::bytes_of(&params));
         }
+    }
+
+    /// The side on which the pairs lie at first.
+    pub fn first_side(&self) -> usize {
+        self.first_side
     }
 
     /// The side on which the sorted pairs lie.

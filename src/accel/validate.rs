@@ -14,21 +14,23 @@ use crate::{
 pub struct TreeData {
     /// One per mesh.
     pub tlas: Vec<TlasEntry>,
-    /// One per triangle; the last of each mesh is unused.
+    /// One per triangle, then one per mesh for the TLAS; the last of each is unused.
     pub nodes: Vec<Node>,
-    /// In leaf order.
+    /// In leaf order, then the meshes, as common/leaf.wgsl writes them.
     pub triangles: Vec<LeafTriangle>,
 }
 
 /// What the trees are like.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TreeReport {
-    /// Inner nodes.
+    /// Inner nodes of all meshes' trees.
     pub nodes: usize,
     /// Levels of inner nodes of the deepest tree.
     pub depth: u32,
-    /// Cost by the surface area heuristic, summed over the meshes: expected node visits and triangle tests of a ray that hits the root's
-    /// box (MacDonald and Booth 1990), both at cost 1.
+    /// Levels of inner nodes of the TLAS.
+    pub tlas_depth: u32,
+    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the scene's box (MacDonald and Booth 1990),
+    /// both at cost 1.
     pub sah_cost: f64,
 }
 
@@ -79,6 +81,7 @@ impl TreeData {
             ));
         }
         let mut report = TreeReport::default();
+        let mut area_sum = 0.0;
         for (number, (mesh, entry)) in meshes.iter().zip(&self.tlas).enumerate() {
             let (first, count) = (mesh.first_triangle, mesh.triangle_count);
             let row = (
@@ -121,7 +124,7 @@ impl TreeData {
                     ));
                 }
             }
-            let whole = self.walk(number as u32, first, count, &mut report)?;
+            let whole = self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
                 return fault(format!(
                     "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
@@ -129,11 +132,48 @@ impl TreeData {
                 ));
             }
         }
+        let triangle_count = meshes
+            .last()
+            .map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
+        let mut seen = vec![false; meshes.len()];
+        for place in triangle_count..triangle_count + meshes.len() as u32 {
+            let leaf = &self.triangles[place as usize];
+            let entry = self.tlas.get(leaf.mesh as usize);
+            let same = |entry: &TlasEntry| {
+                (leaf.v0, leaf.v1, leaf.triangle, leaf.payload)
+                    == (
+                        entry.box_min,
+                        entry.box_max,
+                        entry.first_triangle,
+                        entry.triangle_count,
+                    )
+            };
+            if !entry.is_some_and(same) || std::mem::replace(&mut seen[leaf.mesh as usize], true) {
+                return fault(format!(
+                    "place {place} of the TLAS holds mesh {}",
+                    leaf.mesh
+                ));
+            }
+        }
+        let mut top = TreeReport::default();
+        let (number, count) = (meshes.len() as u32, meshes.len() as u32);
+        let scene = self.walk(number, triangle_count, count, &mut top, &mut area_sum)?;
+        report.tlas_depth = top.depth;
+        if area(scene) > 0.0 {
+            report.sah_cost = area_sum / area(scene);
+        }
         Ok(report)
     }
 
-    /// Walks one mesh's tree and returns its box.
-    fn walk(&self, mesh: u32, first: u32, count: u32, report: &mut TreeReport) -> Result<Corners> {
+    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box.
+    fn walk(
+        &self,
+        mesh: u32,
+        first: u32,
+        count: u32,
+        report: &mut TreeReport,
+        area_sum: &mut f64,
+    ) -> Result<Corners> {
         let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
         let range_box = |first: u32, last: u32| {
             (first..=last).fold(EMPTY, |b, place| union(b, self.place_box(place)))
@@ -146,7 +186,6 @@ impl TreeData {
             });
         }
         let whole = range_box(first, first + count - 1);
-        let mut cost = 0.0;
         let mut visited = 0;
         // Node, its range, its depth, and the box that its parent holds for it.
         let mut open = vec![(first, first, first + count - 1, 1, whole)];
@@ -175,7 +214,7 @@ impl TreeData {
                 ));
             }
             report.depth = report.depth.max(depth);
-            cost += area(held);
+            *area_sum += area(held);
             for (child, child_first, child_last, child_box) in [
                 (node.split, node.first, node.split, left),
                 (node.split + 1, node.split + 1, node.last, right),
@@ -186,8 +225,8 @@ impl TreeData {
                     return fault(format!(
                         "node {index} of mesh {mesh} holds another box for the triangle at place {child_first}"
                     ));
-                } else {
-                    cost += area(child_box);
+                } else if mesh < self.tlas.len() as u32 {
+                    *area_sum += area(child_box);
                 }
             }
         }
@@ -198,19 +237,14 @@ impl TreeData {
             ));
         }
         report.nodes += visited as usize;
-        report.sah_cost += if area(whole) > 0.0 {
-            cost / area(whole)
-        } else {
-            0.0
-        };
         Ok(whole)
     }
 
-    /// The box of a place; a triangle that no tree holds is a point past all others and has none.
+    /// The box of a place; a triangle that no tree holds is a point past all others and has none, like a mesh without triangles.
     fn place_box(&self, place: u32) -> Corners {
         let leaf = &self.triangles[place as usize];
         let corners = [leaf.v0, leaf.v1, leaf.v2];
-        if corners == [EMPTY.0; 3] {
+        if leaf.v0 == EMPTY.0 {
             return EMPTY;
         }
         let of = |start, pick: fn(f32, f32) -> f32| {

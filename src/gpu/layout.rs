@@ -218,8 +218,8 @@ gpu_structs! {
         item_triangles: u32,
         /// 1 where those are all, in order.
         all_items: u32,
-        /// 1 for codes of 63 bits.
-        wide_codes: u32,
+        /// Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
+        axis_bits: u32,
         _pad: [u32; 2],
         /// First box of each level of the pyramid, four levels a row.
         level_offset: [[u32; 4]; 7],

@@ -1,10 +1,6 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{
-    Gpu,
-    array::{Arrays, texel_format},
-    shader,
-};
+use super::{Gpu, array::Arrays, shader};
 use crate::Result;
 
 /// A compute pipeline with the layout that its shader implies.
@@ -137,8 +133,6 @@ pub enum Binding {
     Write,
     /// An [`Array`](super::Array) that is read.
     ReadArray,
-    /// An [`Array`](super::Array) of elements of that many words that is written.
-    WriteArray(u32),
     /// A texture of floats that may be filtered.
     Filtered,
     /// A texture of floats that is loaded.
@@ -187,10 +181,6 @@ impl Binding {
             Self::ReadArray => match arrays {
                 Arrays::Buffers => Self::Read.ty(arrays),
                 Arrays::Textures => Self::Uint.ty(arrays),
-            },
-            Self::WriteArray(words) => match arrays {
-                Arrays::Buffers => Self::Write.ty(arrays),
-                Arrays::Textures => store(texel_format(words), View::D2),
             },
             Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
             Self::Float => texture(Sample::Float { filterable: false }, View::D2),

@@ -1,10 +1,6 @@
 //! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and line.
 
-use super::{
-    Gpu,
-    array::{self, Arrays},
-    layout::CONSTANTS,
-};
+use super::{Gpu, array::Arrays, layout::CONSTANTS};
 use crate::{Error, Result};
 use std::borrow::Cow;
 
@@ -203,27 +199,23 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
         return None;
     };
     let (element, width) = (element.trim(), Arrays::WIDTH);
-    let (words, to_texel, of_texel) = match element {
-        "u32" => (1, "vec4u(value, 0u, 0u, 0u)", "x"),
-        "vec2u" => (2, "vec4u(value, 0u, 0u)", "xy"),
-        "vec4u" => (4, "value", "xyzw"),
+    let components = match element {
+        "u32" => "x",
+        "vec2u" => "xy",
+        "vec4u" => "xyzw",
         _ => return None,
     };
-    let at = format!("@group({group}) @binding({binding})");
+    let at = format!("@group({group}) @binding({binding}) var");
     let texel = format!("vec2u(i % {width}u, i / {width}u)");
-    let format = format!("{:?}", array::texel_format(words)).to_lowercase();
-    Some(match (arrays, access) {
-        (Arrays::Buffers, "read") => format!(
-            "{at} var<storage, read> {name}_array: array<{element}>; fn {name}(i: u32) -> {element} {{ return {name}_array[i]; }}"
+    Some(match (access, arrays) {
+        ("read", Arrays::Buffers) => format!(
+            "{at}<storage, read> {name}_array: array<{element}>; fn {name}(i: u32) -> {element} {{ return {name}_array[i]; }}"
         ),
-        (Arrays::Textures, "read") => format!(
-            "{at} var {name}_array: texture_2d<u32>; fn {name}(i: u32) -> {element} {{ return textureLoad({name}_array, {texel}, 0).{of_texel}; }}"
+        ("read", Arrays::Textures) => format!(
+            "{at} {name}_array: texture_2d<u32>; fn {name}(i: u32) -> {element} {{ return textureLoad({name}_array, {texel}, 0).{components}; }}"
         ),
-        (Arrays::Buffers, "write") => format!(
-            "{at} var<storage, read_write> {name}_array: array<{element}>; fn {name}(i: u32, value: {element}) {{ {name}_array[i] = value; }}"
-        ),
-        (Arrays::Textures, "write") => format!(
-            "{at} var {name}_array: texture_storage_2d<{format}, write>; fn {name}(i: u32, value: {element}) {{ textureStore({name}_array, {texel}, {to_texel}); }}"
+        ("write", _) => format!(
+            "{at}<storage, read_write> {name}_array: array<{element}>; fn {name}(i: u32, value: {element}) {{ {name}_array[i] = value; }}"
         ),
         _ => return None,
     })

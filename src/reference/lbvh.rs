@@ -30,64 +30,108 @@ pub fn triangle_box(triangle: &Triangle) -> Aabb {
     }
 }
 
-/// Twin of `bounds`: the box around the centroids of each mesh's triangles.
-pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<Aabb> {
-    let centroids = |mesh: &MeshRange| {
+/// Twin of `bounds`: the box around the centroids of each mesh's triangles, and the box of each mesh.
+pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)> {
+    let of_mesh = |mesh: &MeshRange| {
         let range =
             mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
         let boxes = triangles[range].iter().map(triangle_box);
-        Aabb::of(boxes.filter(|b| !b.is_empty()).map(Aabb::center))
+        boxes
+            .filter(|b| !b.is_empty())
+            .fold((Aabb::EMPTY, Aabb::EMPTY), |(centroids, whole), b| {
+                (centroids.union(Aabb::of([b.center()])), whole.union(b))
+            })
     };
-    meshes.iter().map(centroids).collect()
+    meshes.iter().map(of_mesh).collect()
 }
 
-/// Twin of `morton`: the 30-bit code of each triangle in its mesh's bounds, x in the highest bit of each three.
-pub fn morton(triangles: &[Triangle], meshes: &[MeshRange], mesh_bounds: &[Aabb]) -> Vec<u32> {
-    let mut codes = vec![0x3fff_ffff; triangles.len()];
-    for (mesh, bounds) in meshes.iter().zip(mesh_bounds) {
-        for place in mesh.first_triangle..mesh.first_triangle + mesh.triangle_count {
-            let triangle_box = triangle_box(&triangles[place as usize]);
-            if triangle_box.is_empty() {
-                continue;
-            }
-            let mut code = 0;
+/// Twin of `morton`: the code of each triangle in its mesh's bounds, and of each mesh in the scene's box, x in the highest bit of each three;
+/// `axis_bits` an axis, for meshes at most 10. Codes of up to 30 bits stand in the high word.
+pub fn morton(
+    triangles: &[Triangle],
+    meshes: &[MeshRange],
+    mesh_bounds: &[(Aabb, Aabb)],
+    axis_bits: u32,
+) -> Vec<u64> {
+    let code = |b: Aabb, bounds: Aabb, axis_bits: u32| {
+        let mut code = (1u64 << (3 * axis_bits)) - 1;
+        if !b.is_empty() {
+            let cells = (1u32 << axis_bits) as f32;
+            code = 0;
             for axis in 0..3 {
                 let (lower, extent) = (bounds.min[axis], bounds.max[axis] - bounds.min[axis]);
                 let cell = if extent < 1e-30 {
                     0
                 } else {
-                    (((triangle_box.center()[axis] - lower) * (1024.0 / extent)) as u32).min(1023)
+                    (((b.center()[axis] - lower) * (cells / extent)) as u32).min(cells as u32 - 1)
                 };
-                for bit in 0..10 {
-                    code |= (cell >> bit & 1) << (3 * bit + 2 - axis);
+                for bit in 0..axis_bits {
+                    code |= u64::from(cell >> bit & 1) << (3 * bit + 2 - axis as u32);
                 }
             }
-            codes[place as usize] = code;
+        }
+        if axis_bits > 10 { code } else { code << 32 }
+    };
+    let mut codes = vec![0; triangles.len()];
+    for (mesh, (bounds, _)) in meshes.iter().zip(mesh_bounds) {
+        for triangle in mesh.first_triangle..mesh.first_triangle + mesh.triangle_count {
+            let b = triangle_box(&triangles[triangle as usize]);
+            codes[triangle as usize] = code(b, *bounds, axis_bits);
         }
     }
+    let scene = mesh_bounds
+        .iter()
+        .fold(Aabb::EMPTY, |scene, (_, whole)| scene.union(*whole));
+    let of_mesh = |(_, whole): &(Aabb, Aabb)| code(*whole, scene, axis_bits.min(10));
+    codes.extend(mesh_bounds.iter().map(of_mesh));
     codes
 }
 
-/// Twin of both sorts: the triangles' numbers in leaf order, by mesh and code, equal ones as they were.
-pub fn order(codes: &[u32], meshes: &[MeshRange]) -> Vec<u32> {
+/// The TLAS as one more mesh, whose triangles are the others.
+pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
+    let tlas = MeshRange {
+        first_triangle: meshes
+            .last()
+            .map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count),
+        triangle_count: meshes.len() as u32,
+        first_vertex: 0,
+    };
+    meshes.iter().copied().chain([tlas]).collect()
+}
+
+/// Twin of the sorts: the items (triangles, then meshes) in leaf order, by mesh and code, equal ones as they were. `meshes` are those of
+/// [`with_tlas`], here and below.
+pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
         let range =
             mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
-        order[range].sort_by_key(|triangle| codes[*triangle as usize]);
+        order[range].sort_by_key(|item| codes[*item as usize]);
     }
     order
 }
 
-/// Twin of `leaves`: the triangles in leaf order.
+/// Twin of `leaves`: the triangles in leaf order, then the rows of the TLAS in theirs.
 pub fn leaves(
     triangles: &[Triangle],
     triangle_info: &[[u32; 2]],
+    tlas: &[TlasEntry],
     order: &[u32],
 ) -> Vec<LeafTriangle> {
-    let leaf = |number: &u32| {
-        let triangle = &triangles[*number as usize];
-        let [mesh, payload] = triangle_info[*number as usize];
+    let leaf = |item: &u32| {
+        let Some(triangle) = triangles.get(*item as usize) else {
+            let mesh = *item as usize - triangles.len();
+            let entry = &tlas[mesh];
+            return LeafTriangle {
+                v0: entry.box_min,
+                triangle: entry.first_triangle,
+                v1: entry.box_max,
+                payload: entry.triangle_count,
+                v2: entry.box_min,
+                mesh: mesh as u32,
+            };
+        };
+        let [mesh, payload] = triangle_info[*item as usize];
         let [v0, v1, v2] = if triangle_box(triangle).is_empty() {
             [[FAR; 3]; 3]
         } else {
@@ -95,7 +139,7 @@ pub fn leaves(
         };
         LeafTriangle {
             v0,
-            triangle: *number,
+            triangle: *item,
             v1,
             payload,
             v2,
@@ -108,7 +152,7 @@ pub fn leaves(
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A node over a range splits it where the highest
 /// differing bit of its codes changes, and in halves of its places' common prefix where the codes are equal. `None` where no node lies.
 pub fn hierarchy(
-    sorted_codes: &[u32],
+    sorted_codes: &[u64],
     leaves: &[LeafTriangle],
     meshes: &[MeshRange],
 ) -> Vec<Option<Node>> {
@@ -151,8 +195,8 @@ pub fn hierarchy(
 }
 
 /// The last place of the range whose key shares more with the first one's than the last one's does.
-fn split(codes: &[u32], first: usize, last: usize) -> usize {
-    let key = |place: usize| u64::from(codes[place]) << 32 | place as u64;
+fn split(codes: &[u64], first: usize, last: usize) -> usize {
+    let key = |place: usize| u128::from(codes[place]) << 32 | place as u128;
     let shared = (key(first) ^ key(last)).leading_zeros();
     (first..last)
         .rev()
@@ -161,16 +205,9 @@ fn split(codes: &[u32], first: usize, last: usize) -> usize {
 }
 
 /// Twin of `tlas`: the offset table.
-pub fn tlas(leaves: &[LeafTriangle], meshes: &[MeshRange]) -> Vec<TlasEntry> {
-    let entry = |mesh: &MeshRange| {
-        let range =
-            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
-        let (box_min, box_max) = gpu_box(
-            leaves[range]
-                .iter()
-                .map(leaf_box)
-                .fold(Aabb::EMPTY, Aabb::union),
-        );
+pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry> {
+    let entry = |(mesh, (_, whole)): (&MeshRange, &(Aabb, Aabb))| {
+        let (box_min, box_max) = gpu_box(*whole);
         TlasEntry {
             node_count: mesh.triangle_count.saturating_sub(1),
             node_offset: mesh.first_triangle,
@@ -182,12 +219,12 @@ pub fn tlas(leaves: &[LeafTriangle], meshes: &[MeshRange]) -> Vec<TlasEntry> {
             triangle_count: mesh.triangle_count,
         }
     };
-    meshes.iter().map(entry).collect()
+    meshes.iter().zip(mesh_bounds).map(entry).collect()
 }
 
-/// The box of a leaf; empty for one that `leaves` made a point of, past all others.
+/// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without triangles.
 fn leaf_box(leaf: &LeafTriangle) -> Aabb {
-    if [leaf.v0, leaf.v1, leaf.v2] == [[FAR; 3]; 3] {
+    if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY
     } else {
         Aabb::of([leaf.v0, leaf.v1, leaf.v2].map(Vec3::from))

@@ -274,7 +274,9 @@ impl Renderer {
 
         let mut scope = self.profiler.scope("frame", encoder);
         self.uploader.deform.record(&mut scope, input.buffers);
-        self.uploader.lbvh.record(&mut scope, &input.buffers.tree, Work::Rebuild);
+        self.uploader
+            .lbvh
+            .record(&mut scope, &input.buffers.tree, Work::Rebuild);
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
         match shadows.mode {

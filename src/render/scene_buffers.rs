@@ -160,7 +160,11 @@ impl Uploader {
             u64::from(triangle_count) * 12,
             index_usage,
         );
-        let triangle_info = gpu.buffer_with("merged.triangle_info", &merge.triangle_info, storage | wgpu::BufferUsages::COPY_SRC);
+        let triangle_info = gpu.buffer_with(
+            "merged.triangle_info",
+            &merge.triangle_info,
+            storage | wgpu::BufferUsages::COPY_SRC,
+        );
         let pose = gpu.buffer(
             "deform.pose",
             pose_bytes,

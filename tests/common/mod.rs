@@ -4,9 +4,9 @@
 pub(crate) mod scenes;
 
 use canopy::{
-    accel::{Geometry, Lbvh, Tree, validate::TreeData},
+    accel::{Codes, Geometry, Lbvh, Tree, Work, validate::TreeData},
     config::Config,
-    gpu::{Gpu, Tier, adapters, instance, layout::MeshRange, profiler::Profiler},
+    gpu::{Arrays, Gpu, Tier, adapters, instance, layout::MeshRange, profiler::Profiler},
 };
 use glam::Vec3;
 
@@ -20,6 +20,27 @@ pub(crate) fn gpu() -> Gpu {
 pub(crate) fn portable_gpu() -> Gpu {
     let gpu = gpu();
     Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The roads that builds and rays can take, each on a device of its own: arrays in textures and a thread per run, as on software adapters; arrays
+/// in buffers with subgroups and without; and exactly what WebGPU promises.
+pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
+    let with = |arrays, subgroups: bool| {
+        let mut gpu = gpu();
+        gpu.arrays = arrays;
+        gpu.subgroup_size = gpu.subgroup_size.filter(|_| subgroups);
+        gpu
+    };
+    let mut roads = vec![
+        ("textures", with(Arrays::Textures, false)),
+        ("buffers", with(Arrays::Buffers, false)),
+        ("portable", portable_gpu()),
+    ];
+    let subgroups = with(Arrays::Buffers, true);
+    if subgroups.subgroup_size.is_some() {
+        roads.push(("subgroups", subgroups));
+    }
+    roads
 }
 
 /// A generator of numbers that is the same everywhere (PCG, O'Neill 2014).
@@ -87,18 +108,23 @@ impl Soup {
 
     /// Room for the trees, and one build of them.
     pub(crate) fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
+        self.build_with(gpu, lbvh, Codes::Bits30)
+    }
+
+    pub(crate) fn build_with(&self, gpu: &Gpu, lbvh: &Lbvh, codes: Codes) -> Tree {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let floats: Vec<[f32; 3]> = self.positions.iter().map(|p| p.to_array()).collect();
-        let positions = gpu.buffer_with("positions", &floats, wgpu::BufferUsages::STORAGE);
-        let indices = gpu.buffer_with("indices", &self.indices, wgpu::BufferUsages::STORAGE);
-        let triangle_info = gpu.buffer_with("info", &self.info, wgpu::BufferUsages::STORAGE);
+        let positions = gpu.buffer_with("positions", &floats, usage);
+        let indices = gpu.buffer_with("indices", &self.indices, usage);
+        let triangle_info = gpu.buffer_with("info", &self.info, usage);
         let geometry = Geometry {
             positions: &positions,
             indices: &indices,
             triangle_info: &triangle_info,
             meshes: &self.meshes,
         };
-        let tree = lbvh.tree(gpu, &geometry).unwrap();
-        record(gpu, lbvh, &tree);
+        let tree = lbvh.tree(gpu, &geometry, codes).unwrap();
+        record(gpu, lbvh, &tree, Work::Rebuild);
         tree
     }
 
@@ -109,10 +135,10 @@ impl Soup {
 }
 
 /// Builds once more.
-pub(crate) fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree) {
+pub(crate) fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree, work: Work) {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
-    lbvh.record(&mut profiler.scope("test", &mut encoder), tree);
+    lbvh.record(&mut profiler.scope("test", &mut encoder), tree, work);
     profiler.submit(gpu, encoder);
     gpu.wait().unwrap();
 }
