@@ -1186,10 +1186,15 @@ fn limits_count_every_copy() {
 
 /// A bent sheet of 8 × 8 squares with every attribute, on two joints.
 fn sheet() -> Builder {
+    sheet_of(8)
+}
+
+/// As [`sheet`], of so many squares along an edge.
+fn sheet_of(squares: u16) -> Builder {
     let mut builder = Builder::new();
-    let side = 9_u16;
+    let side = squares + 1;
     let points: Vec<[f32; 2]> = (0..side * side)
-        .map(|i| [f32::from(i % side) / 8., f32::from(i / side) / 8.])
+        .map(|i| [i % side, i / side].map(|place| f32::from(place) / f32::from(squares)))
         .collect();
     let floats = |of: &dyn Fn(f32, f32) -> Vec<f32>| -> Vec<f32> {
         points.iter().flat_map(|&[u, v]| of(u, v)).collect()
@@ -1218,10 +1223,11 @@ fn sheet() -> Builder {
         "JOINTS_0": joints,
         "WEIGHTS_0": builder.floats("VEC4", &floats(&|u, _| vec![u, 1. - u, 0., 0.])),
     });
-    let squares = (0..64).map(|i| i % 8 + i / 8 * side);
-    let corners = squares.flat_map(|a| [a, a + 1, a + side, a + 1, a + side + 1, a + side]);
+    let count = squares * squares;
+    let firsts = (0..count).map(|i| i % squares + i / squares * side);
+    let corners = firsts.flat_map(|a| [a, a + 1, a + side, a + 1, a + side + 1, a + side]);
     let corners: Vec<u8> = corners.flat_map(u16::to_le_bytes).collect();
-    let indices = builder.accessor("SCALAR", U16, 6 * 64, &corners);
+    let indices = builder.accessor("SCALAR", U16, 6 * usize::from(count), &corners);
     let node = builder.primitive(json!({ "attributes": attributes, "indices": indices }));
     builder.push("skins", json!({ "joints": [node, node] }));
     builder.json["nodes"][node]["skin"] = json!(0);
@@ -1366,6 +1372,16 @@ fn draco_is_held_to_its_accessors() {
     let mut file = sound;
     file.first_primitive()["mode"] = json!(6);
     refused(&file, &["mesh 0 primitive 0", "fan"]);
+}
+
+#[test]
+fn draco_cannot_ask_for_more_seams_than_attributes() {
+    let mut file = compressed(&sheet_of(64), Method::Quantised(8));
+    assert_eq!(only(&load(&file)).indices.len(), 8192);
+    // After the header, the traversal, and the counts of vertices and triangles in two bytes each.
+    assert_eq!(file.bin[16], 7);
+    file.bin[16] = 255;
+    refused(&file, &["mesh 0 primitive 0", "seams for 255 attributes"]);
 }
 
 #[test]

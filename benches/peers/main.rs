@@ -29,7 +29,7 @@ use trees::{Builder, Canopy, Peer, Triangles, obvhs_triangles, shapes, timed};
 /// Builds of each kind; the median is printed.
 const BUILDS: usize = 7;
 /// Traces of each kind; the median is printed.
-const TRACES: usize = 5;
+const TRACES: usize = 3;
 /// A grid of 200,000 rays.
 const GRID: [usize; 2] = [500, 400];
 /// The share of rays that may hit in one tree and miss in another: edges are tested otherwise in each.
