@@ -171,23 +171,19 @@ impl Declared {
     }
 
     /// Takes the declared triangles from what the limits allow.
-    fn take(
-        &self,
-        what: impl FnOnce() -> String,
-        instances: u64,
-        load: &mut Load<'_>,
-    ) -> Result<()> {
-        let most_vertices = load.limits.max_triangles.saturating_mul(3);
-        if self.vertices > most_vertices {
-            return Err(Error::Limit {
-                what: what(),
-                needed: format!("{} vertices", self.vertices),
-                allowed: format!("{most_vertices} vertices"),
-                by: "load.max_triangles (three vertices each)".into(),
-            });
-        }
+    fn take(&self, what: impl Fn() -> String, instances: u64, load: &mut Load<'_>) -> Result<()> {
         let triangles = self.triangles.unwrap_or_default();
-        load.take_triangles(triangles.saturating_mul(instances), what)
+        load.take_triangles(triangles.saturating_mul(instances), &what)?;
+        let most_vertices = load.limits.max_triangles.saturating_mul(3);
+        if self.vertices <= most_vertices {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: what(),
+            needed: format!("{} vertices", self.vertices),
+            allowed: format!("{most_vertices} vertices"),
+            by: "three for each of load.max_triangles".into(),
+        })
     }
 
     /// What the stream may decode to, if each of its attributes has four floats.
