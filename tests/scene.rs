@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common {
+    pub(crate) mod draco;
     pub(crate) mod gltf_builder;
 }
 
@@ -14,6 +15,7 @@ use canopy::{
         self, AlphaMode, LightKind, Pose, Primitive, Progress, Projection, Scene, Transform, Wrap,
     },
 };
+use common::draco::{DRACO, Method, compressed};
 use common::gltf_builder::{Builder, F32, I8, I16, U8, U16, U32};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use serde_json::{Value, json};
@@ -948,11 +950,10 @@ fn broken_glbs_are_refused() {
 #[test]
 fn required_extensions_are_named() {
     let mut builder = Builder::triangle();
-    builder.json["extensionsRequired"] =
-        json!(["KHR_texture_transform", "KHR_draco_mesh_compression"]);
+    builder.json["extensionsRequired"] = json!(["KHR_texture_transform", "KHR_future"]);
     refused(
         &builder,
-        &["needs the extension KHR_draco_mesh_compression, which canopy does not read"],
+        &["needs the extension KHR_future, which canopy does not read"],
     );
     builder.json["extensionsRequired"] = json!([
         "KHR_mesh_quantization",
@@ -1179,6 +1180,236 @@ fn limits_count_every_copy() {
     let mut builder = Builder::triangle();
     builder.first_primitive()["targets"] = json!(vec![json!({}); 20_000]);
     refused(&builder, &["load.max_morph_bytes", "morph target"]);
+}
+
+// Draco.
+
+/// A bent sheet of 8 × 8 squares with every attribute, on two joints.
+fn sheet() -> Builder {
+    sheet_of(8)
+}
+
+/// As [`sheet`], of so many squares along an edge.
+fn sheet_of(squares: u16) -> Builder {
+    let mut builder = Builder::new();
+    let side = squares + 1;
+    let points: Vec<[f32; 2]> = (0..side * side)
+        .map(|i| [i % side, i / side].map(|place| f32::from(place) / f32::from(squares)))
+        .collect();
+    let floats = |of: &dyn Fn(f32, f32) -> Vec<f32>| -> Vec<f32> {
+        points.iter().flat_map(|&[u, v]| of(u, v)).collect()
+    };
+    let bytes = |of: &dyn Fn(f32, f32) -> [u8; 4]| -> Vec<u8> {
+        points.iter().flat_map(|&[u, v]| of(u, v)).collect()
+    };
+    let position = builder.floats("VEC3", &floats(&|u, v| vec![4. * u, u * u + v, 3. * v]));
+    builder.json["accessors"][position]["min"] = json!([0., 0., 0.]);
+    builder.json["accessors"][position]["max"] = json!([4., 2., 3.]);
+    let unit = |u: f32, v: f32| Vec3::new(-u, 1., v).normalize();
+    let count = points.len();
+    let color = bytes(&|u, v| [(200. * u) as u8, (100. * v) as u8, 7, 255]);
+    let color = builder.accessor("VEC4", U8, count, &color);
+    builder.json["accessors"][color]["normalized"] = json!(true);
+    let joints = builder.accessor("VEC4", U8, count, &bytes(&|_, _| [0, 1, 0, 0]));
+    let attributes = json!({
+        "POSITION": position,
+        "NORMAL": builder.floats("VEC3", &floats(&|u, v| unit(u, v).to_array().into())),
+        "TANGENT": builder.floats("VEC4", &floats(&|u, v| {
+            unit(u, v).any_orthonormal_vector().extend(-1.).to_array().into()
+        })),
+        "TEXCOORD_0": builder.floats("VEC2", &floats(&|u, v| vec![u, 1. - v])),
+        "TEXCOORD_1": builder.floats("VEC2", &floats(&|u, v| vec![2. * v, u])),
+        "COLOR_0": color,
+        "JOINTS_0": joints,
+        "WEIGHTS_0": builder.floats("VEC4", &floats(&|u, _| vec![u, 1. - u, 0., 0.])),
+    });
+    let count = squares * squares;
+    let firsts = (0..count).map(|i| i % squares + i / squares * side);
+    let corners = firsts.flat_map(|a| [a, a + 1, a + side, a + 1, a + side + 1, a + side]);
+    let corners: Vec<u8> = corners.flat_map(u16::to_le_bytes).collect();
+    let indices = builder.accessor("SCALAR", U16, 6 * usize::from(count), &corners);
+    let node = builder.primitive(json!({ "attributes": attributes, "indices": indices }));
+    builder.push("skins", json!({ "joints": [node, node] }));
+    builder.json["nodes"][node]["skin"] = json!(0);
+    builder
+}
+
+/// Every corner of every triangle, with all that a vertex has, in an order that Draco does not change.
+fn corners(primitive: &Primitive) -> Vec<Vec<f32>> {
+    let mut triangles: Vec<Vec<f32>> = primitive
+        .indices
+        .iter()
+        .map(|triangle| {
+            let vertices = triangle.map(|v| {
+                let v = v as usize;
+                let mut all = primitive.positions[v].to_array().to_vec();
+                all.extend(primitive.normals[v].to_array());
+                all.extend(primitive.tangents[v].to_array());
+                all.extend(primitive.uv0[v].to_array());
+                all.extend(primitive.uv1[v].to_array());
+                all.extend(primitive.colors[v].to_array());
+                all.extend(primitive.joints[4 * v..][..4].iter().map(|&j| j as f32));
+                all.extend(&primitive.joint_weights[4 * v..][..4]);
+                all
+            });
+            // A triangle may begin at another corner; rounded, for quantisation moves what is compared.
+            let key = |v: &Vec<f32>| [v[0], v[2]].map(|c| (c * 16.).round() as i32);
+            let first = (0..3).min_by_key(|&i| key(&vertices[i])).unwrap();
+            (0..3)
+                .flat_map(|i| vertices[(first + i) % 3].clone())
+                .collect()
+        })
+        .collect();
+    triangles.sort_by_key(|t| {
+        let stride = t.len() / 3;
+        [0, 1, 2].map(|i| [t[i * stride], t[i * stride + 2]].map(|c| (c * 16.).round() as i32))
+    });
+    triangles
+}
+
+#[test]
+fn draco_holds_what_was_compressed() {
+    let source = sheet();
+    let plain = load(&source);
+    let exact = load(&compressed(&source, Method::Exact));
+    assert!(exact.warnings.is_empty(), "{:?}", exact.warnings);
+    assert_eq!(format!("{:?}", only(&exact)), format!("{:?}", only(&plain)));
+    for bits in [12, 16] {
+        let scene = load(&compressed(&source, Method::Quantised(bits)));
+        assert_eq!(only(&scene).positions.len(), 81);
+        let (found, expected) = (corners(only(&scene)), corners(only(&plain)));
+        assert_eq!(found.len(), 128);
+        let step = 8. / f32::from(1_u16 << (bits - 1));
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            assert!(
+                (found - expected).abs() <= step,
+                "{bits}: {found} {expected}"
+            );
+        }
+    }
+    // Colours are fractions, whatever the accessor says.
+    let mut file = compressed(&source, Method::Exact);
+    for normalized in [false, true] {
+        let color = file.first_primitive()["attributes"]["COLOR_0"]
+            .as_u64()
+            .unwrap() as usize;
+        file.json["accessors"][color]["normalized"] = json!(normalized);
+        assert_eq!(only(&load(&file)).colors, only(&plain).colors);
+    }
+}
+
+#[test]
+fn draco_leaves_the_rest_to_accessors() {
+    // An attribute that the stream lacks comes from its own accessor, and morph targets do always.
+    let source = sheet();
+    let mut file = compressed(&source, Method::Exact);
+    let uv = file.floats("VEC2", &[0.5; 162]);
+    let target = file.floats("VEC3", &[0.25; 243]);
+    file.first_primitive()["attributes"]["TEXCOORD_0"] = json!(uv);
+    file.first_primitive()["targets"] = json!([{ "POSITION": target }]);
+    let ids = &mut file.first_primitive()["extensions"][DRACO]["attributes"];
+    ids.as_object_mut().unwrap().remove("TEXCOORD_0");
+    let scene = load(&file);
+    assert_eq!(only(&scene).uv0, [Vec2::splat(0.5); 81]);
+    assert_eq!(only(&scene).targets[0].positions, [Vec3::splat(0.25); 81]);
+    assert_eq!(only(&scene).uv1, only(&load(&source)).uv1);
+    // A strip's stream holds triangles too.
+    file.first_primitive()["mode"] = json!(5);
+    assert_eq!(only(&load(&file)).indices.len(), 128);
+}
+
+#[test]
+fn draco_is_held_to_its_accessors() {
+    let sound = compressed(&sheet(), Method::Exact);
+    let attributes = sound.json["meshes"][0]["primitives"][0]["attributes"].clone();
+    let accessor = |name: &str| attributes[name].as_u64().unwrap() as usize;
+    let indices = sound.json["meshes"][0]["primitives"][0]["indices"]
+        .as_u64()
+        .unwrap() as usize;
+    let (position, uv, joints) = (
+        accessor("POSITION"),
+        accessor("TEXCOORD_0"),
+        accessor("JOINTS_0"),
+    );
+    for (at, key, value, part) in [
+        (position, "count", json!(80), "the accessors declare 80"),
+        (position, "count", json!(82), "it has 81 vertices"),
+        (position, "count", json!(u32::MAX), "load.max_triangles"),
+        (
+            indices,
+            "count",
+            json!(381),
+            "more than the accessors declare",
+        ),
+        (indices, "count", json!(387), "384 indices"),
+        (indices, "count", json!(383), "383 indices are no triangles"),
+        (indices, "count", json!(u32::MAX), "load.max_triangles"),
+        (uv, "count", json!(80), "80 elements for 81 vertices"),
+        (uv, "componentType", json!(U8), "which is no U8"),
+        (joints, "type", json!("VEC3"), "VEC4"),
+        (position, "max", json!([4., 2., 2.]), "from 0 to 2"),
+        (position, "min", json!([0.5, 0., 0.]), "from 0.5 to 4"),
+    ] {
+        let mut file = sound.clone();
+        file.json["accessors"][at][key] = value;
+        refused(&file, &["mesh 0 primitive 0", part]);
+    }
+    let mut file = sound.clone();
+    file.json["accessors"][accessor("COLOR_0")]["type"] = json!("VEC3");
+    refused(&file, &["COLOR_0", "has 3 components", "has 4"]);
+    for (key, value, part) in [
+        ("attributes", json!({ "POSITION": 99 }), "no such attribute"),
+        ("attributes", json!({ "POSITION": 1 }), "POSITION"),
+        ("attributes", json!({ "POSITION": -1 }), DRACO),
+        ("attributes", json!(3), DRACO),
+        ("bufferView", json!(9), "buffer view 9"),
+        ("bufferView", json!(null), DRACO),
+    ] {
+        let mut file = sound.clone();
+        file.first_primitive()["extensions"][DRACO][key] = value;
+        refused(&file, &["mesh 0 primitive 0", part]);
+    }
+    let mut file = sound;
+    file.first_primitive()["mode"] = json!(6);
+    refused(&file, &["mesh 0 primitive 0", "fan"]);
+}
+
+#[test]
+fn draco_cannot_ask_for_more_seams_than_attributes() {
+    let mut file = compressed(&sheet_of(64), Method::Quantised(8));
+    assert_eq!(only(&load(&file)).indices.len(), 8192);
+    // After the header, the traversal, and the counts of vertices and triangles in two bytes each.
+    assert_eq!(file.bin[16], 7);
+    file.bin[16] = 255;
+    refused(&file, &["mesh 0 primitive 0", "seams for 255 attributes"]);
+}
+
+#[test]
+fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
+    for method in [Method::Exact, Method::Quantised(11)] {
+        let sound = compressed(&sheet(), method);
+        let length = sound.json["bufferViews"][0]["byteLength"].as_u64().unwrap() as usize;
+        for cut in (0..length).step_by(71) {
+            let mut file = sound.clone();
+            file.json["bufferViews"][0]["byteLength"] = json!(cut);
+            refused(&file, &["mesh 0 primitive 0", DRACO, "buffer view 0"]);
+        }
+        // Flipped bits may leave a stream that decodes; what it may not do is panic.
+        let mut refusals = 0;
+        for bit in (0..8 * length).step_by(101) {
+            let mut file = sound.clone();
+            file.bin[bit / 8] ^= 1 << (bit % 8);
+            if let Err(error) = try_bytes("test.glb", &file.glb()) {
+                let message = error.to_string();
+                assert!(
+                    message.contains("mesh 0") && !message.contains('\n'),
+                    "{message}"
+                );
+                refusals += 1;
+            }
+        }
+        assert!(refusals > 20, "{refusals} refusals");
+    }
 }
 
 // OBJ.

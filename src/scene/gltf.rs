@@ -4,6 +4,7 @@
 mod accessor;
 mod clip;
 mod container;
+mod draco;
 mod material;
 mod mesh;
 mod node;

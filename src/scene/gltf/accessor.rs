@@ -8,7 +8,7 @@ use ::gltf::json::{
     buffer::View,
     validation::Checked,
 };
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 /// An accessor whose every element lies in its buffer.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub(super) struct Accessor<'a> {
     pub(super) count: usize,
     /// Components of an element.
     pub(super) components: usize,
-    component: ComponentType,
+    pub(super) component: ComponentType,
     normalized: bool,
     stride: usize,
     /// From the first element on; `None` reads as zeros.
-    data: Option<&'a [u8]>,
+    data: Option<Cow<'a, [u8]>>,
     sparse: Option<Sparse<'a>>,
 }
 
@@ -48,14 +48,6 @@ pub(super) const ANY: [ComponentType; 6] = [
     ComponentType::F32,
 ];
 
-fn bytes_of(component: ComponentType) -> usize {
-    match component {
-        ComponentType::I8 | ComponentType::U8 => 1,
-        ComponentType::I16 | ComponentType::U16 => 2,
-        ComponentType::U32 | ComponentType::F32 => 4,
-    }
-}
-
 fn components_of(kind: Type) -> usize {
     match kind {
         Type::Scalar => 1,
@@ -71,6 +63,85 @@ impl<'a> Accessor<'a> {
     /// Opens accessor `index`, which must be of one of `kinds` and of one of `components`; `user` names what refers to it.
     pub(super) fn open(
         file: &'a File<'_>,
+        index: usize,
+        user: &str,
+        kinds: &[Type],
+        components: &[ComponentType],
+    ) -> Result<Self> {
+        let mut accessor = Self::declared(file, index, user, kinds, components)?;
+        let json = &file.root.accessors[index];
+        let fail = |what: String| file.error(format!("{user}: accessor {index} {what}"));
+        let (count, size) = (accessor.count, accessor.stride);
+        if let Some(view) = json.buffer_view {
+            let (bytes, declared) = view_bytes(file, view, || format!("{user}: accessor {index}"))?;
+            let stride = declared.unwrap_or(size);
+            if stride < size {
+                return Err(fail(format!(
+                    "has elements of {size} bytes and a byteStride of {stride}"
+                )));
+            }
+            let offset = json.byte_offset.unwrap_or_default().0;
+            let needed = (count as u64).checked_sub(1).map_or(Some(0), |last| {
+                last.checked_mul(stride as u64)?
+                    .checked_add(size as u64)?
+                    .checked_add(offset)
+            });
+            if needed.is_none_or(|needed| needed > bytes.len() as u64) {
+                return Err(fail(format!(
+                    "reaches past its buffer view {view} ({count} elements, {} bytes)",
+                    bytes.len()
+                )));
+            }
+            accessor.stride = stride;
+            accessor.data = Some(Cow::Borrowed(
+                bytes.get(offset as usize..).unwrap_or_default(),
+            ));
+        }
+        if let Some(sparse) = &json.sparse {
+            let Checked::Valid(kind) = sparse.indices.component_type else {
+                return Err(fail(
+                    "has sparse indices of an unknown componentType".into(),
+                ));
+            };
+            let slice = |view: Index<View>, offset: u64, size: usize| -> Result<&'a [u8]> {
+                let (bytes, _) =
+                    view_bytes(file, view, || format!("{user}: accessor {index} (sparse)"))?;
+                let range = sparse
+                    .count
+                    .0
+                    .checked_mul(size as u64)
+                    .and_then(|n| byte_range(offset, n));
+                range.and_then(|r| bytes.get(r)).ok_or_else(|| {
+                    fail(format!(
+                        "has a sparse part that reaches past its buffer view {view}"
+                    ))
+                })
+            };
+            let width = kind.0.size();
+            let indices: Vec<usize> = slice(
+                sparse.indices.buffer_view,
+                sparse.indices.byte_offset.0,
+                width,
+            )?
+            .chunks_exact(width)
+            .map(|bytes| unsigned(kind.0, bytes) as usize)
+            .collect();
+            if indices.last().is_some_and(|&last| last >= count)
+                || indices.windows(2).any(|pair| pair[0] >= pair[1])
+            {
+                return Err(fail(format!(
+                    "has sparse indices that do not increase, or reach past its {count} elements"
+                )));
+            }
+            let values = slice(sparse.values.buffer_view, sparse.values.byte_offset.0, size)?;
+            accessor.sparse = Some(Sparse { indices, values });
+        }
+        Ok(accessor)
+    }
+
+    /// What accessor `index` says of its elements, which are zeros as yet.
+    pub(super) fn declared(
+        file: &File<'_>,
         index: usize,
         user: &str,
         kinds: &[Type],
@@ -94,80 +165,20 @@ impl<'a> Accessor<'a> {
         }
         let count = usize::try_from(json.count.0)
             .map_err(|_| fail("has a count past what memory can hold".into()))?;
-        let size = components_of(kind) * bytes_of(component);
-        let mut stride = size;
-        let mut data = None;
-        if let Some(view) = json.buffer_view {
-            let (bytes, declared) = view_bytes(file, view, || format!("{user}: accessor {index}"))?;
-            stride = declared.unwrap_or(size);
-            if stride < size {
-                return Err(fail(format!(
-                    "has elements of {size} bytes and a byteStride of {stride}"
-                )));
-            }
-            let offset = json.byte_offset.unwrap_or_default().0;
-            let needed = (count as u64).checked_sub(1).map_or(Some(0), |last| {
-                last.checked_mul(stride as u64)?
-                    .checked_add(size as u64)?
-                    .checked_add(offset)
-            });
-            if needed.is_none_or(|needed| needed > bytes.len() as u64) {
-                return Err(fail(format!(
-                    "reaches past its buffer view {view} ({count} elements, {} bytes)",
-                    bytes.len()
-                )));
-            }
-            data = Some(bytes.get(offset as usize..).unwrap_or_default());
-        }
-        let mut accessor = Self {
+        Ok(Self {
             count,
             components: components_of(kind),
             component,
             normalized: json.normalized,
-            stride,
-            data,
+            stride: components_of(kind) * component.size(),
+            data: None,
             sparse: None,
-        };
-        if let Some(sparse) = &json.sparse {
-            let Checked::Valid(kind) = sparse.indices.component_type else {
-                return Err(fail(
-                    "has sparse indices of an unknown componentType".into(),
-                ));
-            };
-            let slice = |view: Index<View>, offset: u64, size: usize| -> Result<&'a [u8]> {
-                let (bytes, _) =
-                    view_bytes(file, view, || format!("{user}: accessor {index} (sparse)"))?;
-                let range = sparse
-                    .count
-                    .0
-                    .checked_mul(size as u64)
-                    .and_then(|n| byte_range(offset, n));
-                range.and_then(|r| bytes.get(r)).ok_or_else(|| {
-                    fail(format!(
-                        "has a sparse part that reaches past its buffer view {view}"
-                    ))
-                })
-            };
-            let width = bytes_of(kind.0);
-            let indices: Vec<usize> = slice(
-                sparse.indices.buffer_view,
-                sparse.indices.byte_offset.0,
-                width,
-            )?
-            .chunks_exact(width)
-            .map(|bytes| unsigned(kind.0, bytes) as usize)
-            .collect();
-            if indices.last().is_some_and(|&last| last >= count)
-                || indices.windows(2).any(|pair| pair[0] >= pair[1])
-            {
-                return Err(fail(format!(
-                    "has sparse indices that do not increase, or reach past its {count} elements"
-                )));
-            }
-            let values = slice(sparse.values.buffer_view, sparse.values.byte_offset.0, size)?;
-            accessor.sparse = Some(Sparse { indices, values });
-        }
-        Ok(accessor)
+        })
+    }
+
+    /// Gives a declared accessor its elements, tightly packed and as many as it counts.
+    pub(super) fn hold(&mut self, bytes: Vec<u8>) {
+        self.data = Some(Cow::Owned(bytes));
     }
 
     /// Reads integers as fractions of their range, whatever the file says: for attributes that the standard has normalised.
@@ -177,14 +188,14 @@ impl<'a> Accessor<'a> {
     }
 
     /// The bytes of element `index`, or `None` for zeros.
-    fn element(&self, index: usize) -> Option<&'a [u8]> {
+    fn element(&self, index: usize) -> Option<&[u8]> {
         if let Some(sparse) = &self.sparse
             && let Ok(place) = sparse.indices.binary_search(&index)
         {
-            let size = self.components * bytes_of(self.component);
+            let size = self.components * self.component.size();
             return Some(&sparse.values[place * size..][..size]);
         }
-        self.data.map(|data| &data[index * self.stride..])
+        self.data.as_ref().map(|data| &data[index * self.stride..])
     }
 
     /// Components of element `index`, which is below `count`; those past the element's own are zero.
@@ -193,7 +204,7 @@ impl<'a> Accessor<'a> {
         if let Some(bytes) = self.element(index) {
             for (value, bytes) in out.iter_mut().zip(
                 bytes
-                    .chunks_exact(bytes_of(self.component))
+                    .chunks_exact(self.component.size())
                     .take(self.components),
             ) {
                 *value = self.float(bytes);
@@ -208,7 +219,7 @@ impl<'a> Accessor<'a> {
         if let Some(bytes) = self.element(index) {
             for (value, bytes) in out.iter_mut().zip(
                 bytes
-                    .chunks_exact(bytes_of(self.component))
+                    .chunks_exact(self.component.size())
                     .take(self.components),
             ) {
                 *value = unsigned(self.component, bytes);
@@ -280,7 +291,7 @@ pub(super) fn view_range(
 }
 
 /// The bytes of a buffer view, and its byteStride.
-fn view_bytes<'a>(
+pub(super) fn view_bytes<'a>(
     file: &'a File<'_>,
     index: Index<View>,
     user: impl FnOnce() -> String,

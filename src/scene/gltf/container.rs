@@ -3,7 +3,8 @@
 use ::gltf::json::{Root, Value, deserialize};
 
 /// Extensions that canopy reads.
-pub(super) const SUPPORTED: [&str; 5] = [
+pub(super) const SUPPORTED: [&str; 6] = [
+    "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_unlit",

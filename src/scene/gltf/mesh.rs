@@ -3,6 +3,7 @@
 use super::{
     File,
     accessor::{ANY, Accessor, UNSIGNED},
+    draco::Decoded,
     name_of,
     node::Used,
 };
@@ -48,10 +49,12 @@ pub(super) fn meshes(
                     scene.materials.len() - 1
                 }),
             };
+            let name = format!("mesh {number} primitive {index}");
             let reader = Reader {
                 file,
                 json,
-                name: format!("mesh {number} primitive {index}"),
+                draco: Decoded::open(file, json, &name, instances, load)?,
+                name,
             };
             primitives.extend(reader.read(
                 material,
@@ -81,6 +84,7 @@ pub(super) fn meshes(
 struct Reader<'a> {
     file: &'a File<'a>,
     json: &'a JsonPrimitive,
+    draco: Option<Decoded<'a>>,
     /// "mesh 2 primitive 0", for messages.
     name: String,
 }
@@ -172,8 +176,15 @@ impl<'a> Reader<'a> {
         let Some(index) = self.json.attributes.get(&key) else {
             return Ok(None);
         };
-        let user = format!("{}: {}", self.name, key.to_string());
-        let accessor = Accessor::open(self.file, index.value(), &user, kinds, components)?;
+        let (key, index) = (key.to_string(), index.value());
+        let user = format!("{}: {key}", self.name);
+        let decoded = self.draco.as_ref().map_or(Ok(None), |draco| {
+            draco.attribute(&key, index, &user, kinds, components)
+        });
+        let accessor = match decoded? {
+            Some(accessor) => accessor,
+            None => Accessor::open(self.file, index, &user, kinds, components)?,
+        };
         match count {
             Some(count) if count != accessor.count => Err(self.file.error(format!(
                 "{user}: accessor {index} has {} elements for {count} vertices",
@@ -193,6 +204,17 @@ impl<'a> Reader<'a> {
         load: &mut Load<'_>,
     ) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
         let fail = |what: String| self.file.error(format!("{}: {what}", self.name));
+        if let Some(draco) = &self.draco {
+            let mut triangles: Vec<[u32; 3]> = draco.triangles().collect();
+            let past = |&&vertex: &&u32| vertex as usize >= vertices;
+            if let Some(vertex) = triangles.as_flattened().iter().find(past) {
+                return Err(fail(format!(
+                    "index {vertex} of the Draco stream is past its {vertices} vertices"
+                )));
+            }
+            let sources = compact(&mut triangles, vertices);
+            return Ok((triangles, sources));
+        }
         let indices = self.json.indices.map(|index| {
             let user = format!("{}: indices", self.name);
             Accessor::open(self.file, index.value(), &user, &[Type::Scalar], &UNSIGNED)
