@@ -17,8 +17,12 @@ pub const SORT_ROUNDS: u32 = 8;
 /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup per digit.
 pub const SORT_SERIAL_BLOCKS: u32 = 64;
 
+/// Entries of the stack of the traversal that `canopy bench trace` measures by.
+pub const BASELINE_STACK: u32 = 96;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
+    ("BASELINE_STACK", BASELINE_STACK),
     ("LIGHT_LIMIT", LIGHT_LIMIT),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
@@ -216,6 +220,15 @@ gpu_structs! {
         /// Scales the channel where its kind asks for it.
         scale: f32,
         offset: [f32; 4],
+    }
+    /// A node of the textbook tree that `canopy bench trace` measures by.
+    BaselineNode {
+        lower: [f32; 3],
+        /// A leaf's triangle, or the left child.
+        left: u32,
+        upper: [f32; 3],
+        /// The right child; 0 for a leaf.
+        right: u32,
     }
     /// Which channel to extract.
     ChannelParams {

@@ -1,0 +1,158 @@
+//! `canopy bench sort`: pairs of 32-bit keys and 32-bit values.
+
+use super::{
+    Bench, floor,
+    inputs::Random,
+    report::{Column, Format, Run},
+    timing::{Meter, Timings},
+};
+use crate::{
+    Error, Result,
+    accel::sort::{RadixSort, SortBuffers},
+    gpu::Gpu,
+};
+use serde_json::json;
+
+/// Bits of a key.
+const BITS: u32 = 32;
+
+/// Columns of the table.
+pub(super) const COLUMNS: &[Column] = &[
+    ("keys", "name", Format::Text),
+    ("pairs", "pairs", Format::Count),
+    ("min ms", "gpu_ms/min", Format::Ms),
+    ("median ms", "gpu_ms/median", Format::Ms),
+    ("p95 ms", "gpu_ms/p95", Format::Ms),
+    ("pairs/s", "pairs_per_s", Format::Count),
+    ("t(2N)/t(N)", "scaling", Format::Decimal),
+    ("of copy", "share/sort", Format::Ratio),
+];
+
+/// What the keys are like.
+#[derive(Debug, Clone, Copy)]
+enum Keys {
+    Random,
+    Sorted,
+    Equal,
+    Few,
+}
+
+impl Keys {
+    const ALL: [Self; 4] = [Self::Random, Self::Sorted, Self::Equal, Self::Few];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Sorted => "sorted",
+            Self::Equal => "equal",
+            Self::Few => "few",
+        }
+    }
+
+    fn make(self, count: u32, seed: u64) -> Vec<u32> {
+        let mut random = Random(seed);
+        let key = |i: u32| match self {
+            Self::Random => random.bits(),
+            Self::Sorted => (u64::from(i) * (1 << 32) / u64::from(count)) as u32,
+            Self::Equal => 0xdead_beef,
+            // Sixteen keys that differ in every digit.
+            Self::Few => (random.bits() & 15) * 0x1111_1111,
+        };
+        (0..count).map(key).collect()
+    }
+}
+
+/// Sorts every kind of keys at every size.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let default: &[u32] = if bench.software {
+        &[1_000, 16_000, 128_000, 256_000, 512_000]
+    } else {
+        &[
+            1_000, 16_000, 128_000, 256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000,
+            16_000_000, 32_000_000, 64_000_000,
+        ]
+    };
+    let sizes = bench.args.pairs.clone();
+    let sizes = if sizes.is_empty() { default } else { &sizes };
+    let sort = RadixSort::new(&bench.meter.gpu)?;
+    let mut progress = bench.progress(sizes.len() * Keys::ALL.len());
+    for keys in Keys::ALL {
+        for pairs in sizes {
+            progress.step(&format!("{} keys, {pairs} pairs", keys.name()));
+            let mut run = Run::new(json!({"name": keys.name(), "pairs": pairs}));
+            let list = keys.make(*pairs, bench.args.seed);
+            let room = match Room::new(&bench.meter.gpu, &sort, &list) {
+                Ok(room) => room,
+                Err(why) => {
+                    bench.report.skip(run, &why);
+                    continue;
+                }
+            };
+            let timings = room.time(&mut bench.meter, &sort)?;
+            room.check(&bench.meter.gpu, &list)?;
+            let bytes = floor::sort_bytes(u64::from(*pairs), BITS);
+            let copy = bench.report.copy_gb_per_s;
+            run.time(&timings, |_, ms| Some(floor::share(bytes, ms, copy?)));
+            run.set("pairs_per_s", f64::from(*pairs) / timings.median_ms() * 1e3);
+            bench.report.runs.push(run);
+        }
+    }
+    bench.report.scaling("pairs");
+    Ok(())
+}
+
+/// What is sorted, and the same unsorted.
+struct Room {
+    buffers: SortBuffers,
+    keys: wgpu::Buffer,
+    values: wgpu::Buffer,
+    bytes: u64,
+}
+
+impl Room {
+    fn new(gpu: &Gpu, sort: &RadixSort, keys: &[u32]) -> Result<Self> {
+        let bytes = size_of_val(keys) as u64;
+        let count = keys.len() as u32;
+        gpu.check_binding(&format!("{count} keys"), bytes)?;
+        let values: Vec<u32> = (0..count).collect();
+        gpu.catch(|| Self {
+            buffers: sort.buffers(gpu, count, BITS),
+            keys: gpu.buffer_with("bench.keys", keys, wgpu::BufferUsages::COPY_SRC),
+            values: gpu.buffer_with("bench.values", &values, wgpu::BufferUsages::COPY_SRC),
+            bytes,
+        })
+    }
+
+    fn time(&self, meter: &mut Meter, sort: &RadixSort) -> Result<Timings> {
+        let Self {
+            buffers,
+            keys,
+            values,
+            bytes,
+        } = self;
+        meter.time(
+            |encoder| {
+                // It sorts in place: each sample begins with the unsorted pairs.
+                encoder.copy_buffer_to_buffer(keys, 0, &buffers.keys, 0, *bytes);
+                encoder.copy_buffer_to_buffer(values, 0, &buffers.values, 0, *bytes);
+            },
+            |_, scope| sort.record(&mut scope.scoped_compute_pass("sort"), buffers, BITS),
+        )
+    }
+
+    /// Fails unless the pairs are the stable order of `keys`.
+    fn check(&self, gpu: &Gpu, keys: &[u32]) -> Result<()> {
+        let read = |buffer| -> Result<Vec<u32>> {
+            let bytes = gpu.read(buffer)?;
+            Ok(bytemuck::pod_collect_to_vec(&bytes[..self.bytes as usize]))
+        };
+        let (sorted, values) = (read(&self.buffers.keys)?, read(&self.buffers.values)?);
+        let pairs: Vec<_> = sorted.iter().zip(&values).collect();
+        let ascending = pairs.is_sorted_by(|a, b| a < b);
+        let kept = |(key, value): &(&u32, &u32)| keys.get(**value as usize) == Some(*key);
+        if ascending && pairs.iter().all(kept) {
+            return Ok(());
+        }
+        Err(Error::Gpu("the sort gave a wrong order".into()))
+    }
+}
