@@ -8,7 +8,7 @@ use super::{
     stage::Stage,
     trees,
 };
-use crate::{Result, accel::Lbvh};
+use crate::{Error, Result, accel::Lbvh};
 use serde_json::json;
 
 /// Columns of the table.
@@ -59,11 +59,11 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let lbvh = Lbvh::new(&bench.meter.gpu)?;
     for source in &sources {
         progress.step(&source.name());
-        let input = match source.generate() {
-            Some(input) => input,
-            None => drawn(bench, source)?,
-        };
-        measure(bench, &lbvh, &source.name(), &input)?;
+        match input(bench, source) {
+            Ok(input) => measure(bench, &lbvh, &source.name(), &input)?,
+            Err(why @ Error::Limit { .. }) => bench.report.skip(source.run(), &why),
+            Err(error) => return Err(error),
+        }
     }
     bench.report.scaling("triangles");
     if divides {
@@ -86,11 +86,13 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The triangles of a source that goes through the renderer, posed once, on a device of its own.
-fn drawn(bench: &Bench<'_>, source: &Source) -> Result<Input> {
-    let scene = source.scene(bench.config)?;
-    let builtin = matches!(source, Source::Builtin);
-    let mut stage = Stage::new(scene, builtin, bench.config.clone(), [16, 16])?;
+/// A source's triangles. Scenes go through the renderer and are posed once, on a device of its own.
+fn input(bench: &Bench<'_>, source: &Source) -> Result<Input> {
+    source.check(&bench.meter.gpu)?;
+    if let Some(input) = source.generate() {
+        return Ok(input);
+    }
+    let mut stage = Stage::new(source, bench.config, [16, 16])?;
     stage.draw(0.0)?;
     stage.triangles()
 }

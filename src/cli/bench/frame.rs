@@ -3,13 +3,12 @@
 use super::{
     Bench,
     inputs::Kind,
-    report::{Column, Format, Run},
+    report::{Column, Format},
     sources::{Defaults, Source, sources},
     stage::Stage,
     timing::{Sample, Summary},
 };
 use crate::{Error, Result};
-use serde_json::json;
 
 /// Columns of the table.
 pub(super) const COLUMNS: &[Column] = &[
@@ -62,17 +61,12 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 fn measure(bench: &mut Bench<'_>, source: &Source, size: [u32; 2]) -> Result<()> {
-    let builtin = matches!(source, Source::Builtin);
-    let mut run = Run::new(json!({"name": source.name(), "size": size}));
-    let stage = source
-        .scene(bench.config)
-        .and_then(|scene| Stage::new(scene, builtin, bench.config.clone(), size));
-    let mut stage = match stage {
+    let mut run = source.run();
+    run.set("size", size.to_vec());
+    let check = source.check(&bench.meter.gpu);
+    let mut stage = match check.and_then(|()| Stage::new(source, bench.config, size)) {
         Ok(stage) => stage,
         Err(why @ Error::Limit { .. }) => {
-            if let Source::Generated { triangles, .. } = source {
-                run.set("triangles", *triangles);
-            }
             bench.report.skip(run, &why);
             return Ok(());
         }

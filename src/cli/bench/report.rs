@@ -91,6 +91,8 @@ pub(super) enum Format {
     Ms,
     /// A factor.
     Ratio,
+    /// A share, in percent.
+    Percent,
     /// With two digits after the point.
     Decimal,
 }
@@ -205,14 +207,9 @@ impl Report {
 
     fn rows(&self, columns: &[Column]) -> Vec<Vec<String>> {
         let values = |(_, pointer, _): &Column| -> Vec<Option<Value>> {
-            let of_run = |run: &Run| {
-                let (key, rest) = pointer.split_once('/').unwrap_or((pointer, ""));
-                let value = run.get(key)?;
-                if rest.is_empty() {
-                    Some(value.clone())
-                } else {
-                    value.get(rest).cloned()
-                }
+            let of_run = |run: &Run| match pointer.split_once('/') {
+                Some((key, member)) => run.json().get(key)?.get(member).cloned(),
+                None => run.get(pointer).cloned(),
             };
             self.runs.iter().map(of_run).collect()
         };
@@ -251,7 +248,7 @@ impl Report {
                 };
                 let share = stage
                     .share
-                    .map(|share| format!(" ({:.0} %)", 100.0 * share));
+                    .map(|share| format!(" ({})", cell(&json!(share), Format::Percent)));
                 cell(&json!(stage.ms), Format::Ms) + &share.unwrap_or_default()
             };
             keys.iter()
@@ -282,6 +279,7 @@ fn cell(value: &Value, format: Format) -> String {
         Format::Ms if number >= 10.0 => format!("{number:.1}"),
         Format::Ms => format!("{number:.3}"),
         Format::Ratio => format!("{number:.2} ×"),
+        Format::Percent => format!("{:.0} %", 100.0 * number),
         Format::Decimal => format!("{number:.2}"),
     }
 }

@@ -25,7 +25,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("p95 ms", "gpu_ms/p95", Format::Ms),
     ("pairs/s", "pairs_per_s", Format::Count),
     ("t(2N)/t(N)", "scaling", Format::Decimal),
-    ("of copy", "share/sort", Format::Ratio),
+    ("of copy", "share/sort", Format::Percent),
 ];
 
 /// What the keys are like.
@@ -80,9 +80,9 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         for pairs in sizes {
             progress.step(&format!("{} keys, {pairs} pairs", keys.name()));
             let mut run = Run::new(json!({"name": keys.name(), "pairs": pairs}));
-            let list = keys.make(*pairs, bench.args.seed);
-            let room = match Room::new(&bench.meter.gpu, &sort, &list) {
-                Ok(room) => room,
+            let make = || keys.make(*pairs, bench.args.seed);
+            let (list, room) = match Room::new(&bench.meter.gpu, &sort, *pairs, make) {
+                Ok(made) => made,
                 Err(why) => {
                     bench.report.skip(run, &why);
                     continue;
@@ -110,17 +110,24 @@ struct Room {
 }
 
 impl Room {
-    fn new(gpu: &Gpu, sort: &RadixSort, keys: &[u32]) -> Result<Self> {
-        let bytes = size_of_val(keys) as u64;
-        let count = keys.len() as u32;
+    /// Room for `count` pairs; only if they fit are their keys made.
+    fn new(
+        gpu: &Gpu,
+        sort: &RadixSort,
+        count: u32,
+        make: impl FnOnce() -> Vec<u32>,
+    ) -> Result<(Vec<u32>, Self)> {
+        let bytes = 4 * u64::from(count);
         gpu.check_binding(&format!("{count} keys"), bytes)?;
+        let keys = make();
         let values: Vec<u32> = (0..count).collect();
-        gpu.catch(|| Self {
+        let room = gpu.catch(|| Self {
             buffers: sort.buffers(gpu, count, BITS),
-            keys: gpu.buffer_with("bench.keys", keys, wgpu::BufferUsages::COPY_SRC),
+            keys: gpu.buffer_with("bench.keys", &keys, wgpu::BufferUsages::COPY_SRC),
             values: gpu.buffer_with("bench.values", &values, wgpu::BufferUsages::COPY_SRC),
             bytes,
-        })
+        })?;
+        Ok((keys, room))
     }
 
     fn time(&self, meter: &mut Meter, sort: &RadixSort) -> Result<Timings> {

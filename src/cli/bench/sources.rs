@@ -3,12 +3,18 @@
 use super::{
     BenchArgs,
     inputs::{self, Input, Kind},
+    report::Run,
 };
 use crate::{
     Result,
     config::Config,
+    gpu::{
+        Gpu,
+        layout::{LeafTriangle, Node},
+    },
     scene::{self, Progress, Scene},
 };
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Meshes of `--kind meshes` where `--meshes` is not given.
@@ -93,6 +99,24 @@ impl Source {
             Self::Builtin => "builtin".into(),
             Self::Generated { kind, .. } => kind.name().into(),
         }
+    }
+
+    /// A run of it with what is known before it is measured.
+    pub(super) fn run(&self) -> Run {
+        let mut run = Run::new(json!({"name": self.name()}));
+        if let Self::Generated { triangles, .. } = self {
+            run.set("triangles", *triangles);
+        }
+        run
+    }
+
+    /// Fails when the adapter does not even bind what its tree consists of, so that nothing too large is generated.
+    pub(super) fn check(&self, gpu: &Gpu) -> Result<()> {
+        let Self::Generated { triangles, .. } = self else {
+            return Ok(());
+        };
+        let bytes = size_of::<Node>().max(size_of::<LeafTriangle>()) as u64;
+        gpu.check_binding("the trees", u64::from(*triangles) * bytes)
     }
 
     /// Its triangles, where they need no renderer to come about.

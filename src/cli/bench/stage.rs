@@ -1,6 +1,6 @@
 //! A scene before the real renderer, on a device of its own.
 
-use super::{inputs::Input, timing};
+use super::{inputs::Input, sources::Source, timing};
 use crate::{
     Result,
     cli::render::{target, view},
@@ -30,14 +30,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Opens a device, uploads `scene` and stands where `canopy render` would; `builtin` scenes are seen through their camera.
-    pub(super) fn new(
-        scene: Scene,
-        builtin: bool,
-        mut config: Config,
-        size: [u32; 2],
-    ) -> Result<Self> {
+    /// Opens a device, uploads the scene of `source` and stands where `canopy render` would.
+    pub(super) fn new(source: &Source, config: &Config, size: [u32; 2]) -> Result<Self> {
+        let mut config = config.clone();
         config.output.size = size;
+        let scene = source.scene(&config)?;
+        // As in `canopy render`: the built-in scene is made to be seen through its camera.
+        let builtin = matches!(source, Source::Builtin);
         if builtin && config.camera.name.is_empty() && !scene.cameras.is_empty() {
             config.camera.name = "0".into();
         }

@@ -19,7 +19,6 @@ use crate::{
     config::ShadowMode,
     render::{Channel, lights},
 };
-use serde_json::json;
 
 /// Columns of the table.
 pub(super) const COLUMNS: &[Column] = &[
@@ -90,12 +89,14 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         let (input, rays) = match frame(bench, source, size) {
             Ok(frame) => frame,
             Err(why @ Error::Limit { .. }) => {
-                bench.report.skip(described(source, None), &why);
+                bench.report.skip(source.run(), &why);
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let run = described(source, Some(&input));
+        let mut run = source.run();
+        run.set("triangles", input.indices.len());
+        run.set("meshes", input.meshes.len());
         let gpu = &bench.meter.gpu;
         let tree = match trees::room(gpu, &tracer.lbvh, &input) {
             Ok(tree) => tree,
@@ -136,23 +137,12 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is known of a source before it is measured.
-fn described(source: &Source, input: Option<&Input>) -> Run {
-    let mut run = Run::new(json!({"name": source.name()}));
-    if let Some(input) = input {
-        run.set("triangles", input.indices.len());
-        run.set("meshes", input.meshes.len());
-    }
-    run
-}
-
 /// Draws a source's G-buffer, on a device of its own: its triangles and the rays of its pixels.
 fn frame(bench: &Bench<'_>, source: &Source, size: [u32; 2]) -> Result<(Input, [Rays; 3])> {
-    let scene = source.scene(bench.config)?;
-    let builtin = matches!(source, Source::Builtin);
+    source.check(&bench.meter.gpu)?;
     let mut config = bench.config.clone();
     config.shadows.mode = ShadowMode::Off;
-    let mut stage = Stage::new(scene, builtin, config, size)?;
+    let mut stage = Stage::new(source, &config, size)?;
     stage.draw(0.0)?;
     let (position, normal) = (
         stage.channel(Channel::Position)?,
