@@ -250,9 +250,9 @@ impl Input {
     }
 }
 
-/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010).
+/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010), short of where the square's border meets itself.
 fn sphere(uv: Vec2) -> Vec3 {
-    let p = 2.0 * uv - 1.0;
+    let p = 0.95 * (2.0 * uv - 1.0);
     let z = 1.0 - p.x.abs() - p.y.abs();
     let folded = (Vec2::ONE - Vec2::new(p.y.abs(), p.x.abs())).copysign(p);
     let xy = if z < 0.0 { folded } else { p };
