@@ -356,12 +356,11 @@ mod tests {
     fn equal_centroids_are_equal() {
         let input = generate(Kind::Equal, 500, 1, 1);
         for triangle in input.positions.chunks(3) {
-            for axis in 0..3 {
-                let values = [0, 1, 2].map(|corner: usize| triangle[corner][axis]);
-                assert_eq!(values.iter().sum::<f32>(), 0.0);
-                let max = values.into_iter().fold(f32::MIN, f32::max);
-                assert_eq!(max + values.into_iter().fold(f32::MAX, f32::min), 0.0);
-            }
+            let corners: Vec<Vec3> = triangle.iter().map(|p| Vec3::from(*p)).collect();
+            assert_eq!(corners.iter().sum::<Vec3>(), Vec3::ZERO);
+            let min = corners[0].min(corners[1]).min(corners[2]);
+            let max = corners[0].max(corners[1]).max(corners[2]);
+            assert_eq!(min + max, Vec3::ZERO);
         }
     }
 

@@ -192,7 +192,7 @@ impl Report {
             let words = ["name", "triangles", "pairs", "rays", "query", "reason"];
             let words: Vec<_> = words
                 .iter()
-                .filter_map(|key| Some(plain(skipped.get(*key)?)))
+                .filter_map(|key| Some(plain(skipped.get(key)?)))
                 .collect();
             text += &format!("\nskipped: {}", words.join(" "));
         }

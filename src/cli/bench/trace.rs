@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     accel::{
         Lbvh, Tree,
-        trace::{Query, Ray, RayBatch, Trace},
+        trace::{Query, Ray, RayBatch, Trace, Visits},
     },
     config::ShadowMode,
     render::{Channel, lights},
@@ -196,19 +196,14 @@ fn measure(
     )?;
     let baseline_ms = timings.median_ms();
     let expected = batch.read(&meter.gpu)?;
-    let given = bench.args.leaf_cutoff;
-    for cutoff in given
-        .as_slice()
-        .iter()
-        .chain(&CUTOFFS[..if given.is_some() { 0 } else { 6 }])
-    {
+    let given = bench.args.leaf_cutoff.as_ref();
+    for cutoff in given.map_or(&CUTOFFS[..], std::slice::from_ref) {
         let mut run = run.clone();
         let timings = meter.time(
             |_| {},
             |gpu, scope| {
-                tracer
-                    .trace
-                    .record(gpu, scope, tree, &batch, query, *cutoff)
+                let trace = &tracer.trace;
+                trace.record(gpu, scope, tree, &batch, query, *cutoff);
             },
         )?;
         let hits = batch.read(&meter.gpu)?;
@@ -217,18 +212,15 @@ fn measure(
         let visits = tracer
             .trace
             .count(&meter.gpu, tree, &batch, query, *cutoff)?;
-        let nodes: f64 = visits.iter().map(|visits| f64::from(visits.nodes)).sum();
-        let triangles: f64 = visits
-            .iter()
-            .map(|visits| f64::from(visits.triangles))
-            .sum();
+        let mean =
+            |of: fn(&Visits) -> u32| visits.iter().map(|v| f64::from(of(v))).sum::<f64>() / count;
         run.time(&timings, |_, _| None);
         run.set("leaf_cutoff", *cutoff);
         run.set("ray_count", batch.len());
         run.set("hit_share", hit as f64 / count);
         run.set("rays_per_s", count / timings.median_ms() * 1e3);
-        run.set("nodes_per_ray", nodes / count);
-        run.set("triangles_per_ray", triangles / count);
+        run.set("nodes_per_ray", mean(|v| v.nodes));
+        run.set("triangles_per_ray", mean(|v| v.triangles));
         run.set("baseline_ms", baseline_ms);
         run.set("baseline_rays_per_s", count / baseline_ms * 1e3);
         run.set("speedup", baseline_ms / timings.median_ms());
