@@ -1,7 +1,7 @@
 //! `canopy bench`: the tree's figures on any adapter, measured by GPU timestamps.
 //!
-//! A suite plans what to measure ([`sources`]), takes [`timing`] samples and adds runs to a [`report`]; [`floor`] says what no stage can
-//! undercut, and [`baseline`] what a textbook's traversal takes for the same rays.
+//! A suite plans what to measure (`sources`, [`inputs`]), takes samples ([`timing`]) and adds runs to a `report`; `floor` says which bytes no
+//! stage gets around, and `baseline` what a textbook's traversal takes for the same rays.
 
 mod baseline;
 mod build;

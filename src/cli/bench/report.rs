@@ -177,8 +177,10 @@ impl Report {
         if let Some(rate) = self.copy_gb_per_s {
             text += &format!("; copies {rate:.1} GB/s, reads and writes counted");
         }
-        text += "\n\n";
-        text += &table(&self.rows(columns));
+        text.push('\n');
+        if !self.runs.is_empty() {
+            text += &format!("\n{}", table(&self.rows(columns)));
+        }
         let stages = self.stage_rows();
         if stages.first().is_some_and(|titles| titles.len() > 3) {
             let shares = if self.copy_gb_per_s.is_some() {
