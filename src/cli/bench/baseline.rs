@@ -1,5 +1,6 @@
 //! What traversal is measured by: the same tree as textbooks have it, binary, one box a node, one triangle a leaf, and walked unordered.
 
+use super::inputs::Input;
 use crate::{
     Error, Result,
     accel::{
@@ -17,8 +18,6 @@ use crate::{
         shader,
     },
 };
-
-use super::inputs::Input;
 
 /// The pipelines.
 #[derive(Debug)]
@@ -235,4 +234,92 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cli::bench::inputs::{Kind, generate},
+        gpu::layout::{LeafTriangle, Node},
+    };
+
+    /// Meshes of one triangle and one of two, as canopy would have grown them.
+    fn grown(input: &Input) -> TreeData {
+        let leaf = |triangle| LeafTriangle {
+            triangle,
+            ..LeafTriangle::default()
+        };
+        let count = input.indices.len() as u32;
+        let entry = |mesh: &crate::gpu::layout::MeshRange| TlasEntry {
+            node_count: mesh.triangle_count.saturating_sub(1),
+            node_offset: mesh.first_triangle,
+            first_triangle: mesh.first_triangle,
+            triangle_count: mesh.triangle_count,
+            ..TlasEntry::default()
+        };
+        let root = Node {
+            first: 0,
+            split: 0,
+            last: 1,
+            ..Node::default()
+        };
+        TreeData {
+            tlas: input.meshes.iter().map(entry).collect(),
+            nodes: vec![root; count as usize],
+            triangles: (0..count).map(leaf).collect(),
+        }
+    }
+
+    #[test]
+    fn textbook_trees_hold_every_triangle_in_nested_boxes() {
+        // Two triangles in the first mesh, one in each of the others, none in the last two.
+        let input = generate(Kind::Meshes, 6, 5, 1);
+        let mut input = input.divided(5);
+        input.meshes.resize(7, Default::default());
+        let nodes = nodes(&grown(&input), &input).unwrap();
+        assert_eq!(nodes.len(), 2 * 6 - 1);
+        let mut seen = Vec::new();
+        for node in &nodes {
+            if node.right == 0 {
+                seen.push(node.left);
+                continue;
+            }
+            for child in [node.left, node.right].map(|child| nodes[child as usize]) {
+                for axis in 0..3 {
+                    assert!(node.lower[axis] <= child.lower[axis]);
+                    assert!(node.upper[axis] >= child.upper[axis]);
+                }
+            }
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn nothing_has_no_nodes() {
+        let input = Input::default();
+        assert!(nodes(&grown(&input), &input).unwrap().is_empty());
+    }
+
+    #[test]
+    fn hits_elsewhere_are_seen() {
+        let hit = |t, place| {
+            let mut hit: Hit = bytemuck::Zeroable::zeroed();
+            (hit.t, hit.place) = (t, place);
+            hit
+        };
+        let expected = vec![hit(2.0, 7); 10];
+        let differ = |wrong: Hit, count, query| {
+            let mut ours = expected.clone();
+            ours[..count].fill(wrong);
+            check(&ours, &expected, query, "test").is_err()
+        };
+        let (any, closest) = (Query::AnyHit, Query::ClosestHit);
+        // Another triangle at the same place, or farther for any hit, is no difference.
+        assert!(!differ(hit(2.0, 8), 10, closest) && !differ(hit(3.0, 8), 10, any));
+        assert!(differ(hit(2.1, 7), 3, closest) && !differ(hit(2.1, 7), 2, closest));
+        assert!(differ(hit(9.0, u32::MAX), 3, any));
+        assert!(check(&expected[1..], &expected, any, "test").is_err());
+    }
 }

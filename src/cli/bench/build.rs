@@ -4,8 +4,8 @@ use super::{
     Bench, floor,
     inputs::{self, Input, Kind},
     report::{Column, Format, Run},
+    shot::Shot,
     sources::{Defaults, Source, sources},
-    stage::Stage,
     trees,
 };
 use crate::{Error, Result, accel::Lbvh};
@@ -92,9 +92,9 @@ fn input(bench: &Bench<'_>, source: &Source) -> Result<Input> {
     if let Some(input) = source.generate() {
         return Ok(input);
     }
-    let mut stage = Stage::new(source, bench.config, [16, 16])?;
-    stage.draw(0.0)?;
-    stage.triangles()
+    let mut shot = Shot::new(source, bench.config, [16, 16])?;
+    shot.draw(0.0)?;
+    shot.triangles()
 }
 
 /// Builds over `input` often enough and checks what has grown.

@@ -4,8 +4,8 @@ use super::{
     Bench,
     inputs::Kind,
     report::{Column, Format},
+    shot::Shot,
     sources::{Defaults, Source, sources},
-    stage::Stage,
     timing::{Sample, Summary},
 };
 use crate::{Error, Result};
@@ -64,8 +64,8 @@ fn measure(bench: &mut Bench<'_>, source: &Source, size: [u32; 2]) -> Result<()>
     let mut run = source.run();
     run.set("size", size.to_vec());
     let check = source.check(&bench.meter.gpu);
-    let mut stage = match check.and_then(|()| Stage::new(source, bench.config, size)) {
-        Ok(stage) => stage,
+    let mut shot = match check.and_then(|()| Shot::new(source, bench.config, size)) {
+        Ok(shot) => shot,
         Err(why @ Error::Limit { .. }) => {
             bench.report.skip(run, &why);
             return Ok(());
@@ -75,15 +75,15 @@ fn measure(bench: &mut Bench<'_>, source: &Source, size: [u32; 2]) -> Result<()>
     let mut record_ms = Vec::new();
     let mut later_secs = 0.0;
     let timings = bench.meter.sampling.repeat(|| {
-        let wall_ms = stage.draw(later_secs)?;
+        let wall_ms = shot.draw(later_secs)?;
         later_secs += STEP_SECS;
-        record_ms.push(stage.stats().cpu_record_ms);
-        Ok((wall_ms, Sample::new(&stage.stats().passes, wall_ms)))
+        record_ms.push(shot.stats().cpu_record_ms);
+        Ok((wall_ms, Sample::new(&shot.stats().passes, wall_ms)))
     })?;
     run.time(&timings, |_, _| None);
     let measured = record_ms.len() - timings.gpu_ms.len();
     run.set("cpu_record_ms", Summary::of(&record_ms[measured..]).json());
-    let stats = stage.stats();
+    let stats = shot.stats();
     run.set("triangles", stats.triangles);
     run.set("meshes", stats.meshes);
     run.set("lights", stats.lights);

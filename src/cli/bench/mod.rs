@@ -11,9 +11,9 @@ pub mod inputs;
 mod progress;
 mod rays;
 mod report;
+mod shot;
 mod sort;
 mod sources;
-mod stage;
 pub mod timing;
 mod trace;
 mod trees;
@@ -76,7 +76,7 @@ Suites:
   frame  every pass of the real frame
 
 Where neither FILE nor --triangles, --kind or --meshes is given, the built-in scene and generated triangles are measured: sizes, samples and
-pictures are small on a software adapter (a run takes about 1 s, of the frame 640x360 and of rays 320x180 pixels) and large on a GPU (3 s, up
+pictures are small on a software adapter (a run takes about 1 s, of the frame 640x360 and of rays 256x144 pixels) and large on a GPU (3 s, up
 to 16M triangles and 64M pairs, 1920x1080). What does not fit the adapter is skipped, with the reason.
 
 Times are GPU timestamps after the warm-up. On a software adapter those of single passes of `frame` are late; trust its totals.

@@ -153,13 +153,55 @@ impl Room {
             let bytes = gpu.read(buffer)?;
             Ok(bytemuck::pod_collect_to_vec(&bytes[..self.bytes as usize]))
         };
-        let (sorted, values) = (read(&self.buffers.keys)?, read(&self.buffers.values)?);
-        let pairs: Vec<_> = sorted.iter().zip(&values).collect();
-        let ascending = pairs.is_sorted_by(|a, b| a < b);
-        let kept = |(key, value): &(&u32, &u32)| keys.get(**value as usize) == Some(*key);
-        if ascending && pairs.iter().all(kept) {
+        if is_sorted(
+            keys,
+            &read(&self.buffers.keys)?,
+            &read(&self.buffers.values)?,
+        ) {
             return Ok(());
         }
         Err(Error::Gpu("the sort gave a wrong order".into()))
+    }
+}
+
+/// Whether `sorted` with `values` is the stable order of `keys`, whose values were 0, 1, 2, ….
+fn is_sorted(keys: &[u32], sorted: &[u32], values: &[u32]) -> bool {
+    let pairs: Vec<_> = sorted.iter().zip(values).collect();
+    // Equal keys keep their order: pairs ascend strictly, and so no value occurs twice under a key.
+    let kept = |(key, value): &(&u32, &u32)| keys.get(**value as usize) == Some(*key);
+    pairs.len() == keys.len() && pairs.is_sorted_by(|a, b| a < b) && pairs.iter().all(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_orders_are_seen() {
+        let keys = [3, 1, 2, 1];
+        assert!(is_sorted(&keys, &[1, 1, 2, 3], &[1, 3, 2, 0]));
+        assert!(!is_sorted(&keys, &[1, 1, 2, 3], &[3, 1, 2, 0]), "unstable");
+        assert!(!is_sorted(&keys, &[1, 2, 1, 3], &[1, 2, 3, 0]), "unsorted");
+        assert!(
+            !is_sorted(&keys, &[1, 1, 2, 4], &[1, 3, 2, 0]),
+            "another key"
+        );
+        assert!(!is_sorted(&keys, &[1, 2, 3], &[1, 2, 0]), "one is lost");
+    }
+
+    #[test]
+    fn keys_are_of_their_kind() {
+        let distinct = |keys: Keys| {
+            let keys = keys.make(1000, 1);
+            assert_eq!(keys.len(), 1000);
+            keys.into_iter()
+                .collect::<std::collections::HashSet<_>>()
+                .len()
+        };
+        assert!(distinct(Keys::Random) > 990);
+        assert_eq!(distinct(Keys::Sorted), 1000);
+        assert!(Keys::Sorted.make(1000, 1).is_sorted());
+        assert_eq!(distinct(Keys::Equal), 1);
+        assert_eq!(distinct(Keys::Few), 16);
     }
 }

@@ -6,8 +6,8 @@ use super::{
     inputs::{Input, Kind},
     rays::Surfaces,
     report::{Column, Format, Run},
+    shot::Shot,
     sources::{Defaults, Source, sources},
-    stage::Stage,
     trees,
 };
 use crate::{
@@ -64,7 +64,7 @@ struct Tracer {
 /// Traces the rays of every scene.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let software = bench.software;
-    let size: [u32; 2] = if software { [320, 180] } else { [1920, 1080] };
+    let size: [u32; 2] = if software { [256, 144] } else { [1920, 1080] };
     let size = bench.args.size.unwrap_or(size);
     let triangles: &[u32] = &[if software { 64_000 } else { 1_000_000 }];
     let defaults = Defaults {
@@ -142,16 +142,16 @@ fn frame(bench: &Bench<'_>, source: &Source, size: [u32; 2]) -> Result<(Input, [
     source.check(&bench.meter.gpu)?;
     let mut config = bench.config.clone();
     config.shadows.mode = ShadowMode::Off;
-    let mut stage = Stage::new(source, &config, size)?;
-    stage.draw(0.0)?;
+    let mut shot = Shot::new(source, &config, size)?;
+    shot.draw(0.0)?;
     let (position, normal) = (
-        stage.channel(Channel::Position)?,
-        stage.channel(Channel::Normal)?,
+        shot.channel(Channel::Position)?,
+        shot.channel(Channel::Normal)?,
     );
-    let view = *stage.view();
-    let radius = stage.bounds().radius();
+    let view = *shot.view();
+    let radius = shot.bounds().radius();
     let surfaces = Surfaces::new(&position, &normal, view.eye(), radius);
-    let lights = lights::gather(&stage.scene, &stage.pose(), bench.config);
+    let lights = lights::gather(&shot.scene, &shot.pose(), bench.config);
     let rays = [
         ("primary", surfaces.primary(&view)),
         ("shadow", surfaces.shadow(&lights)),
@@ -163,7 +163,7 @@ fn frame(bench: &Bench<'_>, source: &Source, size: [u32; 2]) -> Result<(Input, [
     let rays = rays.map(|(name, list)| Rays { name, list });
     let input = match source.generate() {
         Some(input) => input,
-        None => stage.triangles()?,
+        None => shot.triangles()?,
     };
     Ok((input, rays))
 }

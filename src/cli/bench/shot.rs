@@ -17,7 +17,7 @@ use crate::{
 
 /// A scene, uploaded, with the view that frames are drawn from.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct Shot {
     pub(super) gpu: Gpu,
     pub(super) scene: Scene,
     config: Config,
@@ -29,7 +29,7 @@ pub(super) struct Stage {
     target: wgpu::Texture,
 }
 
-impl Stage {
+impl Shot {
     /// Opens a device, uploads the scene of `source` and stands where `canopy render` would.
     pub(super) fn new(source: &Source, config: &Config, size: [u32; 2]) -> Result<Self> {
         let mut config = config.clone();
