@@ -49,8 +49,8 @@ section!(/// `[animation]`: the clip and its time.
 Animation { clip: String, time: f32, speed: f32, play: bool });
 section!(/// `[camera]`: the first view.
 Camera { name: String, fov: f32, speed: f32 });
-section!(/// `[tree]`: how rays use the tree.
-Tree { leaf_cutoff: u32 });
+section!(/// `[tree]`: how the trees are grown, and how rays use them.
+Tree { leaf_cutoff: u32, code_bits: u32 });
 section!(/// `[shadows]`: how light is blocked.
 Shadows {
     mode: ShadowMode,
@@ -278,6 +278,10 @@ impl Config {
                 "window.render_scale",
                 format!("{scale} is neither 0 (automatic) nor within 0.25 to 1"),
             ));
+        }
+        let bits = self.tree.code_bits;
+        if ![30, 63].contains(&bits) {
+            return Some(("tree.code_bits", format!("{bits} is neither 30 nor 63")));
         }
         let width = self.shadows.map_pcf_width;
         if width.is_multiple_of(2) {

@@ -43,6 +43,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::View(args) => view(args, config)?,
         Command::Render(args) => cli::render::run(&args, config)?,
+        Command::Bench(args) => cli::bench::run(&args, config, cli.common.quiet)?,
         Command::Export(args) => cli::export::run(&args, config)?,
         Command::Info(args) => cli::info::run(&args, &config)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config)?,

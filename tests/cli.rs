@@ -83,7 +83,7 @@ fn picture(path: &Path) -> image::DynamicImage {
 fn help_and_version_are_no_failures() {
     let folder = Folder::new();
     let help = folder.succeeds("--help");
-    for command in ["view", "render", "export", "info", "adapters"] {
+    for command in ["view", "render", "bench", "export", "info", "adapters"] {
         assert!(help.contains(command), "{help}");
         assert!(
             folder

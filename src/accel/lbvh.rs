@@ -47,6 +47,16 @@ pub enum Codes {
     Bits63,
 }
 
+impl Codes {
+    /// Those of so many bits: 63, or 30 otherwise.
+    pub fn of_bits(bits: u32) -> Self {
+        match bits {
+            63 => Self::Bits63,
+            _ => Self::Bits30,
+        }
+    }
+}
+
 /// How much of a build is done again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Work {

@@ -9,6 +9,7 @@ use crate::{
             self,
             Binding::{Read, Uniform, Write},
         },
+        profiler::Scope,
         shader,
     },
 };
@@ -48,11 +49,69 @@ pub enum Query {
     AnyHit,
 }
 
+/// What a ray went through.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Visits {
+    /// Nodes of the trees and of what is above them.
+    pub nodes: u32,
+    /// Triangles that were tested.
+    pub triangles: u32,
+}
+
+/// Rays in GPU memory, with room for their hits.
+#[derive(Debug)]
+pub struct RayBatch {
+    /// [`Ray`]s.
+    pub rays: wgpu::Buffer,
+    /// A [`Hit`] per ray, once a query is done.
+    pub hits: wgpu::Buffer,
+    count: u32,
+}
+
+impl RayBatch {
+    /// Uploads `rays`; fails when the device's limits do not hold them.
+    pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
+        let what = format!("a list of {} rays", rays.len());
+        gpu.check_binding(&what, size_of_val(rays) as u64)?;
+        gpu.catch(|| Self {
+            rays: gpu.buffer_with("trace.rays", rays, wgpu::BufferUsages::STORAGE),
+            hits: gpu.buffer(
+                "trace.hits",
+                (rays.len() * size_of::<Hit>()) as u64,
+                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            ),
+            // A binding holds less than 2^32 bytes.
+            count: rays.len() as u32,
+        })
+    }
+
+    /// Its rays.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The hits of the last query, waiting for them.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<Hit>> {
+        let bytes = gpu.read(&self.hits)?;
+        Ok(bytemuck::pod_collect_to_vec(
+            &bytes[..self.count as usize * size_of::<Hit>()],
+        ))
+    }
+}
+
 /// The pipelines of both queries.
 #[derive(Debug)]
 pub struct Trace {
     closest_hit: wgpu::ComputePipeline,
     any_hit: wgpu::ComputePipeline,
+    count_closest_hit: wgpu::ComputePipeline,
+    count_any_hit: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
 
@@ -67,11 +126,28 @@ impl Trace {
         Ok(Self {
             closest_hit: pipeline("closest_hit")?,
             any_hit: pipeline("any_hit")?,
+            count_closest_hit: pipeline("count_closest_hit")?,
+            count_any_hit: pipeline("count_any_hit")?,
             layout,
         })
     }
 
-    /// Traces `rays` and waits for their hits. `leaf_cutoff` is that of the renderer: any value gives the same hits.
+    /// Records the query of all rays of `batch`. `leaf_cutoff` is that of the renderer: any value gives the same hits.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        tree: &Tree,
+        batch: &RayBatch,
+        query: Query,
+        leaf_cutoff: u32,
+    ) {
+        let groups = self.groups(gpu, tree, batch, &batch.hits, leaf_cutoff);
+        let mut pass = scope.scoped_compute_pass("trace");
+        dispatch(&mut pass, self.pipeline(query), &groups, batch.count);
+    }
+
+    /// Traces `rays` and waits for their hits.
     pub fn run(
         &self,
         gpu: &Gpu,
@@ -80,46 +156,85 @@ impl Trace {
         query: Query,
         leaf_cutoff: u32,
     ) -> Result<Vec<Hit>> {
-        let count = u32::try_from(rays.len()).unwrap_or(u32::MAX);
-        let params = gpu.buffer_with(
-            "trace.query",
-            &[[count, leaf_cutoff.max(1), 0, 0]],
-            wgpu::BufferUsages::UNIFORM,
-        );
-        let ray_buffer = gpu.buffer_with("trace.rays", rays, wgpu::BufferUsages::STORAGE);
-        let hits = gpu.buffer(
-            "trace.hits",
-            size_of_val(rays) as u64 / 32 * 24,
-            wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-        );
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let group = pass::bind_group(
-            gpu,
-            "trace",
-            &self.layout,
-            &[&params, &ray_buffer, &hits].map(wgpu::Buffer::as_entire_binding),
-        );
-        let tree_group = tree.bind_group(gpu, &Tree::layout(gpu, wgpu::ShaderStages::COMPUTE));
-        let mut encoder = gpu.encoder("trace");
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some("trace"),
-                timestamp_writes: None,
-            });
-            pass.set_pipeline(match query {
-                Query::ClosestHit => &self.closest_hit,
-                Query::AnyHit => &self.any_hit,
-            });
-            pass.set_bind_group(0, &group, &[]);
-            pass.set_bind_group(1, &tree_group, &[]);
-            pass::dispatch(&mut pass, count.div_ceil(64));
-        }
-        gpu.queue.submit([encoder.finish()]);
-        let bytes = gpu.read(&hits)?;
-        Ok(bytemuck::pod_collect_to_vec(
-            &bytes[..rays.len() * size_of::<Hit>()],
-        ))
+        let batch = RayBatch::new(gpu, rays)?;
+        let groups = self.groups(gpu, tree, &batch, &batch.hits, leaf_cutoff);
+        self.submit(gpu, self.pipeline(query), &groups, batch.count);
+        batch.read(gpu)
     }
+
+    /// Traces the rays of `batch` and waits for what each went through.
+    pub fn count(
+        &self,
+        gpu: &Gpu,
+        tree: &Tree,
+        batch: &RayBatch,
+        query: Query,
+        leaf_cutoff: u32,
+    ) -> Result<Vec<Visits>> {
+        let bytes = batch.count as usize * size_of::<Visits>();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let visits = gpu.catch(|| gpu.buffer("trace.visits", bytes as u64, usage))?;
+        let pipeline = match query {
+            Query::ClosestHit => &self.count_closest_hit,
+            Query::AnyHit => &self.count_any_hit,
+        };
+        let groups = self.groups(gpu, tree, batch, &visits, leaf_cutoff);
+        self.submit(gpu, pipeline, &groups, batch.count);
+        Ok(bytemuck::pod_collect_to_vec(&gpu.read(&visits)?[..bytes]))
+    }
+
+    fn pipeline(&self, query: Query) -> &wgpu::ComputePipeline {
+        match query {
+            Query::ClosestHit => &self.closest_hit,
+            Query::AnyHit => &self.any_hit,
+        }
+    }
+
+    fn submit(
+        &self,
+        gpu: &Gpu,
+        pipeline: &wgpu::ComputePipeline,
+        groups: &[wgpu::BindGroup; 2],
+        count: u32,
+    ) {
+        let mut encoder = gpu.encoder("trace");
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("trace"),
+            timestamp_writes: None,
+        });
+        dispatch(&mut pass, pipeline, groups, count);
+        drop(pass);
+        gpu.queue.submit([encoder.finish()]);
+    }
+
+    /// What both groups of the shader hold; the query writes to `out`.
+    fn groups(
+        &self,
+        gpu: &Gpu,
+        tree: &Tree,
+        batch: &RayBatch,
+        out: &wgpu::Buffer,
+        leaf_cutoff: u32,
+    ) -> [wgpu::BindGroup; 2] {
+        let query = [batch.count, leaf_cutoff.max(1), 0, 0];
+        let query = gpu.buffer_with("trace.query", &[query], wgpu::BufferUsages::UNIFORM);
+        let resources = [&query, &batch.rays, out].map(wgpu::Buffer::as_entire_binding);
+        [
+            pass::bind_group(gpu, "trace", &self.layout, &resources),
+            tree.bind_group(gpu, &Tree::layout(gpu, wgpu::ShaderStages::COMPUTE)),
+        ]
+    }
+}
+
+fn dispatch(
+    pass: &mut wgpu::ComputePass<'_>,
+    pipeline: &wgpu::ComputePipeline,
+    groups: &[wgpu::BindGroup; 2],
+    count: u32,
+) {
+    pass.set_pipeline(pipeline);
+    for (index, group) in (0..).zip(groups) {
+        pass.set_bind_group(index, group, &[]);
+    }
+    pass::dispatch(pass, count.div_ceil(64));
 }

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and the commands that need no window.
 
 pub mod adapters;
+pub mod bench;
 pub mod export;
 pub mod info;
 pub mod render;
@@ -44,6 +45,8 @@ pub enum Command {
     View(ViewArgs),
     /// Draw without a window
     Render(render::RenderArgs),
+    /// Measure the tree on this adapter: its sort, build and rays, and whole frames
+    Bench(bench::BenchArgs),
     /// Write the merged world-space triangles, read back from the GPU, as OBJ
     Export(export::ExportArgs),
     /// Say what files hold, and what canopy ignores of it

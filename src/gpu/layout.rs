@@ -26,8 +26,12 @@ pub const GROW_FAN: u32 = 16;
 /// Segments that a run can leave: twice the values of δ, of which those that wait for the left and for the right have each their own.
 pub const GROW_SEGMENTS: u32 = 192;
 
+/// Entries of the stack of the traversal that `canopy bench trace` measures by.
+pub const BASELINE_STACK: u32 = 96;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
+    ("BASELINE_STACK", BASELINE_STACK),
     ("GROW_FAN", GROW_FAN),
     ("GROW_RUN", GROW_RUN),
     ("GROW_SEGMENTS", GROW_SEGMENTS),
@@ -248,6 +252,15 @@ gpu_structs! {
         /// Scales the channel where its kind asks for it.
         scale: f32,
         offset: [f32; 4],
+    }
+    /// A node of the textbook tree that `canopy bench trace` measures by.
+    BaselineNode {
+        lower: [f32; 3],
+        /// A leaf's triangle, or the left child.
+        left: u32,
+        upper: [f32; 3],
+        /// The right child; 0 for a leaf.
+        right: u32,
     }
     /// Which channel to extract.
     ChannelParams {

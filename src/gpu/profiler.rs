@@ -20,6 +20,15 @@ pub struct PassTiming {
     pub average_ms: f64,
 }
 
+/// One frame that was waited for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Its timings, in order.
+    pub passes: Vec<PassTiming>,
+    /// From the submission until the CPU knew that it was done.
+    pub wall_ms: f64,
+}
+
 /// Takes the time of every scope; on an adapter without timestamps it measures nothing and still groups.
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
@@ -61,6 +70,23 @@ impl Profiler {
             log::debug!("timings of a frame are lost: {error}");
         }
         self.collect(gpu);
+    }
+
+    /// As [`Profiler::submit`], but waits and returns the timings of exactly this frame: for measuring, not for drawing.
+    pub fn measure(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<Measured> {
+        self.timings.clear();
+        let stopwatch = Stopwatch::new();
+        self.submit(gpu, encoder);
+        gpu.wait()?;
+        let wall_ms = stopwatch.ms();
+        self.collect(gpu);
+        if self.timings.is_empty() {
+            return Err(Error::Gpu(format!("{} gave no timings", gpu.info.name)));
+        }
+        Ok(Measured {
+            passes: self.timings.clone(),
+            wall_ms,
+        })
     }
 
     /// Takes in the timings of frames that have finished.

@@ -11,8 +11,10 @@ macro_rules! sources {
 
 /// Every shader file; a test holds that none is missing.
 pub const SOURCES: &[(&str, &str)] = sources![
+    "accel/baseline.wgsl",
     "accel/bounds.wgsl",
     "accel/grow.wgsl",
+    "accel/copy.wgsl",
     "accel/hierarchy.wgsl",
     "accel/leaves.wgsl",
     "accel/morton.wgsl",

@@ -127,11 +127,12 @@ impl Uploader {
             more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
         }
         Sizes::of(scene).check(gpu, config)?;
-        gpu.catch(|| self.make_buffers(gpu, scene))?
+        let codes = Codes::of_bits(config.tree.code_bits);
+        gpu.catch(|| self.make_buffers(gpu, scene, codes))?
     }
 
     /// The buffers of a scene whose sizes have been checked.
-    fn make_buffers(&self, gpu: &Gpu, scene: &Scene) -> Result<SceneBuffers> {
+    fn make_buffers(&self, gpu: &Gpu, scene: &Scene, codes: Codes) -> Result<SceneBuffers> {
         let Self {
             layouts,
             deform,
@@ -205,7 +206,7 @@ impl Uploader {
             triangle_info: &triangle_info,
             meshes: &merge.meshes,
         };
-        let tree = lbvh.tree(gpu, &geometry, Codes::default())?;
+        let tree = lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
         let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;

@@ -1,0 +1,325 @@
+//! What traversal is measured by: the same tree as textbooks have it, binary, one box a node, one triangle a leaf, and walked unordered.
+
+use super::inputs::Input;
+use crate::{
+    Error, Result,
+    accel::{
+        trace::{Hit, Query, RayBatch},
+        validate::TreeData,
+    },
+    gpu::{
+        Gpu,
+        layout::{BASELINE_STACK, BaselineNode, TlasEntry},
+        pass::{
+            self,
+            Binding::{Read, Uniform, Write},
+        },
+        profiler::Scope,
+        shader,
+    },
+};
+
+/// The pipelines.
+#[derive(Debug)]
+pub(super) struct Baseline {
+    closest_hit: wgpu::ComputePipeline,
+    any_hit: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// A textbook's tree in GPU memory.
+#[derive(Debug)]
+pub(super) struct Textbook {
+    nodes: wgpu::Buffer,
+    corners: wgpu::Buffer,
+}
+
+impl Baseline {
+    /// Compiles both queries.
+    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
+        let module = shader::module(gpu, "accel/baseline.wgsl")?;
+        let layout = pass::compute_layout(gpu, "baseline", &[Uniform, Read, Read, Read, Write]);
+        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
+        Ok(Self {
+            closest_hit: pipeline("baseline_closest_hit")?,
+            any_hit: pipeline("baseline_any_hit")?,
+            layout,
+        })
+    }
+
+    /// Records the query of all rays of `batch`.
+    pub(super) fn record(
+        &self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        tree: &Textbook,
+        batch: &RayBatch,
+        query: Query,
+    ) {
+        let params = [[batch.len(), 0, 0, 0]];
+        let params = gpu.buffer_with("baseline.query", &params, wgpu::BufferUsages::UNIFORM);
+        let resources = [
+            &params,
+            &batch.rays,
+            &tree.nodes,
+            &tree.corners,
+            &batch.hits,
+        ];
+        let resources = resources.map(wgpu::Buffer::as_entire_binding);
+        let group = pass::bind_group(gpu, "baseline", &self.layout, &resources);
+        let mut pass = scope.scoped_compute_pass("baseline");
+        pass.set_pipeline(match query {
+            Query::ClosestHit => &self.closest_hit,
+            Query::AnyHit => &self.any_hit,
+        });
+        pass.set_bind_group(0, &group, &[]);
+        pass::dispatch(&mut pass, batch.len().div_ceil(64));
+    }
+}
+
+impl Textbook {
+    /// Uploads the textbook's form of the trees over `input`.
+    pub(super) fn new(gpu: &Gpu, tree: &TreeData, input: &Input) -> Result<Self> {
+        let nodes = nodes(tree, input)?;
+        let corners: Vec<[f32; 4]> = input
+            .indices
+            .as_flattened()
+            .iter()
+            .map(|vertex| {
+                let [x, y, z] = input.positions[*vertex as usize];
+                [x, y, z, 0.0]
+            })
+            .collect();
+        gpu.check_binding("the baseline's nodes", size_of_val(nodes.as_slice()) as u64)?;
+        gpu.check_binding(
+            "the baseline's triangles",
+            size_of_val(corners.as_slice()) as u64,
+        )?;
+        let storage = wgpu::BufferUsages::STORAGE;
+        gpu.catch(|| Self {
+            nodes: gpu.buffer_with("baseline.nodes", &nodes, storage),
+            corners: gpu.buffer_with("baseline.corners", &corners, storage),
+        })
+    }
+}
+
+/// What a node of the textbook's tree is made from.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// Meshes `first..end` of those that hold anything.
+    Meshes(usize, usize),
+    /// An inner node of canopy's tree.
+    Inner(u32),
+    /// A place in leaf order.
+    Leaf(u32),
+}
+
+/// One tree: median splits over the meshes, so that many of them are no disadvantage, and canopy's own splits below. Children come after
+/// their parent.
+fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
+    let mut meshes: Vec<&TlasEntry> = tree.tlas.iter().filter(|m| m.triangle_count > 0).collect();
+    let mut nodes = vec![BaselineNode::default(); usize::from(!meshes.is_empty())];
+    let mut open = vec![(Part::Meshes(0, meshes.len()), 0, 1)];
+    while let Some((part, place, depth)) = open.pop() {
+        if meshes.is_empty() {
+            break;
+        }
+        if depth > BASELINE_STACK {
+            return Err(Error::Limit {
+                what: "the baseline's tree".into(),
+                needed: format!("{depth} levels"),
+                allowed: format!("{BASELINE_STACK} levels"),
+                by: "its stack".into(),
+            });
+        }
+        let children = match part {
+            Part::Leaf(leaf) => {
+                nodes[place] = leaf_node(tree.triangles[leaf as usize].triangle, input);
+                continue;
+            }
+            Part::Inner(node) => {
+                let node = &tree.nodes[node as usize];
+                [
+                    part_of(node.first, node.split, node.split),
+                    part_of(node.split + 1, node.last, node.split + 1),
+                ]
+            }
+            Part::Meshes(first, end) if end - first == 1 => {
+                let mesh = meshes[first];
+                let last = mesh.first_triangle + mesh.triangle_count - 1;
+                open.push((
+                    part_of(mesh.first_triangle, last, mesh.node_offset),
+                    place,
+                    depth,
+                ));
+                continue;
+            }
+            Part::Meshes(first, end) => {
+                let middle = split(&mut meshes[first..end]) + first;
+                [Part::Meshes(first, middle), Part::Meshes(middle, end)]
+            }
+        };
+        let left = nodes.len();
+        nodes.resize(left + 2, BaselineNode::default());
+        nodes[place].left = left as u32;
+        nodes[place].right = left as u32 + 1;
+        open.extend([
+            (children[0], left, depth + 1),
+            (children[1], left + 1, depth + 1),
+        ]);
+    }
+    // Children lie behind their parents: backwards, they are done first.
+    for place in (0..nodes.len()).rev() {
+        let BaselineNode { left, right, .. } = nodes[place];
+        if right != 0 {
+            let (a, b) = (nodes[left as usize], nodes[right as usize]);
+            nodes[place].lower = std::array::from_fn(|i| a.lower[i].min(b.lower[i]));
+            nodes[place].upper = std::array::from_fn(|i| a.upper[i].max(b.upper[i]));
+        }
+    }
+    Ok(nodes)
+}
+
+/// The child over the places `first..=last`, which is node `node` if it is none of one triangle.
+fn part_of(first: u32, last: u32, node: u32) -> Part {
+    if first == last {
+        Part::Leaf(first)
+    } else {
+        Part::Inner(node)
+    }
+}
+
+fn leaf_node(triangle: u32, input: &Input) -> BaselineNode {
+    let corners = input.indices[triangle as usize].map(|v| input.positions[v as usize]);
+    let of = |pick: fn(f32, f32) -> f32| {
+        std::array::from_fn(|i| pick(pick(corners[0][i], corners[1][i]), corners[2][i]))
+    };
+    BaselineNode {
+        lower: of(f32::min),
+        left: triangle,
+        upper: of(f32::max),
+        right: 0,
+    }
+}
+
+/// Sorts meshes by their centre along the widest axis, as far as it takes to halve them; returns where the second half begins.
+fn split(meshes: &mut [&TlasEntry]) -> usize {
+    let center = |mesh: &TlasEntry, axis: usize| mesh.box_min[axis] + mesh.box_max[axis];
+    let extent = |axis: &usize| {
+        let centers = meshes.iter().map(|mesh| center(mesh, *axis));
+        let (low, high) = centers.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), c| {
+            (low.min(c), high.max(c))
+        });
+        high - low
+    };
+    let widest = (0..3).max_by(|a, b| extent(a).total_cmp(&extent(b)));
+    let axis = widest.unwrap_or(0);
+    let middle = meshes.len() / 2;
+    meshes.select_nth_unstable_by(middle, |a, b| center(a, axis).total_cmp(&center(b, axis)));
+    middle
+}
+
+/// Fails when more than a few hits at the edges of triangles differ.
+pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) -> Result<()> {
+    let differ = |(a, b): &(&Hit, &Hit)| {
+        let hits = [a, b].map(|hit| hit.place != u32::MAX);
+        let far = (a.t - b.t).abs() > 1e-3 * a.t.abs().max(b.t.abs());
+        hits[0] != hits[1] || (query == Query::ClosestHit && hits[0] && far)
+    };
+    let count = ours.iter().zip(baseline).filter(differ).count();
+    if ours.len() != baseline.len() || count > 2 + ours.len() / 1000 {
+        return Err(Error::Gpu(format!(
+            "{count} of {} {what} rays hit elsewhere than those of the baseline",
+            ours.len()
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cli::bench::inputs::{Kind, generate},
+        gpu::layout::{LeafTriangle, Node},
+    };
+
+    /// Meshes of one triangle and one of two, as canopy would have grown them.
+    fn grown(input: &Input) -> TreeData {
+        let leaf = |triangle| LeafTriangle {
+            triangle,
+            ..LeafTriangle::default()
+        };
+        let count = input.indices.len() as u32;
+        let entry = |mesh: &crate::gpu::layout::MeshRange| TlasEntry {
+            node_count: mesh.triangle_count.saturating_sub(1),
+            node_offset: mesh.first_triangle,
+            first_triangle: mesh.first_triangle,
+            triangle_count: mesh.triangle_count,
+            ..TlasEntry::default()
+        };
+        let root = Node {
+            first: 0,
+            split: 0,
+            last: 1,
+            ..Node::default()
+        };
+        TreeData {
+            tlas: input.meshes.iter().map(entry).collect(),
+            nodes: vec![root; count as usize],
+            triangles: (0..count).map(leaf).collect(),
+        }
+    }
+
+    #[test]
+    fn textbook_trees_hold_every_triangle_in_nested_boxes() {
+        // Two triangles in the first mesh, one in each of the others, none in the last two.
+        let input = generate(Kind::Meshes, 6, 5, 1);
+        let mut input = input.divided(5);
+        input.meshes.resize(7, Default::default());
+        let nodes = nodes(&grown(&input), &input).unwrap();
+        assert_eq!(nodes.len(), 2 * 6 - 1);
+        let mut seen = Vec::new();
+        for node in &nodes {
+            if node.right == 0 {
+                seen.push(node.left);
+                continue;
+            }
+            for child in [node.left, node.right].map(|child| nodes[child as usize]) {
+                for axis in 0..3 {
+                    assert!(node.lower[axis] <= child.lower[axis]);
+                    assert!(node.upper[axis] >= child.upper[axis]);
+                }
+            }
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn nothing_has_no_nodes() {
+        let input = Input::default();
+        assert!(nodes(&grown(&input), &input).unwrap().is_empty());
+    }
+
+    #[test]
+    fn hits_elsewhere_are_seen() {
+        let hit = |t, place| {
+            let mut hit: Hit = bytemuck::Zeroable::zeroed();
+            (hit.t, hit.place) = (t, place);
+            hit
+        };
+        let expected = vec![hit(2.0, 7); 10];
+        let differ = |wrong: Hit, count, query| {
+            let mut ours = expected.clone();
+            ours[..count].fill(wrong);
+            check(&ours, &expected, query, "test").is_err()
+        };
+        let (any, closest) = (Query::AnyHit, Query::ClosestHit);
+        // Another triangle at the same place, or farther for any hit, is no difference.
+        assert!(!differ(hit(2.0, 8), 10, closest) && !differ(hit(3.0, 8), 10, any));
+        assert!(differ(hit(2.1, 7), 3, closest) && !differ(hit(2.1, 7), 2, closest));
+        assert!(differ(hit(9.0, u32::MAX), 3, any));
+        assert!(check(&expected[1..], &expected, any, "test").is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! The floor: the bytes that each stage has to move at least, and how fast the adapter moves bytes when it does nothing else.
+
+use super::{inputs::Input, timing::Meter};
+use crate::{
+    Result,
+    gpu::{Gpu, pass},
+};
+
+/// Bytes of the buffer that is copied: more than caches hold where the adapter is no processor itself.
+const COPY_BYTES: u64 = 256 << 20;
+const COPY_BYTES_SOFTWARE: u64 = 64 << 20;
+
+/// Gigabytes a second of a plain copy, reads and writes counted: the best of several.
+pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
+    let gpu = &meter.gpu;
+    let wanted = if gpu.is_software() {
+        COPY_BYTES_SOFTWARE
+    } else {
+        COPY_BYTES
+    };
+    let bytes = wanted.min(gpu.limits.max_storage_buffer_binding_size) & !15;
+    let pipeline = pass::compute_pipeline(gpu, "accel/copy.wgsl", "copy")?;
+    let group = gpu.catch(|| {
+        let buffer = |label: &str| gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
+        let resources = [buffer("copy.source"), buffer("copy.destination")];
+        let resources = resources.each_ref().map(wgpu::Buffer::as_entire_binding);
+        pass::bind_group(gpu, "copy", &pipeline.get_bind_group_layout(0), &resources)
+    })?;
+    let groups = u32::try_from((bytes / 16).div_ceil(256)).unwrap_or(u32::MAX);
+    let timings = meter.time(
+        |_| {},
+        |_: &Gpu, scope| {
+            let mut pass = scope.scoped_compute_pass("copy");
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass::dispatch(&mut pass, groups);
+        },
+    )?;
+    let best_ms = timings.gpu_ms.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok(2.0 * bytes as f64 / best_ms / 1e6)
+}
+
+/// What a build's stages are over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counts {
+    triangles: u64,
+    vertices: u64,
+    meshes: u64,
+}
+
+impl Counts {
+    /// Of an input.
+    pub(super) fn of(input: &Input) -> Self {
+        Self {
+            triangles: input.indices.len() as u64,
+            vertices: input.positions.len() as u64,
+            meshes: input.meshes.len() as u64,
+        }
+    }
+}
+
+/// Bytes of a triangle's vertex numbers.
+const INDICES: u64 = 12;
+/// Bytes of a triangle's mesh and payload.
+const INFO: u64 = 8;
+/// Bytes of a position.
+const POSITION: u64 = 12;
+/// Bytes of a box.
+const BOX: u64 = 24;
+/// Bytes of a key or a value.
+const WORD: u64 = 4;
+/// Bytes of a Morton code with its item and mesh.
+const CODE: u64 = 16;
+/// Bytes of a triangle in leaf order.
+const LEAF: u64 = 48;
+/// Bytes of a node.
+const NODE: u64 = 64;
+
+/// Bytes that a stage of the build has to move at least, if it is known; each input is read once, however often threads ask for it.
+pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
+    let Counts {
+        triangles,
+        vertices,
+        meshes,
+    } = counts;
+    let geometry = triangles * (INDICES + INFO) + vertices * POSITION;
+    Some(match stage {
+        // Reads the geometry, writes a box per mesh.
+        "bounds" => geometry + meshes * BOX,
+        // Reads the geometry and those boxes, writes code and key.
+        "morton" => geometry + meshes * BOX + triangles * (CODE + WORD),
+        // Keys of 30 bits and the mesh's number.
+        "sort" => {
+            let mesh_bits = u64::BITS - meshes.saturating_sub(1).leading_zeros();
+            sort_bytes(triangles, 30 + mesh_bits)
+        }
+        // Reads what has been sorted and its code, writes a key.
+        "regroup" => triangles * (WORD + CODE + WORD),
+        // Reads the order, the codes and the geometry; writes triangles and codes in leaf order.
+        "leaves" => geometry + triangles * (WORD + CODE + LEAF + 2 * WORD),
+        // Reads the triangles and the boxes of each level, writes those of the next: one a triangle, in all.
+        "pyramid" => triangles * (LEAF + 2 * BOX),
+        // Reads the codes and two boxes a node, writes the node.
+        "hierarchy" => triangles * (2 * WORD + 2 * BOX + NODE),
+        // Reads the order, the codes and the geometry; writes triangles and nodes.
+        "grow" => geometry + triangles * (WORD + CODE + LEAF + NODE),
+        // Reads range and box of each mesh, writes its row.
+        "tlas" => meshes * (12 + BOX + 48),
+        _ => return None,
+    })
+}
+
+/// Bytes that a radix sort by eight-bit digits has to move at least: per digit it reads the keys to count them, then reads and writes keys
+/// and values.
+pub(super) fn sort_bytes(pairs: u64, key_bits: u32) -> u64 {
+    u64::from(key_bits.div_ceil(8)) * pairs * 5 * WORD
+}
+
+/// The share of the copy's bandwidth that `bytes` in `ms` reach.
+pub(super) fn share(bytes: u64, ms: f64, copy_gb_per_s: f64) -> f64 {
+    bytes as f64 / (ms * 1e6) / copy_gb_per_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_follow_the_counts() {
+        assert_eq!(sort_bytes(1000, 32), 80_000);
+        assert_eq!(sort_bytes(1000, 33), 100_000);
+        let counts = Counts {
+            triangles: 100,
+            vertices: 300,
+            meshes: 1,
+        };
+        assert_eq!(build_bytes("bounds", counts), Some(2000 + 3600 + 24));
+        assert_eq!(build_bytes("sort", counts), Some(8000));
+        assert_eq!(build_bytes("nap", counts), None);
+        assert_eq!(share(8_000_000, 2.0, 8.0), 0.5);
+    }
+}

@@ -1,0 +1,399 @@
+//! Generated triangles: seeded, and the same on every machine (only arithmetic that IEEE 754 defines exactly).
+
+use crate::{
+    gpu::layout::MeshRange,
+    scene::{Material, Mesh, Node, Primitive, Scene, Transform},
+};
+use clap::ValueEnum;
+use glam::{Mat4, Vec2, Vec3};
+
+/// What the triangles of a generated input are like. All lie within ±2 of the origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Kind {
+    /// Small triangles, evenly in a cube.
+    Soup,
+    /// A height field: neighbours share their vertices.
+    Terrain,
+    /// Spheres on a lattice, each a mesh of its own.
+    Meshes,
+    /// Long and thin ones of all sizes and directions: bad for Morton codes.
+    Slivers,
+    /// All centroids in one point: every Morton code is the same.
+    Equal,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [
+        Self::Soup,
+        Self::Terrain,
+        Self::Meshes,
+        Self::Slivers,
+        Self::Equal,
+    ];
+
+    /// The name on the command line and of a run.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Soup => "soup",
+            Self::Terrain => "terrain",
+            Self::Meshes => "meshes",
+            Self::Slivers => "slivers",
+            Self::Equal => "equal",
+        }
+    }
+}
+
+/// Merged world-space triangles, as the tree's builder takes them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Input {
+    /// World positions.
+    pub positions: Vec<[f32; 3]>,
+    /// Vertices of each triangle, numbered from the first of all.
+    pub indices: Vec<[u32; 3]>,
+    /// Mesh and payload of each triangle.
+    pub triangle_info: Vec<[u32; 2]>,
+    /// Where each mesh lies.
+    pub meshes: Vec<MeshRange>,
+}
+
+/// `triangles` of the kind. Only [`Kind::Meshes`] has more than one mesh: `meshes` of them, which share the triangles evenly.
+pub fn generate(kind: Kind, triangles: u32, meshes: u32, seed: u64) -> Input {
+    let mut random = Random(seed);
+    let mut input = Input::default();
+    match kind {
+        Kind::Soup => {
+            let size = 2.0 / (triangles.max(1) as f32).cbrt();
+            input.loose(triangles, || {
+                let at = random.cube();
+                [at, at + size * random.cube(), at + size * random.cube()]
+            });
+        }
+        Kind::Terrain => {
+            let seed = random.bits();
+            input.grid(triangles, |uv| {
+                let height = 0.5 * fractal_noise(uv * 8.0, seed);
+                Vec3::new(2.0 * uv.x - 1.0, height, 2.0 * uv.y - 1.0)
+            });
+        }
+        Kind::Meshes => {
+            let side = (meshes as f32).cbrt().ceil().max(1.0) as u32;
+            for mesh in 0..meshes {
+                let share = triangles / meshes + u32::from(mesh < triangles % meshes);
+                let cell = [mesh % side, mesh / side % side, mesh / side / side];
+                let at = Vec3::from(cell.map(|i| i as f32)) + 0.5 + 0.2 * random.cube();
+                let center = at * (2.0 / side as f32) - 1.0;
+                let radius = (0.3 + 0.3 * random.unit()) / side as f32;
+                input.grid(share, |uv| center + radius * sphere(uv));
+            }
+        }
+        Kind::Slivers => input.loose(triangles, || {
+            let at = random.cube();
+            let length = random.power_of_two(10) * (1.0 + random.unit());
+            let along = 0.5 * length * random.cube().normalize_or(Vec3::X);
+            let width = length * random.power_of_two(5) / 16.0;
+            [at - along, at + along, at + width * random.cube()]
+        }),
+        Kind::Equal => input.loose(triangles, || {
+            // On each axis the corners are −h, 0 and h: the middle of their box and their mean are exactly the origin.
+            let mut h = random.cube() * random.power_of_two(8);
+            h += Vec3::splat(1e-6).copysign(h);
+            [
+                Vec3::new(-h.x, 0.0, h.z),
+                Vec3::new(0.0, h.y, -h.z),
+                Vec3::new(h.x, -h.y, 0.0),
+            ]
+        }),
+    }
+    input
+}
+
+impl Input {
+    /// Adds a mesh of `count` triangles that share no vertices.
+    fn loose(&mut self, count: u32, mut triangle: impl FnMut() -> [Vec3; 3]) {
+        let first = self.positions.len() as u32;
+        self.positions.reserve_exact(3 * count as usize);
+        for _ in 0..count {
+            self.positions
+                .extend(triangle().map(|corner| corner.to_array()));
+        }
+        self.mesh(
+            first,
+            count,
+            (0..count).map(|i| [0, 1, 2].map(|corner| first + 3 * i + corner)),
+        );
+    }
+
+    /// Adds a mesh of `count` triangles: a grid over the unit square, two to a cell, whose vertices `surface` places.
+    fn grid(&mut self, count: u32, surface: impl Fn(Vec2) -> Vec3) {
+        let first = self.positions.len() as u32;
+        let cells = count.div_ceil(2);
+        let columns = (cells as f32).sqrt().ceil().max(1.0) as u32;
+        let rows = cells.div_ceil(columns);
+        let stride = columns + 1;
+        if count > 0 {
+            for vertex in 0..stride * (rows + 1) {
+                let corner = Vec2::new((vertex % stride) as f32, (vertex / stride) as f32);
+                let uv = corner / Vec2::new(columns as f32, rows as f32);
+                self.positions.push(surface(uv).to_array());
+            }
+        }
+        self.mesh(
+            first,
+            count,
+            (0..count).map(|triangle| {
+                let cell = triangle / 2;
+                let at = first + cell / columns * stride + cell % columns;
+                if triangle % 2 == 0 {
+                    [at, at + stride, at + 1]
+                } else {
+                    [at + 1, at + stride, at + stride + 1]
+                }
+            }),
+        );
+    }
+
+    fn mesh(&mut self, first_vertex: u32, count: u32, triangles: impl Iterator<Item = [u32; 3]>) {
+        let number = self.meshes.len() as u32;
+        self.meshes.push(MeshRange {
+            first_triangle: self.indices.len() as u32,
+            triangle_count: count,
+            first_vertex,
+        });
+        self.indices.extend(triangles);
+        self.triangle_info.resize(self.indices.len(), [number, 0]);
+    }
+
+    /// The same triangles in the same order as `meshes` meshes of equal size.
+    pub fn divided(mut self, meshes: u32) -> Self {
+        let count = self.indices.len() as u32;
+        self.meshes.clear();
+        let mut first_triangle = 0;
+        for mesh in 0..meshes {
+            let triangle_count = count / meshes + u32::from(mesh < count % meshes);
+            let range = first_triangle as usize..(first_triangle + triangle_count) as usize;
+            self.triangle_info[range].fill([mesh, 0]);
+            self.meshes.push(MeshRange {
+                first_triangle,
+                triangle_count,
+                first_vertex: 0,
+            });
+            first_triangle += triangle_count;
+        }
+        self
+    }
+
+    /// A scene of it, as [`generate`] made it: a node and a mesh for each mesh, all of one plain material.
+    pub fn scene(&self) -> Scene {
+        let normals = self.normals();
+        let mut scene = Scene {
+            materials: vec![Material {
+                base_color: glam::Vec4::new(0.7, 0.7, 0.7, 1.0),
+                metallic: 0.0,
+                double_sided: true,
+                ..Material::default()
+            }],
+            ..Scene::default()
+        };
+        for (number, range) in self.meshes.iter().enumerate() {
+            let next = self.meshes.get(number + 1);
+            let end = next.map_or(self.positions.len(), |next| next.first_vertex as usize);
+            let vertices = range.first_vertex as usize..end;
+            let first = range.first_triangle as usize;
+            let triangles = first..first + range.triangle_count as usize;
+            let normals = normals[vertices.clone()].to_vec();
+            scene.meshes.push(Mesh {
+                name: String::new(),
+                primitives: vec![Primitive {
+                    tangents: normals
+                        .iter()
+                        .map(|n| n.any_orthonormal_vector().extend(1.0))
+                        .collect(),
+                    positions: self.positions[vertices]
+                        .iter()
+                        .map(|p| Vec3::from(*p))
+                        .collect(),
+                    normals,
+                    indices: self.indices[triangles]
+                        .iter()
+                        .map(|t| t.map(|vertex| vertex - range.first_vertex))
+                        .collect(),
+                    ..Primitive::default()
+                }],
+            });
+            scene.nodes.push(Node {
+                name: String::new(),
+                parent: None,
+                transform: Transform::Matrix(Mat4::IDENTITY),
+                mesh: Some(number),
+                skin: None,
+                weights: Vec::new(),
+                light: None,
+                camera: None,
+            });
+        }
+        scene
+    }
+
+    /// Area-weighted unit normals of the vertices.
+    fn normals(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.positions.len()];
+        for triangle in &self.indices {
+            let [a, b, c] = triangle.map(|vertex| Vec3::from(self.positions[vertex as usize]));
+            // Edges are small: their product keeps its direction when it is scaled up first.
+            let doubled_area = ((b - a) * 1024.0).cross((c - a) * 1024.0);
+            for vertex in triangle {
+                normals[*vertex as usize] += doubled_area;
+            }
+        }
+        normals.iter().map(|n| n.normalize_or(Vec3::Y)).collect()
+    }
+}
+
+/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010), short of where the square's border meets itself.
+fn sphere(uv: Vec2) -> Vec3 {
+    let p = 0.95 * (2.0 * uv - 1.0);
+    let z = 1.0 - p.x.abs() - p.y.abs();
+    let folded = (Vec2::ONE - Vec2::new(p.y.abs(), p.x.abs())).copysign(p);
+    let xy = if z < 0.0 { folded } else { p };
+    xy.extend(z).normalize_or(Vec3::Z)
+}
+
+/// Value noise in five octaves, about 0 to 1.
+fn fractal_noise(at: Vec2, seed: u32) -> f32 {
+    let octave = |i: u32| {
+        let scale = (1 << i) as f32;
+        noise(at * scale, seed.wrapping_add(i)) * 0.5 / scale
+    };
+    (0..5).map(octave).sum()
+}
+
+/// Smoothly between random values on the integers.
+fn noise(at: Vec2, seed: u32) -> f32 {
+    let corner = at.floor();
+    let t = at - corner;
+    let t = t * t * (Vec2::splat(3.0) - 2.0 * t);
+    let value = |x: f32, y: f32| {
+        let lattice = ((corner.x + x) as u32) ^ (((corner.y + y) as u32) << 16);
+        Random((u64::from(seed) << 32) | u64::from(lattice)).unit()
+    };
+    let top = value(0.0, 0.0) * (1.0 - t.x) + value(1.0, 0.0) * t.x;
+    let bottom = value(0.0, 1.0) * (1.0 - t.x) + value(1.0, 1.0) * t.x;
+    top * (1.0 - t.y) + bottom * t.y
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+#[derive(Debug, Clone)]
+pub struct Random(
+    /// The seed.
+    pub u64,
+);
+
+impl Random {
+    /// 32 even bits.
+    pub fn bits(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
+    }
+
+    /// Evenly in 0..1.
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 8) as f32 / (1 << 24) as f32
+    }
+
+    /// Evenly in the cube of ±1.
+    pub fn cube(&mut self) -> Vec3 {
+        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
+    }
+
+    /// 1, ½, ¼, … each as likely as the others, `count` of them.
+    fn power_of_two(&mut self, count: u32) -> f32 {
+        1.0 / (1 << (self.bits() % count)) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_what_was_asked_for_and_the_same_every_time() {
+        for kind in Kind::ALL {
+            for triangles in [0, 1, 2, 7, 600, 1001] {
+                let input = generate(kind, triangles, 10, 3);
+                assert_eq!(input, generate(kind, triangles, 10, 3));
+                assert_eq!(input.indices.len(), triangles as usize);
+                assert_eq!(input.triangle_info.len(), triangles as usize);
+                let vertices = input.positions.len() as u32;
+                assert!(input.indices.iter().flatten().all(|v| *v < vertices));
+                let meshes = if kind == Kind::Meshes { 10 } else { 1 };
+                assert_eq!(input.meshes.len(), meshes);
+                let counts = input.meshes.iter().map(|mesh| mesh.triangle_count);
+                assert_eq!(counts.sum::<u32>(), triangles);
+                let coordinates = input.positions.iter().flatten();
+                assert!(coordinates.clone().all(|x| x.abs() <= 3.0), "{kind:?}");
+            }
+            let [a, b] = [1, 2].map(|seed| generate(kind, 100, 4, seed));
+            assert_ne!(a, b, "{kind:?} does not depend on its seed");
+        }
+    }
+
+    #[test]
+    fn no_triangle_is_degenerate() {
+        for kind in Kind::ALL {
+            let input = generate(kind, 1000, 3, 5);
+            for triangle in &input.indices {
+                let [a, b, c] = triangle.map(|v| Vec3::from(input.positions[v as usize]));
+                assert!((b - a).cross(c - a).length() > 0.0, "{kind:?} {a} {b} {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_centroids_are_equal() {
+        let input = generate(Kind::Equal, 500, 1, 1);
+        for triangle in input.positions.chunks(3) {
+            let corners: Vec<Vec3> = triangle.iter().map(|p| Vec3::from(*p)).collect();
+            assert_eq!(corners.iter().sum::<Vec3>(), Vec3::ZERO);
+            let min = corners[0].min(corners[1]).min(corners[2]);
+            let max = corners[0].max(corners[1]).max(corners[2]);
+            assert_eq!(min + max, Vec3::ZERO);
+        }
+    }
+
+    #[test]
+    fn division_keeps_the_triangles() {
+        let whole = generate(Kind::Meshes, 1003, 100, 1);
+        let parts = whole.clone().divided(10);
+        assert_eq!(parts.indices, whole.indices);
+        assert_eq!(parts.meshes.len(), 10);
+        assert_eq!(parts.meshes[9].first_triangle, 903);
+        assert_eq!(parts.triangle_info[1002], [9, 0]);
+    }
+
+    #[test]
+    fn scenes_hold_every_triangle() {
+        let input = generate(Kind::Meshes, 101, 7, 1);
+        let scene = input.scene();
+        let primitives = scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
+        assert_eq!(
+            primitives.clone().map(|p| p.indices.len()).sum::<usize>(),
+            101
+        );
+        for primitive in primitives {
+            let count = primitive.positions.len();
+            assert!(
+                primitive
+                    .indices
+                    .iter()
+                    .flatten()
+                    .all(|v| (*v as usize) < count)
+            );
+            assert_eq!(primitive.normals.len(), count);
+        }
+        assert_eq!(scene.instances().count(), 7);
+    }
+}

@@ -1,0 +1,391 @@
+//! What a suite found: JSON for machines, and a table of the same for people.
+
+use super::timing::{Summary, Timings};
+use crate::Error;
+use serde_json::{Map, Value, json};
+
+/// One line of the table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    /// What JSON tells, but for the stages.
+    pub(super) fields: Map<String, Value>,
+    /// In the order in which they run.
+    pub(super) stages: Vec<Stage>,
+}
+
+/// A stage of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    /// The name of its scope.
+    pub(super) name: String,
+    /// Its median.
+    pub(super) ms: f64,
+    /// The share of the copy's bandwidth that it reaches.
+    pub(super) share: Option<f64>,
+}
+
+impl Run {
+    /// From a JSON object.
+    pub(super) fn new(fields: Value) -> Self {
+        let fields = match fields {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        Self {
+            fields,
+            stages: Vec::new(),
+        }
+    }
+
+    /// Adds what was measured. `share` tells the share of the bandwidth from a stage's name and time.
+    pub(super) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
+        self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
+        self.set("wall_ms", Summary::of(&timings.wall_ms).json());
+        self.set("samples", timings.gpu_ms.len());
+        let stage = |(name, ms): (&str, f64)| Stage {
+            name: name.into(),
+            ms,
+            share: share(name, ms),
+        };
+        self.stages = timings.stage_ms().map(stage).collect();
+    }
+
+    /// Adds or replaces a field.
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.fields.insert(key.into(), value.into());
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.fields.get(key)
+    }
+
+    /// The median of its time on the GPU.
+    pub(super) fn median_ms(&self) -> Option<f64> {
+        self.get("gpu_ms")?.get("median")?.as_f64()
+    }
+
+    fn json(&self) -> Value {
+        let mut fields = self.fields.clone();
+        let stages = || self.stages.iter();
+        if !self.stages.is_empty() {
+            let ms: Map<_, _> = stages().map(|s| (s.name.clone(), json!(s.ms))).collect();
+            fields.insert("stages".into(), ms.into());
+        }
+        let share = |stage: &Stage| Some((stage.name.clone(), json!(stage.share?)));
+        let shares: Map<_, _> = stages().filter_map(share).collect();
+        if !shares.is_empty() {
+            fields.insert("share".into(), shares.into());
+        }
+        fields.into()
+    }
+}
+
+/// How a column is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Format {
+    /// As it is.
+    Text,
+    /// A number with K, M or G.
+    Count,
+    /// Milliseconds.
+    Ms,
+    /// A factor.
+    Ratio,
+    /// A share, in percent.
+    Percent,
+    /// With two digits after the point.
+    Decimal,
+}
+
+/// A column: title, field of a run (or field/member), format. A column that no run has is left out.
+pub(super) type Column = (&'static str, &'static str, Format);
+
+/// All that is told.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// The suite.
+    pub(super) suite: &'static str,
+    /// The adapter, as other commands tell it.
+    pub(super) adapter: Value,
+    /// Measured bandwidth of a copy, reads and writes counted.
+    pub(super) copy_gb_per_s: Option<f64>,
+    /// What was measured.
+    pub(super) runs: Vec<Run>,
+    /// What could not be, and why.
+    pub(super) skipped: Vec<Run>,
+    /// Lines under the table.
+    pub(super) notes: Vec<String>,
+}
+
+impl Report {
+    /// With nothing in it yet.
+    pub(super) fn new(suite: &'static str, adapter: Value) -> Self {
+        Self {
+            suite,
+            adapter,
+            copy_gb_per_s: None,
+            runs: Vec::new(),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Leaves something out and says why.
+    pub(super) fn skip(&mut self, mut what: Run, why: &Error) {
+        what.set("reason", why.to_string());
+        self.skipped.push(what);
+    }
+
+    /// Gives every run that has twice the `size` of another one under the same name (and as many meshes) the ratio of their times.
+    pub(super) fn scaling(&mut self, size: &str) {
+        let key = |run: &Run, factor: u64| {
+            let number = |name: &str| run.get(name).and_then(Value::as_u64);
+            let same = (run.get("name").cloned(), run.get("meshes").cloned());
+            Some((same, number(size)? * factor, run.median_ms()?))
+        };
+        let halves: Vec<_> = self.runs.iter().filter_map(|run| key(run, 2)).collect();
+        for run in &mut self.runs {
+            let Some((same, size, ms)) = key(run, 1) else {
+                continue;
+            };
+            let half = halves.iter().find(|half| half.0 == same && half.1 == size);
+            if let Some((.., half_ms)) = half {
+                run.set("scaling", ms / half_ms);
+            }
+        }
+    }
+
+    /// The report for machines.
+    pub(super) fn json(&self) -> Value {
+        let all = |runs: &[Run]| runs.iter().map(Run::json).collect::<Vec<_>>();
+        let mut report = json!({
+            "suite": self.suite,
+            "adapter": self.adapter,
+            "runs": all(&self.runs),
+            "skipped": all(&self.skipped),
+        });
+        if let Some(rate) = self.copy_gb_per_s {
+            report["copy_gb_per_s"] = json!(rate);
+        }
+        report
+    }
+
+    /// The report for people.
+    pub(super) fn text(&self, columns: &[Column]) -> String {
+        let word = |key: &str| self.adapter[key].as_str().unwrap_or_default();
+        let mut text = format!("{} ({}, {})", word("name"), word("backend"), word("driver"));
+        if let Some(rate) = self.copy_gb_per_s {
+            text += &format!("; copies {rate:.1} GB/s, reads and writes counted");
+        }
+        text.push('\n');
+        if !self.runs.is_empty() {
+            text += &format!("\n{}", table(&self.rows(columns)));
+        }
+        let stages = self.stage_rows();
+        if stages.first().is_some_and(|titles| titles.len() > 3) {
+            let shares = if self.copy_gb_per_s.is_some() {
+                "; in brackets, the share of the copy's bandwidth that the bytes it has to move reach"
+            } else {
+                ""
+            };
+            text += &format!("\nstages, median ms{shares}\n\n{}", table(&stages));
+        }
+        for skipped in &self.skipped {
+            let words = ["name", "triangles", "pairs", "rays", "query", "reason"];
+            let words: Vec<_> = words
+                .iter()
+                .filter_map(|key| Some(plain(skipped.get(key)?)))
+                .collect();
+            text += &format!("\nskipped: {}", words.join(" "));
+        }
+        for note in &self.notes {
+            text += &format!("\n{note}");
+        }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+
+    fn rows(&self, columns: &[Column]) -> Vec<Vec<String>> {
+        let values = |(_, pointer, _): &Column| -> Vec<Option<Value>> {
+            let of_run = |run: &Run| match pointer.split_once('/') {
+                Some((key, member)) => run.json().get(key)?.get(member).cloned(),
+                None => run.get(pointer).cloned(),
+            };
+            self.runs.iter().map(of_run).collect()
+        };
+        let cells = columns.iter().map(|column| {
+            let title = std::iter::once(column.0.to_owned());
+            let values = values(column);
+            let any = values.iter().any(Option::is_some);
+            let cells = values
+                .iter()
+                .map(|value| value.as_ref().map_or(String::new(), |v| cell(v, column.2)));
+            any.then(|| title.chain(cells).collect::<Vec<_>>())
+        });
+        let columns: Vec<Vec<String>> = cells.flatten().collect();
+        (0..=self.runs.len())
+            .map(|row| columns.iter().map(|column| column[row].clone()).collect())
+            .collect()
+    }
+
+    fn stage_rows(&self) -> Vec<Vec<String>> {
+        let mut names: Vec<&str> = Vec::new();
+        for stage in self.runs.iter().flat_map(|run| &run.stages) {
+            if !names.contains(&stage.name.as_str()) {
+                names.push(&stage.name);
+            }
+        }
+        let keys = ["name", "triangles"];
+        let titles = keys.iter().chain(&names).map(|title| (*title).to_owned());
+        let row = |run: &Run| -> Vec<String> {
+            let key = |key: &&str| {
+                run.get(key)
+                    .map_or(String::new(), |v| cell(v, Format::Count))
+            };
+            let stage = |name: &&str| {
+                let Some(stage) = run.stages.iter().find(|stage| stage.name == **name) else {
+                    return String::new();
+                };
+                let share = stage
+                    .share
+                    .map(|share| format!(" ({})", cell(&json!(share), Format::Percent)));
+                cell(&json!(stage.ms), Format::Ms) + &share.unwrap_or_default()
+            };
+            keys.iter()
+                .map(key)
+                .chain(names.iter().map(stage))
+                .collect()
+        };
+        std::iter::once(titles.collect())
+            .chain(self.runs.iter().map(row))
+            .collect()
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn cell(value: &Value, format: Format) -> String {
+    let Some(number) = value.as_f64() else {
+        return plain(value);
+    };
+    match format {
+        Format::Text => plain(value),
+        Format::Count => si(number),
+        Format::Ms if number >= 100.0 => format!("{number:.0}"),
+        Format::Ms if number >= 10.0 => format!("{number:.1}"),
+        Format::Ms => format!("{number:.3}"),
+        Format::Ratio => format!("{number:.2} ×"),
+        Format::Percent => format!("{:.0} %", 100.0 * number),
+        Format::Decimal => format!("{number:.2}"),
+    }
+}
+
+/// Three digits with K, M or G.
+fn si(number: f64) -> String {
+    let units = [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")];
+    let (unit, sign) = units
+        .into_iter()
+        .find(|(unit, _)| number >= *unit)
+        .unwrap_or((1.0, ""));
+    let scaled = number / unit;
+    let digits = match scaled {
+        100.0.. => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    let mut text = format!("{scaled:.digits$}");
+    if text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text + sign
+}
+
+/// Columns as wide as they have to be, numbers to the right.
+fn table(rows: &[Vec<String>]) -> String {
+    let mut widths = vec![0; rows.first().map_or(0, Vec::len)];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            line += &if place == 0 {
+                format!("{cell:<width$}")
+            } else {
+                format!("  {cell:>width$}")
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_a_unit() {
+        for (number, text) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (60.0, "60"),
+            (600.0, "600"),
+            (64_000.0, "64 K"),
+            (262_267.0, "262 K"),
+            (1_500_000.0, "1.5 M"),
+            (10_000_000.0, "10 M"),
+            (2.345e9, "2.35 G"),
+        ] {
+            assert_eq!(si(number), text);
+        }
+    }
+
+    fn run(name: &str, triangles: u64, ms: f64) -> Run {
+        let run = json!({"name": name, "triangles": triangles, "gpu_ms": {"median": ms}});
+        Run::new(run)
+    }
+
+    fn report(runs: Vec<Run>) -> Report {
+        let adapter = json!({"name": "A", "backend": "B", "driver": "C"});
+        let mut report = Report::new("build", adapter);
+        report.runs = runs;
+        report
+    }
+
+    #[test]
+    fn doubled_sizes_are_compared() {
+        let mut report = report(vec![
+            run("soup", 100, 2.0),
+            run("soup", 200, 5.0),
+            run("terrain", 400, 7.0),
+            run("soup", 300, 7.0),
+        ]);
+        report.scaling("triangles");
+        let ratios: Vec<_> = report.runs.iter().map(|run| run.get("scaling")).collect();
+        assert_eq!(ratios, [None, Some(&json!(2.5)), None, None]);
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let columns: &[Column] = &[
+            ("name", "name", Format::Text),
+            ("triangles", "triangles", Format::Count),
+            ("none", "none", Format::Count),
+            ("median ms", "gpu_ms/median", Format::Ms),
+        ];
+        let text = report(vec![run("soup", 64_000, 2.0), run("terrain", 5, 12.25)]).text(columns);
+        let expected = "A (B, C)\n\nname     triangles  median ms\nsoup          64 K      2.000\nterrain          5       12.2\n";
+        assert_eq!(text, expected);
+    }
+}

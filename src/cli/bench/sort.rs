@@ -1,0 +1,218 @@
+//! `canopy bench sort`: pairs of 32-bit keys and 32-bit values.
+
+use super::{
+    Bench, floor,
+    inputs::Random,
+    report::{Column, Format, Run},
+    timing::{Meter, Timings},
+};
+use crate::{
+    Error, Result,
+    accel::sort::{Digits, RadixSort, SortBuffers},
+    gpu::{Array, Gpu},
+};
+use serde_json::json;
+
+/// Bits of a key.
+const BITS: u32 = 32;
+
+/// Columns of the table.
+pub(super) const COLUMNS: &[Column] = &[
+    ("keys", "name", Format::Text),
+    ("pairs", "pairs", Format::Count),
+    ("min ms", "gpu_ms/min", Format::Ms),
+    ("median ms", "gpu_ms/median", Format::Ms),
+    ("p95 ms", "gpu_ms/p95", Format::Ms),
+    ("pairs/s", "pairs_per_s", Format::Count),
+    ("t(2N)/t(N)", "scaling", Format::Decimal),
+    ("of copy", "share/sort", Format::Percent),
+];
+
+/// What the keys are like.
+#[derive(Debug, Clone, Copy)]
+enum Keys {
+    Random,
+    Sorted,
+    Equal,
+    Few,
+}
+
+impl Keys {
+    const ALL: [Self; 4] = [Self::Random, Self::Sorted, Self::Equal, Self::Few];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Sorted => "sorted",
+            Self::Equal => "equal",
+            Self::Few => "few",
+        }
+    }
+
+    fn make(self, count: u32, seed: u64) -> Vec<u32> {
+        let mut random = Random(seed);
+        let key = |i: u32| match self {
+            Self::Random => random.bits(),
+            Self::Sorted => (u64::from(i) * (1 << 32) / u64::from(count)) as u32,
+            Self::Equal => 0xdead_beef,
+            // Sixteen keys that differ in every digit.
+            Self::Few => (random.bits() & 15) * 0x1111_1111,
+        };
+        (0..count).map(key).collect()
+    }
+}
+
+/// Sorts every kind of keys at every size.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let default: &[u32] = if bench.software {
+        &[1_000, 16_000, 128_000, 256_000, 512_000]
+    } else {
+        &[
+            1_000, 16_000, 128_000, 256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000,
+            16_000_000, 32_000_000, 64_000_000,
+        ]
+    };
+    let sizes = bench.args.pairs.clone();
+    let sizes = if sizes.is_empty() { default } else { &sizes };
+    let sort = RadixSort::new(&bench.meter.gpu)?;
+    let mut progress = bench.progress(sizes.len() * Keys::ALL.len());
+    for keys in Keys::ALL {
+        for pairs in sizes {
+            progress.step(&format!("{} keys, {pairs} pairs", keys.name()));
+            let mut run = Run::new(json!({"name": keys.name(), "pairs": pairs}));
+            let make = || keys.make(*pairs, bench.args.seed);
+            let (list, room) = match Room::new(&bench.meter.gpu, &sort, *pairs, make) {
+                Ok(made) => made,
+                Err(why) => {
+                    bench.report.skip(run, &why);
+                    continue;
+                }
+            };
+            let timings = room.time(&mut bench.meter, &sort)?;
+            room.check(&bench.meter.gpu, &list)?;
+            let bytes = floor::sort_bytes(u64::from(*pairs), BITS);
+            let copy = bench.report.copy_gb_per_s;
+            run.time(&timings, |_, ms| Some(floor::share(bytes, ms, copy?)));
+            run.set("pairs_per_s", f64::from(*pairs) / timings.median_ms() * 1e3);
+            bench.report.runs.push(run);
+        }
+    }
+    bench.report.scaling("pairs");
+    Ok(())
+}
+
+/// What is sorted, and the same unsorted.
+struct Room {
+    pairs: SortBuffers,
+    digits: Digits,
+    keys: wgpu::Buffer,
+    values: wgpu::Buffer,
+    count: u32,
+}
+
+impl Room {
+    /// Room for `count` pairs; only if they fit are their keys made.
+    fn new(
+        gpu: &Gpu,
+        sort: &RadixSort,
+        count: u32,
+        make: impl FnOnce() -> Vec<u32>,
+    ) -> Result<(Vec<u32>, Self)> {
+        gpu.check_binding(&format!("{count} keys"), 4 * u64::from(count))?;
+        let keys = make();
+        let values: Vec<u32> = (0..count).collect();
+        let room = gpu.catch(|| {
+            let pairs = sort.buffers(gpu, count)?;
+            let digits = sort.digits(gpu, &pairs, 0, BITS, false);
+            digits.set_count(gpu, count);
+            Ok::<_, Error>(Self {
+                pairs,
+                digits,
+                keys: gpu.buffer_with("bench.keys", &keys, wgpu::BufferUsages::COPY_SRC),
+                values: gpu.buffer_with("bench.values", &values, wgpu::BufferUsages::COPY_SRC),
+                count,
+            })
+        })??;
+        Ok((keys, room))
+    }
+
+    fn time(&self, meter: &mut Meter, sort: &RadixSort) -> Result<Timings> {
+        meter.time(
+            |encoder| {
+                // Digits move the pairs to and fro: each sample begins with the unsorted ones.
+                let side = self.digits.first_side();
+                for (from, array) in [
+                    (&self.keys, &self.pairs.keys[side]),
+                    (&self.values, &self.pairs.values[side]),
+                ] {
+                    let bytes = 4 * u64::from(self.count);
+                    encoder.copy_buffer_to_buffer(from, 0, array.buffer(), 0, bytes);
+                    array.publish(encoder, self.count);
+                }
+            },
+            |_, scope| {
+                sort.record(scope, &self.pairs, &self.digits);
+            },
+        )
+    }
+
+    /// Fails unless the pairs are the stable order of `keys`.
+    fn check(&self, gpu: &Gpu, keys: &[u32]) -> Result<()> {
+        let side = self.digits.last_side();
+        let read = |array: &Array| -> Result<Vec<u32>> {
+            let mut words = array.read(gpu)?;
+            words.truncate(keys.len());
+            Ok(words)
+        };
+        let (sorted, values) = (
+            read(&self.pairs.keys[side])?,
+            read(&self.pairs.values[side])?,
+        );
+        if is_sorted(keys, &sorted, &values) {
+            return Ok(());
+        }
+        Err(Error::Gpu("the sort gave a wrong order".into()))
+    }
+}
+
+/// Whether `sorted` with `values` is the stable order of `keys`, whose values were 0, 1, 2, ….
+fn is_sorted(keys: &[u32], sorted: &[u32], values: &[u32]) -> bool {
+    let pairs: Vec<_> = sorted.iter().zip(values).collect();
+    // Equal keys keep their order: pairs ascend strictly, and so no value occurs twice under a key.
+    let kept = |(key, value): &(&u32, &u32)| keys.get(**value as usize) == Some(*key);
+    pairs.len() == keys.len() && pairs.is_sorted_by(|a, b| a < b) && pairs.iter().all(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_orders_are_seen() {
+        let keys = [3, 1, 2, 1];
+        assert!(is_sorted(&keys, &[1, 1, 2, 3], &[1, 3, 2, 0]));
+        assert!(!is_sorted(&keys, &[1, 1, 2, 3], &[3, 1, 2, 0]), "unstable");
+        assert!(!is_sorted(&keys, &[1, 2, 1, 3], &[1, 2, 3, 0]), "unsorted");
+        assert!(
+            !is_sorted(&keys, &[1, 1, 2, 4], &[1, 3, 2, 0]),
+            "another key"
+        );
+        assert!(!is_sorted(&keys, &[1, 2, 3], &[1, 2, 0]), "one is lost");
+    }
+
+    #[test]
+    fn keys_are_of_their_kind() {
+        let distinct = |keys: Keys| {
+            let keys = keys.make(1000, 1);
+            assert_eq!(keys.len(), 1000);
+            keys.into_iter()
+                .collect::<std::collections::HashSet<_>>()
+                .len()
+        };
+        assert!(distinct(Keys::Random) > 990);
+        assert_eq!(distinct(Keys::Sorted), 1000);
+        assert!(Keys::Sorted.make(1000, 1).is_sorted());
+        assert_eq!(distinct(Keys::Equal), 1);
+        assert_eq!(distinct(Keys::Few), 16);
+    }
+}

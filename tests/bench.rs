@@ -1,0 +1,211 @@
+//! `canopy bench` from outside: what it promises to those who read its JSON, on inputs small enough for any adapter.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+/// Two triangles, one above the other.
+const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\no high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+
+const KINDS: [&str; 5] = ["soup", "terrain", "meshes", "slivers", "equal"];
+
+/// Runs `canopy bench` in a folder that holds scene.obj, away from the settings of whoever runs the tests.
+fn bench(line: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("scene.obj"), OBJ).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+    command
+        .arg("bench")
+        .args(line.split_whitespace())
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .env_remove("RUST_LOG");
+    command.output().unwrap()
+}
+
+/// The report of a suite, once in a moment.
+fn report(line: &str) -> Value {
+    let output = bench(&format!("{line} --json --samples 2 --warm-up 0"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {stderr}");
+    assert!(stderr.is_empty(), "{line}: {stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["suite"], line.split(' ').next().unwrap());
+    for key in ["name", "backend", "driver", "type"] {
+        assert!(report["adapter"][key].is_string(), "{key}");
+    }
+    assert_eq!(report["skipped"], serde_json::json!([]));
+    for run in runs(&report) {
+        check_times(run);
+    }
+    report
+}
+
+fn runs(report: &Value) -> &[Value] {
+    report["runs"].as_array().unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Times are ordered, and those of the stages add up to no more than the whole.
+fn check_times(run: &Value) {
+    let [min, median, p95] = ["min", "median", "p95"].map(|key| number(&run["gpu_ms"][key]));
+    assert!(0.0 < min && min <= median && median <= p95, "{run}");
+    assert_eq!(run["samples"], 2);
+    let stages = run["stages"].as_object().unwrap();
+    assert!(!stages.is_empty() && stages.values().all(|ms| number(ms) >= 0.0));
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    runs(report)
+        .iter()
+        .map(|run| run["name"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn sort_tells_rates_of_every_kind_of_keys() {
+    let report = report("sort --pairs 500,1K");
+    assert!(number(&report["copy_gb_per_s"]) > 0.0);
+    let expected = ["random", "sorted", "equal", "few"].map(|name| [name; 2]);
+    assert_eq!(names(&report), expected.as_flattened());
+    for run in runs(&report) {
+        let rate = number(&run["pairs"]) / number(&run["gpu_ms"]["median"]) * 1e3;
+        assert!((number(&run["pairs_per_s"]) / rate - 1.0).abs() < 1e-6);
+        assert_eq!(run.get("scaling").is_some(), run["pairs"] == 1000);
+        assert!(number(&run["share"]["sort"]) > 0.0);
+    }
+}
+
+/// A run that a broken tree cannot have: the build is validated each time.
+#[test]
+fn build_grows_sound_trees_over_every_kind() {
+    let report = report("build scene.obj --triangles 300,600 --meshes 7");
+    assert!(number(&report["copy_gb_per_s"]) > 0.0);
+    let expected = KINDS.map(|name| [name; 2]);
+    let expected = [&["scene.obj"], expected.as_flattened()].concat();
+    assert_eq!(names(&report), expected);
+    for run in runs(&report) {
+        let (triangles, meshes) = (number(&run["triangles"]), number(&run["meshes"]));
+        assert_eq!(number(&run["nodes"]), triangles - meshes);
+        assert!(number(&run["depth"]) >= 1.0 && number(&run["sah_cost"]) > 0.0);
+        assert!(number(&run["triangles_per_s"]) > 0.0);
+        assert_eq!(run.get("scaling").is_some(), triangles == 600.0);
+    }
+    let meshes = |run: &Value| (run["name"] == "meshes").then(|| number(&run["meshes"]));
+    let meshes: Vec<_> = runs(&report).iter().filter_map(meshes).collect();
+    assert_eq!(meshes, [7.0, 7.0]);
+}
+
+#[test]
+fn trace_tells_rates_visits_and_what_they_are_measured_by() {
+    let report = report("trace scene.obj --size 24x16");
+    // Rays, queries and leaf cutoffs.
+    assert_eq!(runs(&report).len(), 3 * 2 * 6);
+    for rays in ["primary", "shadow", "ambient_occlusion"] {
+        for query in ["closest_hit", "any_hit"] {
+            let of = |run: &&Value| run["rays"] == rays && run["query"] == query;
+            let runs: Vec<_> = runs(&report).iter().filter(of).collect();
+            let cutoffs: Vec<_> = runs.iter().map(|run| number(&run["leaf_cutoff"])).collect();
+            assert_eq!(cutoffs, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+            for run in runs {
+                assert!(number(&run["rays_per_s"]) > 0.0 && number(&run["speedup"]) > 0.0);
+                assert!(number(&run["nodes_per_ray"]) > 0.0);
+                assert_eq!(run["hit_share"], report_hits(&report, run));
+            }
+        }
+    }
+    let primary = &runs(&report)[0];
+    assert_eq!(primary["ray_count"], 24 * 16);
+    assert!(number(&primary["hit_share"]) > 0.1);
+}
+
+/// The share of hits is that of the first run of the same rays.
+fn report_hits(report: &Value, of: &Value) -> Value {
+    let same = |run: &&Value| run["rays"] == of["rays"];
+    runs(report).iter().find(same).unwrap()["hit_share"].clone()
+}
+
+#[test]
+fn trace_takes_every_kind() {
+    let report = report("trace --triangles 200 --meshes 3 --size 16x16 --leaf-cutoff 4");
+    for kind in KINDS {
+        let of = |run: &&Value| run["name"] == kind && run["rays"] == "primary";
+        let runs: Vec<_> = runs(&report).iter().filter(of).collect();
+        assert_eq!(runs.len(), 2, "{kind}");
+        assert!(number(&runs[0]["hit_share"]) > 0.0, "{kind}");
+    }
+}
+
+#[test]
+fn frame_tells_every_pass() {
+    let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 32x24");
+    assert_eq!(names(&report), ["scene.obj", "meshes"]);
+    for run in runs(&report) {
+        for pass in ["deform", "gbuffer", "shadow_rays", "lighting", "tonemap"] {
+            assert!(run["stages"][pass].is_number(), "{pass}: {run}");
+        }
+        assert!(number(&run["cpu_record_ms"]["median"]) > 0.0);
+        assert!(number(&run["wall_ms"]["median"]) > 0.0);
+        assert!(number(&run["ray_count"]) > 0.0);
+    }
+    assert_eq!(runs(&report)[1]["meshes"], 5);
+}
+
+#[test]
+fn people_get_a_table() {
+    let output = bench("sort --pairs 1K --samples 1 --warm-up 0");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in ["GB/s", "keys", "median ms", "random", "1 K", "few"] {
+        assert!(text.contains(word), "no \"{word}\" in {text}");
+    }
+}
+
+/// No adapter binds 64 GB of nodes, so none of them is made.
+#[test]
+fn sizes_that_do_not_fit_are_skipped() {
+    for suite in ["build", "frame"] {
+        let line = format!("{suite} --triangles 1000M --kind soup --samples 1 --json");
+        let output = bench(&line);
+        assert!(output.status.success(), "{line}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(runs(&report).is_empty());
+        let skipped = &report["skipped"][0];
+        assert_eq!(skipped["triangles"], 1_000_000_000);
+        assert!(skipped["reason"].as_str().unwrap().contains("allowed"));
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_wrong_usage() {
+    for line in [
+        "",
+        "speed",
+        "build --triangles 0",
+        "build --triangles 1G",
+        "build --kind cubes",
+        "build --leaf-cutoff 4",
+        "build --pairs 1K",
+        "sort --triangles 1K",
+        "sort scene.obj",
+        "trace --leaf-cutoff 33",
+        "frame --size 0x1",
+        "sort --samples 0",
+    ] {
+        let output = bench(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+    let output = bench("build missing.glb");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error: ") && stderr.contains("missing.glb"));
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
