@@ -37,7 +37,7 @@ fn every_shader_validates_with_portable_capabilities() {
         }
     }
     assert_eq!(
-        entry_points, 28,
+        entry_points, 31,
         "entry points were added or lost: count them here too"
     );
 }
