@@ -391,6 +391,8 @@ fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
         stage.renderer.collect(stage.gpu);
         stage.gpu.check().unwrap();
         let stats = stage.renderer.stats();
+        let rows = |name| stats.passes.iter().filter(|pass| pass.name == name).count();
+        assert!(rows("shadow_classify") <= 1 && rows("shadow_rays") <= 1);
         assert!(stats.sending_tiles <= stats.tiles && (stats.tiles > 0) == compact);
         Traced {
             visibility,
