@@ -386,18 +386,18 @@ fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
     [true, false].map(|compact| {
         stage.config.shadows.compact_rays = compact;
         stage.draw(pose, view);
-        let visibility = stage.renderer.read_visibility(stage.gpu).unwrap();
-        let cost = stage.channel(Channel::Cost).texels;
         stage.renderer.collect(stage.gpu);
         stage.gpu.check().unwrap();
         let stats = stage.renderer.stats();
+        assert!(stats.sending_tiles <= stats.tiles && (stats.tiles > 0) == compact);
+        // Several batches are one row of timings.
         let rows = |name| stats.passes.iter().filter(|pass| pass.name == name).count();
         assert!(rows("shadow_classify") <= 1 && rows("shadow_rays") <= 1);
-        assert!(stats.sending_tiles <= stats.tiles && (stats.tiles > 0) == compact);
+        let rays = stats.rays;
         Traced {
-            visibility,
-            cost,
-            rays: stats.rays,
+            visibility: stage.renderer.read_visibility(stage.gpu).unwrap(),
+            cost: stage.channel(Channel::Cost).texels,
+            rays,
         }
     })
 }
