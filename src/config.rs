@@ -54,6 +54,7 @@ Tree { leaf_cutoff: u32, code_bits: u32 });
 section!(/// `[shadows]`: how light is blocked.
 Shadows {
     mode: ShadowMode,
+    compact_rays: bool,
     blended_cast: bool,
     map_resolution: u32,
     map_pcf_width: u32,

@@ -9,8 +9,8 @@
 //! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
 //! 3. [`accel::lbvh`]: `bounds`, `morton`, `sort`, `regroup`, `leaves`, `pyramid`, `hierarchy`, `tlas`: a tree over every mesh, all in one batch.
 //! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
-//! 5. [`render::shadow_rays`]: a ray per pixel and light through the trees, to a bit of visibility; or, to compare with,
-//!    [`render::shadow_map`]: depth of the merged scene as each light sees it.
+//! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
+//!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
 //! 6. [`render::lighting`]: G-buffer, lights and visibility to HDR radiance.
 //! 7. [`render::blend`]: alpha-blended surfaces over it, back to front, with shadows of the same kind.
 //! 8. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.

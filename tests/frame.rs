@@ -373,6 +373,246 @@ fn no_light_reaches_out_of_range_or_out_of_the_cone() {
     }
 }
 
+/// What shadow rays found and took.
+#[derive(PartialEq)]
+struct Traced {
+    visibility: Vec<u32>,
+    cost: Vec<[f32; 4]>,
+    rays: u64,
+}
+
+/// Draws with rays that are compacted, and with a thread for every pixel.
+fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
+    [true, false].map(|compact| {
+        stage.config.shadows.compact_rays = compact;
+        stage.draw(pose, view);
+        stage.renderer.collect(stage.gpu);
+        stage.gpu.check().unwrap();
+        let stats = stage.renderer.stats();
+        assert!(stats.sending_tiles <= stats.tiles && (stats.tiles > 0) == compact);
+        // Several batches are one row of timings.
+        let rows = |name| stats.passes.iter().filter(|pass| pass.name == name).count();
+        assert!(rows("shadow_classify") <= 1 && rows("shadow_rays") <= 1);
+        let rays = stats.rays;
+        Traced {
+            visibility: stage.renderer.read_visibility(stage.gpu).unwrap(),
+            cost: stage.channel(Channel::Cost).texels,
+            rays,
+        }
+    })
+}
+
+/// What differs between the two.
+fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
+    if compact.rays != by_pixel.rays {
+        return Some(format!("{} rays for {}", compact.rays, by_pixel.rays));
+    }
+    let count = |differs: Vec<bool>| differs.into_iter().filter(|differs| *differs).count();
+    let words = compact.visibility.iter().zip(&by_pixel.visibility);
+    let words = count(words.map(|(a, b)| a != b).collect());
+    let costs = compact.cost.iter().zip(&by_pixel.cost);
+    let costs = count(costs.map(|(a, b)| a != b).collect());
+    (words + costs > 0).then(|| format!("{words} words of visibility and {costs} costs differ"))
+}
+
+/// Lights of every kind around a scene, as many as `count`.
+fn add_lights(scene: &mut Scene, count: usize) {
+    let mut random = common::Random(7);
+    for i in 0..count {
+        let from = 4.0 * random.cube() + 4.0 * Vec3::Y;
+        let kind = match i % 3 {
+            0 => LightKind::Directional,
+            1 => LightKind::Point,
+            _ => LightKind::Spot {
+                inner_angle: 0.3,
+                outer_angle: 0.8,
+            },
+        };
+        add_light(scene, kind, 5.0, from, random.cube());
+    }
+}
+
+#[test]
+fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
+    for gpu in [gpu(), portable_gpu()] {
+        let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+        // One light; as many as a batch has, and one more; as many as a word has, and one more; several of both.
+        for lights in [1, 16, 17, 32, 33, 70] {
+            let mut scene = shadow_scene(1.0, Vec3::ZERO);
+            add_lights(&mut scene, lights);
+            // Tiles, and workgroups of eight of them, that reach past the right and lower edge.
+            let mut stage = Stage::new(&gpu, &scene, [117, 83]);
+            let both = traced(&mut stage, &Pose::new(&scene, None, 0.0), view);
+            assert_eq!(traced_fault(&both), None, "{lights} lights");
+            assert_eq!(both[0].visibility.len(), 117 * 83 * lights.div_ceil(32));
+            let arriving: u32 = both[0]
+                .visibility
+                .iter()
+                .map(|word| word.count_ones())
+                .sum();
+            let (arriving, rays) = (u64::from(arriving), both[0].rays);
+            assert!(
+                arriving > 1000,
+                "{arriving} of {rays} rays arrive at {lights} lights"
+            );
+            assert!(
+                arriving < rays * 19 / 20,
+                "{arriving} of {rays} rays arrive"
+            );
+            // Every pixel that sent a ray has visited something.
+            assert!(
+                both[0]
+                    .cost
+                    .iter()
+                    .any(|cost| cost[0] > 0.0 && cost[1] > 0.0)
+            );
+        }
+    }
+}
+
+#[test]
+fn compacted_rays_find_the_same_at_masked_surfaces_and_in_the_builtin_scene() {
+    let gpu = gpu();
+    let mut cutout = cutout_scene();
+    add_lights(&mut cutout, 5);
+    let mut stage = Stage::new(&gpu, &cutout, SIZE);
+    stage.config.sun.enabled = Switch::On;
+    let view = look_at(Vec3::new(1.6, 1.4, 2.2), Vec3::ZERO, 20.0);
+    let both = traced(&mut stage, &Pose::new(&cutout, None, 0.0), view);
+    assert_eq!(traced_fault(&both), None, "cut-outs");
+
+    let builtin = builtin();
+    let mut stage = Stage::new(&gpu, &builtin, [240, 135]);
+    let view = look_at(Vec3::new(6.0, 4.0, 8.0), Vec3::Y, 100.0);
+    for time in [0.0, 1.5] {
+        let pose = Pose::new(&builtin, Some(0), time);
+        let both = traced(&mut stage, &pose, view);
+        assert_eq!(traced_fault(&both), None, "the built-in scene at {time}");
+        assert!(both[0].rays > 1000);
+    }
+}
+
+#[test]
+fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
+    let gpu = gpu();
+    let floor = quad(
+        Vec3::new(-9.0, 0.0, 9.0),
+        18.0 * Vec3::X,
+        -18.0 * Vec3::Z,
+        0,
+    );
+    let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
+    for _ in 0..16 {
+        add_light(&mut scene, LightKind::Directional, 1.0, Vec3::Y, Vec3::ZERO);
+    }
+    let size = [600, 440];
+    let mut stage = Stage::new(&gpu, &scene, size);
+    let view = look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0);
+    stage.draw(&Pose::new(&scene, None, 0.0), view);
+    let visibility = stage.renderer.read_visibility(&gpu).unwrap();
+    stage.renderer.collect(&gpu);
+    assert!(
+        visibility.iter().all(|word| *word == 0xffff),
+        "lights are lost"
+    );
+    let (pixels, stats) = (u64::from(size[0] * size[1]), stage.renderer.stats());
+    assert!(stats.rays == 16 * pixels && stats.rays > 64 * 65_535);
+    assert_eq!((stats.tiles, stats.sending_tiles), (75 * 55, 75 * 55));
+}
+
+#[test]
+fn tiles_without_geometry_or_turned_away_from_the_light_send_nothing() {
+    let gpu = gpu();
+    let floor = quad(Vec3::new(-1.0, 0.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
+    let scene = scene([floor], vec![matte(Vec3::ONE)]);
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let pose = Pose::new(&scene, None, 0.0);
+    let above = Vec3::new(0.0, 8.0, 0.01);
+    // The floor in the middle, then from below the sun's horizon, then out of sight.
+    for (target, sun, sends) in [
+        (Vec3::ZERO, [0.0, -1.0, 0.0], true),
+        (Vec3::ZERO, [0.0, 1.0, 0.0], false),
+        (2.0 * above, [0.0, -1.0, 0.0], false),
+    ] {
+        stage.config.sun.direction = sun;
+        let both = traced(&mut stage, &pose, look_at(above, target, 20.0));
+        assert_eq!(traced_fault(&both), None);
+        assert_eq!(both[0].rays > 0, sends);
+        stage.config.shadows.compact_rays = true;
+        let picture = stage.draw(&pose, look_at(above, target, 20.0));
+        stage.renderer.collect(&gpu);
+        let stats = stage.renderer.stats();
+        assert_eq!((stats.tiles, stats.sending_tiles > 0), (15 * 10, sends));
+        assert!(stats.sending_tiles < 15 * 10 / 2 && picture.len() == 4 * 120 * 80);
+    }
+    // Without a light there is nothing to list.
+    stage.config.sun.enabled = Switch::Off;
+    stage.config.shadows.compact_rays = true;
+    stage.draw(&pose, look_at(above, Vec3::ZERO, 20.0));
+    stage.renderer.collect(&gpu);
+    gpu.check().unwrap();
+    let stats = stage.renderer.stats();
+    assert_eq!((stats.rays, stats.tiles), (0, 0));
+}
+
+#[test]
+fn the_comparer_of_traced_rays_can_fail() {
+    let traced = |word, nodes, rays| Traced {
+        visibility: vec![0, word],
+        cost: vec![[nodes, 1.0, 0.0, 1.0]],
+        rays,
+    };
+    let fault = |other| traced_fault(&[traced(3, 2.0, 2), other]);
+    assert_eq!(fault(traced(3, 2.0, 2)), None);
+    assert!(
+        fault(traced(1, 2.0, 2)).is_some(),
+        "other visibility passes"
+    );
+    assert!(fault(traced(3, 3.0, 2)).is_some(), "another cost passes");
+    assert!(
+        fault(traced(3, 2.0, 3)).is_some(),
+        "another number of rays passes"
+    );
+}
+
+#[test]
+fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
+    let gpu = portable_gpu();
+    let mut scene = shadow_scene(1.0, Vec3::ZERO);
+    add_lights(&mut scene, 33);
+    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    stage.draw(&pose, view);
+    let input = canopy::render::FrameInput {
+        scene: &scene,
+        buffers: &stage.buffers,
+        pose: &pose,
+        view,
+        config: &stage.config,
+        exposure_ev: 0.0,
+        channel: Channel::Lit,
+        size: [4096, 2560],
+    };
+    let mut encoder = gpu.encoder("test");
+    let picture = canopy::gpu::pass::target(
+        &gpu,
+        "picture",
+        [1, 1],
+        wgpu::TextureFormat::Rgba8Unorm,
+        wgpu::TextureUsages::RENDER_ATTACHMENT,
+    );
+    let target = picture.create_view(&wgpu::TextureViewDescriptor::default());
+    let refused = stage.renderer.record(&gpu, &mut encoder, &input, &target);
+    let message = refused.unwrap_err().to_string();
+    assert!(
+        message.starts_with(
+            "shadow rays for 4096 × 2560 pixels and 33 lights: 160.0 MiB needed, 128.0 MiB allowed"
+        ),
+        "{message}"
+    );
+}
+
 /// A floor below a card with a round hole.
 fn cutout_scene() -> Scene {
     let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0);

@@ -8,7 +8,7 @@ use bvh::{
 use canopy::{
     Result,
     accel::{
-        Geometry, Lbvh, Tree,
+        Codes, Geometry, Lbvh, Tree, Work,
         trace::{Query, Ray, Trace},
     },
     config::Config,
@@ -59,7 +59,7 @@ impl Canopy {
 
     /// The triangles on the device, and room for their tree, which is not built yet.
     pub(crate) fn tree(&self, triangles: &Triangles) -> Result<Tree> {
-        let storage = wgpu::BufferUsages::STORAGE;
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let positions: Vec<[f32; 3]> = triangles.iter().flatten().map(Vec3::to_array).collect();
         let count = triangles.len() as u32;
         let indices: Vec<u32> = (0..3 * count).collect();
@@ -74,7 +74,7 @@ impl Canopy {
                 first_vertex: 0,
             }],
         };
-        let tree = self.lbvh.tree(&self.gpu, &geometry)?;
+        let tree = self.lbvh.tree(&self.gpu, &geometry, Codes::Bits30)?;
         self.gpu.wait()?;
         Ok(tree)
     }
@@ -83,8 +83,11 @@ impl Canopy {
     pub(crate) fn build(&mut self, tree: &Tree) -> Result<(Option<f64>, f64)> {
         let start = Instant::now();
         let mut encoder = self.gpu.encoder("build");
-        self.lbvh
-            .record(&mut self.profiler.scope("build", &mut encoder), tree);
+        self.lbvh.record(
+            &mut self.profiler.scope("build", &mut encoder),
+            tree,
+            Work::Rebuild,
+        );
         self.profiler.submit(&self.gpu, encoder);
         self.gpu.wait()?;
         let wall_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -1,24 +1,24 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
-// in   G-buffer, visibility or shadow maps, cost, hdr, triangle_info
+// in   G-buffer, what shadow rays found and took or shadow maps, hdr, triangle_info
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
 // One thread per pixel. The numbers of the channels are those of `render::Channel`.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/shadow_map.wgsl"
+#import "common/shadow_words.wgsl"
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
 @group(1) @binding(1) var normal_texture: texture_2d<u32>;
 @group(1) @binding(2) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(3) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(4) var ids_texture: texture_2d<u32>;
-@group(1) @binding(5) var visibility_texture: texture_2d_array<u32>;
-@group(1) @binding(6) var cost_texture: texture_2d<u32>;
-@group(1) @binding(7) var hdr_texture: texture_2d<f32>;
-@group(1) @binding(8) var<storage, read> triangle_info: array<vec2u>;
-@group(1) @binding(9) var<uniform> params: ChannelParams;
-@group(1) @binding(10) var channel_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(5) var hdr_texture: texture_2d<f32>;
+@group(1) @binding(6) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(7) var<storage, read> triangle_info: array<vec2u>;
+@group(1) @binding(8) var<uniform> params: ChannelParams;
+@group(1) @binding(9) var channel_out: texture_storage_2d<rgba32float, write>;
 
 struct ChannelParams {
     channel: u32,
@@ -32,7 +32,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
         return 1.0;
     }
     if frame.shadow_mode == SHADOWS_RAYS {
-        return f32(textureLoad(visibility_texture, pixel, 0, 0).r & 1u);
+        return f32(shadow_words[shadow_word(0u, pixel)] & 1u);
     }
     let sample = light_sample(lights[0], s.position);
     if !light_reaches(sample) || dot(s.normal, sample.to_light) <= 0.0 {
@@ -75,9 +75,11 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case 10u: { value = vec3f(f32(info.y)); }
             case 11u: { value = vec3f(shadow(pixel, s)); }
             case 12u: {
-                // Only rays have a cost; what an earlier frame left is not this one's.
-                let cost = textureLoad(cost_texture, pixel, 0).r;
-                value = select(vec3f(0.0), vec3f(f32(cost & 0xffffu), f32(cost >> 16u), 0.0), frame.shadow_mode == SHADOWS_RAYS);
+                // Only rays have a cost.
+                if frame.shadow_mode == SHADOWS_RAYS {
+                    let cost = shadow_cost_word(pixel);
+                    value = vec3f(f32(shadow_words[cost]), f32(shadow_words[cost + 1u]), 0.0);
+                }
             }
             default: {}
         }

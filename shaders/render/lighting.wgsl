@@ -1,24 +1,24 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, lights, visibility (rays) or shadow maps
+// in   G-buffer, lights, what shadow rays found or shadow maps
 // out  hdr: linear radiance; alpha 1 on surfaces, 0 on the background
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/brdf.wgsl"
 #import "common/shadow_map.wgsl"
+#import "common/shadow_words.wgsl"
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
 @group(1) @binding(1) var normal_texture: texture_2d<u32>;
 @group(1) @binding(2) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(3) var emissive_texture: texture_2d<u32>;
-@group(1) @binding(4) var visibility_texture: texture_2d_array<u32>;
+@group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
 
 fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
     if frame.shadow_mode == SHADOWS_RAYS {
-        let word = textureLoad(visibility_texture, pixel, i / 32u, 0).r;
-        return f32((word >> (i % 32u)) & 1u);
+        return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
     }
     if frame.shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, s.position, s.normal);

@@ -1,45 +1,74 @@
-// shadow_rays: one shadow ray per pixel and light.
+// shadow_rays: shadow rays through the trees.
 //
-// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1)
-// out  visibility: bit i % 32 of layer i / 32 is set where light i arrives; cost: nodes (with rows of the TLAS) and triangles visited,
-//      16 bits each, at most 65,535;
-//      ray_count: rays sent, added to what it held
-// One thread per pixel, in tiles of 8 × 8. No ray is sent to a light that is out of range, that the surface is turned away from as shaded, or
-// that its triangle is turned away from. Threads of different workgroups meet only in atomicAdd.
+// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1); for `shadow_rays` the list of a batch, made by
+//      shadow_classify
+// out  shadow_words: a bit where a light arrives, the cost of finding out, and rays sent (common/shadow_words.wgsl)
+// shadow_rays: a thread per entry of the list; bits and cost are added to words that were zero before the first batch, because rays of one pixel
+// may end at the same time. shadow_rays_by_pixel: a thread per pixel, in tiles of 8 × 8, writes all of its words. Threads of different
+// workgroups meet only in atomicOr and atomicAdd.
+#import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/ray_list.wgsl"
 #import "common/shadow_ray.wgsl"
+#import "common/shadow_words.wgsl"
 
 @group(3) @binding(0) var position_texture: texture_2d<f32>;
 @group(3) @binding(1) var normal_texture: texture_2d<u32>;
 @group(3) @binding(2) var ids_texture: texture_2d<u32>;
-@group(3) @binding(3) var visibility_out: texture_storage_2d_array<r32uint, write>;
-@group(3) @binding(4) var cost_out: texture_storage_2d<r32uint, write>;
-@group(3) @binding(5) var<storage, read_write> ray_count: atomic<u32>;
+@group(3) @binding(3) var<storage, read_write> shadow_words: array<atomic<u32>>;
+@group(3) @binding(4) var list_texture: texture_2d<u32>;
+@group(3) @binding(5) var<uniform> batch: RayBatch;
+// Workgroups, and the number of entries: a uniform, because eight storage buffers are bound already.
+@group(3) @binding(6) var<uniform> arguments: vec4u;
+
+@compute @workgroup_size(RAY_BLOCK)
+fn shadow_rays(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let ray = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
+    if ray >= arguments.w {
+        return;
+    }
+    let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
+    let light = entry >> 24u;
+    let place = entry & 0xffffffu;
+    let pixel = vec2u(place % frame.size.x, batch.first_row + place / frame.size.x);
+    let start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, textureLoad(position_texture, pixel, 0).xyz);
+    if shadow_ray_arrives(start, light_sample(lights[light], start.position)) {
+        atomicOr(&shadow_words[shadow_word(light, pixel)], 1u << (light % 32u));
+    }
+    let cost = shadow_cost_word(pixel);
+    atomicAdd(&shadow_words[cost], bvh_nodes_visited);
+    atomicAdd(&shadow_words[cost + 1u], bvh_triangles_visited);
+}
 
 var<workgroup> rays_of_group: atomic<u32>;
 
 @compute @workgroup_size(8, 8)
-fn shadow_rays(@builtin(global_invocation_id) pixel: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn shadow_rays_by_pixel(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         atomicStore(&rays_of_group, 0u);
     }
     workgroupBarrier();
     var rays = 0u;
-    if all(pixel.xy < frame.size) {
-        let texel = textureLoad(position_texture, pixel.xy, 0);
+    let pixel = id.xy;
+    if all(pixel < frame.size) {
+        let texel = textureLoad(position_texture, pixel, 0);
         let surface = texel.w != 0.0;
         var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = shadow_ray_start(textureLoad(ids_texture, pixel.xy, 0).r - 1u, texel.xyz);
-            normal = octahedral_unpack(textureLoad(normal_texture, pixel.xy, 0).r);
+            start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, texel.xyz);
+            normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
-        for (var first = 0u; first < max(frame.light_count, 1u); first += 32u) {
+        for (var first = 0u; first < frame.light_count; first += 32u) {
             var word = 0u;
             if surface {
                 for (var i = first; i < min(frame.light_count, first + 32u); i++) {
                     let sample = light_sample(lights[i], start.position);
-                    if !light_reaches(sample) || dot(normal, sample.to_light) <= 0.0 || dot(start.geometric_normal, sample.to_light) <= 0.0 {
+                    if !shadow_ray_needed(start, normal, sample) {
                         continue;
                     }
                     rays++;
@@ -48,14 +77,15 @@ fn shadow_rays(@builtin(global_invocation_id) pixel: vec3u, @builtin(local_invoc
                     }
                 }
             }
-            textureStore(visibility_out, pixel.xy, first / 32u, vec4u(word, 0u, 0u, 0u));
+            atomicStore(&shadow_words[shadow_word(first, pixel)], word);
         }
-        let cost = min(bvh_nodes_visited, 0xffffu) | (min(bvh_triangles_visited, 0xffffu) << 16u);
-        textureStore(cost_out, pixel.xy, vec4u(cost, 0u, 0u, 0u));
+        let cost = shadow_cost_word(pixel);
+        atomicStore(&shadow_words[cost], bvh_nodes_visited);
+        atomicStore(&shadow_words[cost + 1u], bvh_triangles_visited);
     }
     atomicAdd(&rays_of_group, rays);
     workgroupBarrier();
     if thread == 0u {
-        atomicAdd(&ray_count, atomicLoad(&rays_of_group));
+        atomicAdd(&shadow_words[SHADOW_RAYS_SENT], atomicLoad(&rays_of_group));
     }
 }

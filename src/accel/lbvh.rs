@@ -539,9 +539,8 @@ impl Lbvh {
     /// dispatches ([`Tree::dispatches`]), no readback, no wait.
     pub fn record(&self, scope: &mut Scope<'_>, tree: &Tree, work: Work) {
         let mut scope = scope.scope("lbvh");
-        for array in &tree.geometry {
-            array.publish(&mut scope, u32::MAX);
-        }
+        let [positions, indices, info] = &tree.geometry;
+        publish(&mut scope, &[positions, indices, info]);
         tree.clear_bounds(&mut scope);
         let mut dispatches = 0;
         let mut stage = |scope: &mut Scope<'_>, name: &str, pipeline, group, groups| {
@@ -656,8 +655,7 @@ impl Lbvh {
             _ => {}
         }
         tree.dispatches.set(dispatches + sorting);
-        tree.triangles.publish(&mut scope, u32::MAX);
-        tree.nodes.publish(&mut scope, u32::MAX);
+        publish(&mut scope, &[&tree.triangles, &tree.nodes]);
     }
 }
 
@@ -808,6 +806,16 @@ pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
         room.min(10)
     } else {
         10
+    }
+}
+
+/// Lets shaders read all of `arrays`, in a scope that tells the time of it where that is work.
+fn publish(scope: &mut Scope<'_>, arrays: &[&Array]) {
+    if arrays.iter().any(|array| array.has_texture()) {
+        let mut scope = scope.scope("publish");
+        for array in arrays {
+            array.publish(&mut scope, array.len());
+        }
     }
 }
 

@@ -255,6 +255,8 @@ impl Shot {
             "tree_nodes": stats.nodes,
             "lights": stats.lights,
             "rays": stats.rays,
+            "tiles": stats.tiles,
+            "sending_tiles": stats.sending_tiles,
             "tree_dispatches": stats.tree_dispatches,
             "exposure_ev": self.exposure_ev,
             "warnings": self.scene.warnings,

@@ -73,6 +73,11 @@ impl Array {
         self.len == 0
     }
 
+    /// Whether shaders read it from a texture, which [`Array::publish`] fills.
+    pub fn has_texture(&self) -> bool {
+        self.texture.is_some()
+    }
+
     /// What is written.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer

@@ -28,6 +28,14 @@ pub const GROW_SEGMENTS: u32 = 192;
 
 /// Entries of the stack of the traversal that `canopy bench trace` measures by.
 pub const BASELINE_STACK: u32 = 96;
+/// Lights of a batch of shadow rays.
+pub const RAY_BATCH_LIGHTS: u32 = 16;
+/// Threads of a workgroup that traces a list of rays.
+pub const RAY_BLOCK: u32 = 64;
+/// Entries in a row of the texture that holds the list of shadow rays.
+pub const RAY_LIST_WIDTH: u32 = 4096;
+/// Words of counts in front of what shadow rays leave behind.
+pub const SHADOW_HEADER: u32 = 2;
 
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
@@ -37,6 +45,10 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("GROW_SEGMENTS", GROW_SEGMENTS),
     ("LIGHT_LIMIT", LIGHT_LIMIT),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
+    ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
+    ("RAY_BLOCK", RAY_BLOCK),
+    ("RAY_LIST_WIDTH", RAY_LIST_WIDTH),
+    ("SHADOW_HEADER", SHADOW_HEADER),
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
     ("SORT_BLOCK", SORT_BLOCK),
     ("SORT_ROUNDS", SORT_ROUNDS),
@@ -240,6 +252,22 @@ gpu_structs! {
         run: u32,
         /// Digits that one dispatch of sort_small takes.
         digits: u32,
+    }
+    /// Shadow rays that are listed and traced together: of all pixels in a band of rows, to some lights.
+    RayBatch {
+        first_row: u32,
+        first_light: u32,
+        /// At most [`RAY_BATCH_LIGHTS`].
+        light_count: u32,
+    }
+    /// How many rays of a batch are sent.
+    RayArguments {
+        /// Arguments of the indirect dispatch that traces them.
+        groups: [u32; 3],
+        rays: u32,
+        /// Tiles of 8 × 8 pixels that send them.
+        tiles: u32,
+        _pad: [u32; 3],
     }
     /// What the tone mapper needs.
     TonemapParams {

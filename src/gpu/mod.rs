@@ -70,7 +70,10 @@ impl Gpu {
 
     /// Opens `adapter`.
     pub fn open(adapter: &wgpu::Adapter, tier: Tier) -> Result<Self> {
-        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP;
+        // Timestamps between passes tell the time of copies too.
+        let wanted = wgpu::Features::TIMESTAMP_QUERY
+            | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+            | wgpu::Features::SUBGROUP;
         let (required_features, required_limits) = match tier {
             Tier::Adapter => (adapter.features() & wanted, adapter.limits()),
             Tier::Portable => (wgpu::Features::empty(), wgpu::Limits::default()),

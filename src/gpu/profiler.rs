@@ -117,12 +117,13 @@ impl Profiler {
 }
 
 /// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its own: it lasts from the first
-/// to the last of theirs.
+/// to the last of theirs. A pass that runs more than once, a batch each time, has one row.
 fn flatten(
     scopes: &[wgpu_profiler::GpuTimerQueryResult],
     depth: usize,
     out: &mut Vec<PassTiming>,
 ) -> Option<std::ops::Range<f64>> {
+    let first = out.len();
     let mut whole: Option<std::ops::Range<f64>> = None;
     for scope in scopes {
         let place = out.len();
@@ -131,13 +132,23 @@ fn flatten(
             continue;
         };
         let last_ms = (time.end - time.start).max(0.0) * 1e3;
-        let timing = PassTiming {
-            name: scope.label.clone(),
-            depth,
-            last_ms,
-            average_ms: last_ms,
-        };
-        out.insert(place, timing);
+        let is_pass = out.len() == place;
+        let mut siblings = out[first..].iter_mut().filter(|known| known.depth == depth);
+        match siblings.find(|known| is_pass && known.name == scope.label) {
+            Some(earlier) => {
+                earlier.last_ms += last_ms;
+                earlier.average_ms += last_ms;
+            }
+            None => out.insert(
+                place,
+                PassTiming {
+                    name: scope.label.clone(),
+                    depth,
+                    last_ms,
+                    average_ms: last_ms,
+                },
+            ),
+        }
         whole = Some(whole.map_or(time.clone(), |whole| {
             whole.start.min(time.start)..whole.end.max(time.end)
         }));

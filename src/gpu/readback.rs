@@ -1,4 +1,4 @@
-//! A number that the GPU counts and the CPU learns some frames later, without a wait.
+//! Numbers that the GPU counts and the CPU learns some frames later, without a wait.
 
 use super::Gpu;
 use std::sync::{
@@ -14,52 +14,42 @@ const RECORDED: u32 = 1;
 const MAPPING: u32 = 2;
 const READY: u32 = 3;
 
-/// One `u32` in a storage buffer of its own.
+/// The first `N` words of a buffer.
 #[derive(Debug)]
-pub struct Counter {
-    buffer: wgpu::Buffer,
+pub struct Counters<const N: usize> {
     slots: Vec<(wgpu::Buffer, Arc<AtomicU32>)>,
-    last: u32,
+    last: [u32; N],
 }
 
-impl Counter {
-    /// A counter of the name.
+impl<const N: usize> Counters<N> {
+    /// Counters of the name.
     pub fn new(gpu: &Gpu, label: &str) -> Self {
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
         let staging = || {
             gpu.buffer(
                 label,
-                4,
+                4 * N as u64,
                 wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             )
         };
         Self {
-            buffer: gpu.buffer(label, 4, usage),
             slots: (0..SLOTS).map(|_| (staging(), Arc::default())).collect(),
-            last: 0,
+            last: [0; N],
         }
     }
 
-    /// What the GPU counts in.
-    pub fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
-    }
-
-    /// The last value that has come back.
-    pub fn last(&self) -> u32 {
+    /// The last values that have come back.
+    pub fn last(&self) -> [u32; N] {
         self.last
     }
 
-    /// Copies the count as it stands, unless all copies are still under way.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+    /// Copies the counts as they stand in `buffer`, unless all copies are still under way.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
         if let Some((staging, state)) = self
             .slots
             .iter()
             .find(|(_, state)| state.load(Ordering::Acquire) == FREE)
         {
-            encoder.copy_buffer_to_buffer(&self.buffer, 0, staging, 0, 4);
+            encoder.copy_buffer_to_buffer(buffer, 0, staging, 0, 4 * N as u64);
             state.store(RECORDED, Ordering::Release);
         }
     }
@@ -81,8 +71,10 @@ impl Counter {
                         });
                 }
                 READY => {
-                    if let Ok(bytes) = staging.slice(..4).get_mapped_range() {
-                        self.last = bytemuck::pod_read_unaligned(&bytes);
+                    if let Ok(bytes) = staging.slice(..4 * N as u64).get_mapped_range() {
+                        for (last, word) in self.last.iter_mut().zip(bytes.chunks_exact(4)) {
+                            *last = bytemuck::pod_read_unaligned(word);
+                        }
                     }
                     staging.unmap();
                     state.store(FREE, Ordering::Release);

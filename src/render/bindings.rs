@@ -48,7 +48,7 @@ impl Layouts {
                 ],
             ),
             tree: crate::accel::Tree::layout(gpu, RAYS),
-            // Eight storage buffers a stage: frames are for vertices alone, so that rays have room for the trees and a counter.
+            // Eight storage buffers a stage: frames are for vertices alone, so that rays have room for the trees and what they find.
             scene: pass::layout(
                 gpu,
                 "scene",

@@ -31,9 +31,8 @@ impl ChannelPass {
                 Binding::Uint,
                 Binding::Uint,
                 Binding::Uint,
-                Binding::UintArray,
-                Binding::Uint,
                 Binding::Float,
+                Binding::Read,
                 Binding::Read,
                 Binding::Uniform,
                 Binding::Store(wgpu::TextureFormat::Rgba32Float),
@@ -70,13 +69,12 @@ impl ChannelPass {
             &targets.albedo,
             &targets.emissive,
             &targets.ids,
-            &targets.visibility,
-            &targets.cost,
             &targets.hdr,
         ];
         let mut resources: Vec<_> = views
             .map(|target| wgpu::BindingResource::TextureView(&target.view))
             .into();
+        resources.push(targets.shadow_words.as_entire_binding());
         resources.push(buffers.triangle_info.as_entire_binding());
         resources.push(params.as_entire_binding());
         resources.push(wgpu::BindingResource::TextureView(&targets.channel.view));

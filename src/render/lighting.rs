@@ -32,7 +32,7 @@ impl Lighting {
                 Binding::Uint,
                 Binding::Uint,
                 Binding::Uint,
-                Binding::UintArray,
+                Binding::Read,
                 Binding::Store(HDR_FORMAT),
             ],
         );
@@ -59,15 +59,13 @@ impl Lighting {
             &targets.normal,
             &targets.albedo,
             &targets.emissive,
-            &targets.visibility,
-            &targets.hdr,
         ];
-        let group = pass::bind_group(
-            gpu,
-            "lighting",
-            &self.layout,
-            &views.map(|target| wgpu::BindingResource::TextureView(&target.view)),
-        );
+        let mut resources: Vec<_> = views
+            .map(|target| wgpu::BindingResource::TextureView(&target.view))
+            .into();
+        resources.push(targets.shadow_words.as_entire_binding());
+        resources.push(wgpu::BindingResource::TextureView(&targets.hdr.view));
+        let group = pass::bind_group(gpu, "lighting", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("lighting");
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, frame, &[]);

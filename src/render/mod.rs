@@ -10,7 +10,9 @@ pub mod lighting;
 pub mod lights;
 pub mod materials;
 pub mod mipmap;
+pub mod ray_list;
 pub mod scene_buffers;
+pub mod shadow_classify;
 pub mod shadow_map;
 pub mod shadow_rays;
 pub mod targets;
@@ -24,7 +26,9 @@ use crate::{
     config::{Config, ShadowMode},
     gpu::{
         Gpu,
+        layout::SHADOW_HEADER,
         profiler::{PassTiming, Profiler, Stopwatch},
+        readback::Counters,
     },
     scene::{Pose, Projection, Scene, bounds::Aabb},
 };
@@ -34,10 +38,11 @@ use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
 use lighting::Lighting;
+use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
 use shadow_rays::ShadowRays;
 use std::sync::Arc;
-use targets::Targets;
+use targets::{Shape, Targets};
 use tonemap::Tonemap;
 
 /// Where the picture is taken from.
@@ -163,6 +168,10 @@ pub struct FrameStats {
     pub lights: u32,
     /// Shadow rays of the last frame whose count has come back.
     pub rays: u64,
+    /// Tiles of 8 × 8 pixels that were asked for shadow rays, once for each batch of lights; 0 where rays are not compacted.
+    pub tiles: u32,
+    /// Those of them that sent any; of the last frame whose count has come back.
+    pub sending_tiles: u32,
     /// Compute dispatches that regrow the trees.
     pub tree_dispatches: u32,
 }
@@ -200,7 +209,10 @@ pub struct Renderer {
     uniforms: FrameUniforms,
     gbuffer: GBuffer,
     shadow_map: ShadowMap,
+    shadow_classify: ShadowClassify,
     shadow_rays: ShadowRays,
+    /// Shadow rays, and tiles that sent them.
+    counters: Counters<{ SHADOW_HEADER as usize }>,
     lighting: Lighting,
     blend: Blend,
     channel: ChannelPass,
@@ -210,8 +222,6 @@ pub struct Renderer {
     stats: FrameStats,
     /// Group 0 of the last frame, for reading its channels.
     frame: Option<wgpu::BindGroup>,
-    /// Whether that frame sent rays.
-    traces: bool,
 }
 
 impl Renderer {
@@ -223,16 +233,17 @@ impl Renderer {
             uniforms: FrameUniforms::new(gpu),
             gbuffer: GBuffer::new(gpu, layouts)?,
             shadow_map: ShadowMap::new(gpu, layouts)?,
+            shadow_classify: ShadowClassify::new(gpu, layouts)?,
             shadow_rays: ShadowRays::new(gpu, layouts)?,
+            counters: Counters::new(gpu, "shadow_rays.counters"),
             lighting: Lighting::new(gpu, layouts)?,
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
             profiler: Profiler::new(gpu)?,
-            targets: Targets::new(gpu, [1, 1], 0),
+            targets: Targets::new(gpu, Shape::default()),
             stats: FrameStats::default(),
             frame: None,
-            traces: false,
             uploader: Arc::new(uploader),
         })
     }
@@ -260,7 +271,13 @@ impl Renderer {
             ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds)?,
             ShadowMode::Off | ShadowMode::Rays => Vec::new(),
         };
-        self.resize(gpu, input.size, lights.len() as u32)?;
+        let traces = shadows.mode == ShadowMode::Rays;
+        let shape = Shape {
+            size: input.size,
+            traced_lights: traces.then_some(lights.len() as u32),
+            compact: shadows.compact_rays,
+        };
+        self.resize(gpu, shape)?;
         let targets = &self.targets;
         let frame = self.uniforms.write(
             gpu,
@@ -288,8 +305,39 @@ impl Renderer {
                 shadows.blended_cast,
             ),
             ShadowMode::Rays => {
-                self.shadow_rays
-                    .record(gpu, &mut scope, &frame, input.buffers, targets);
+                if shadows.compact_rays {
+                    scope.clear_buffer(&targets.shadow_words, 0, None);
+                    scope.clear_buffer(&targets.ray_list.arguments, 0, None);
+                    for batch in &targets.ray_list.batches {
+                        self.shadow_classify.record(
+                            gpu,
+                            &mut scope,
+                            &frame,
+                            input.buffers,
+                            targets,
+                            batch,
+                        );
+                        self.shadow_rays.record(
+                            gpu,
+                            &mut scope,
+                            &frame,
+                            input.buffers,
+                            targets,
+                            batch,
+                        );
+                    }
+                } else {
+                    let header = 4 * u64::from(SHADOW_HEADER);
+                    scope.clear_buffer(&targets.shadow_words, 0, Some(header));
+                    self.shadow_rays.record_by_pixel(
+                        gpu,
+                        &mut scope,
+                        &frame,
+                        input.buffers,
+                        targets,
+                    );
+                }
+                self.counters.record(&mut scope, &targets.shadow_words);
             }
         }
         self.lighting.record(gpu, &mut scope, &frame, targets);
@@ -312,7 +360,6 @@ impl Renderer {
         drop(scope);
 
         self.frame = Some(frame);
-        self.traces = shadows.mode == ShadowMode::Rays;
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
             cpu_record_ms: stopwatch.ms(),
@@ -327,6 +374,8 @@ impl Renderer {
                 .sum(),
             lights: lights.len() as u32,
             rays: 0,
+            tiles: targets.ray_list.tiles(),
+            sending_tiles: 0,
             tree_dispatches: input.buffers.tree.dispatches(),
         };
         Ok(())
@@ -340,12 +389,13 @@ impl Renderer {
 
     /// Takes in timings and counts that have come back.
     pub fn collect(&mut self, gpu: &Gpu) {
-        self.shadow_rays.ray_count.collect();
+        self.counters.collect();
         self.profiler.collect(gpu);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
-        if self.traces {
-            self.stats.rays = u64::from(self.shadow_rays.ray_count.last());
+        if self.targets.shape.traced_lights.is_some() {
+            let [rays, sending_tiles] = self.counters.last();
+            (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
         }
     }
 
@@ -408,8 +458,17 @@ impl Renderer {
         })
     }
 
-    /// Makes the targets anew when the picture's size, or the number of words that its lights need, has changed.
-    fn resize(&mut self, gpu: &Gpu, size: [u32; 2], lights: u32) -> Result<()> {
+    /// Where the lights of the last frame arrived, waiting for it: bit i % 32 of word (i / 32 · height + y) · width + x is set where
+    /// shadow rays found light i. Empty when the frame sent none.
+    pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.targets.shadow_words)?);
+        let count = self.targets.shape.visibility_words() as usize;
+        Ok(words[SHADOW_HEADER as usize..][..count].to_vec())
+    }
+
+    /// Makes the targets anew when the picture's size, or what its shadow rays need, has changed.
+    fn resize(&mut self, gpu: &Gpu, shape: Shape) -> Result<()> {
+        let size = shape.size;
         let allowed = gpu.limits.max_texture_dimension_2d;
         if size[0].max(size[1]) > allowed {
             let needed = format!("{} × {} pixels", size[0], size[1]);
@@ -420,8 +479,9 @@ impl Renderer {
                 by: format!("texture limit of {}", gpu.info.name),
             });
         }
-        if (self.targets.size, self.targets.visibility_layers) != (size, Targets::layers(lights)) {
-            let targets = gpu.catch(|| Targets::new(gpu, size, lights));
+        if self.targets.shape != shape {
+            shape.check(gpu)?;
+            let targets = gpu.catch(|| Targets::new(gpu, shape));
             self.targets = targets.map_err(|e| {
                 let picture = format!("{} × {} pixels", size[0], size[1]);
                 Error::Gpu(format!(

@@ -1,13 +1,12 @@
-//! `shadow_rays`: one shadow ray per pixel and light, through the trees.
+//! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
 
-use super::{bindings::Layouts, scene_buffers::SceneBuffers, targets::Targets};
+use super::{bindings::Layouts, ray_list::Batch, scene_buffers::SceneBuffers, targets::Targets};
 use crate::{
-    Result,
+    Error, Result,
     gpu::{
         Gpu,
         pass::{self, Binding},
         profiler::Scope,
-        readback::Counter,
         shader,
     },
 };
@@ -15,39 +14,42 @@ use crate::{
 /// The pass.
 #[derive(Debug)]
 pub struct ShadowRays {
+    listed: Road,
+    by_pixel: Road,
+}
+
+#[derive(Debug)]
+struct Road {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
-    /// Rays sent by the last frame whose count has come back.
-    pub ray_count: Counter,
 }
 
 impl ShadowRays {
     /// Compiles it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let r32uint = wgpu::TextureFormat::R32Uint;
-        let layout = pass::compute_layout(
-            gpu,
-            "shadow_rays",
-            &[
-                Binding::Float,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::StoreArray(r32uint),
-                Binding::Store(r32uint),
-                Binding::Write,
-            ],
-        );
         let module = shader::module(gpu, "render/shadow_rays.wgsl")?;
-        let layouts = [&layouts.frame, &layouts.tree, &layouts.scene, &layout];
-        let pipeline = pass::compute_pipeline_with(gpu, &module, "shadow_rays", Some(&layouts))?;
+        let road = |entry, bindings: &[Binding]| {
+            let layout = pass::compute_layout(gpu, entry, bindings);
+            let layouts = [&layouts.frame, &layouts.tree, &layouts.scene, &layout];
+            let pipeline = pass::compute_pipeline_with(gpu, &module, entry, Some(&layouts))?;
+            Ok::<_, Error>(Road { pipeline, layout })
+        };
+        let bindings = [
+            Binding::Float,
+            Binding::Uint,
+            Binding::Uint,
+            Binding::Write,
+            Binding::Uint,
+            Binding::Uniform,
+            Binding::Uniform,
+        ];
         Ok(Self {
-            pipeline,
-            layout,
-            ray_count: Counter::new(gpu, "shadow_rays.ray_count"),
+            listed: road("shadow_rays", &bindings)?,
+            by_pixel: road("shadow_rays_by_pixel", &bindings[..4])?,
         })
     }
 
-    /// Traces the G-buffer's pixels; `targets` take visibility and cost.
+    /// Traces the rays of `batch`, which the list of `targets` holds.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -55,31 +57,58 @@ impl ShadowRays {
         frame: &wgpu::BindGroup,
         buffers: &SceneBuffers,
         targets: &Targets,
+        batch: &Batch,
     ) {
-        scope.clear_buffer(self.ray_count.buffer(), 0, None);
-        let views = [
-            &targets.position,
-            &targets.normal,
-            &targets.ids,
-            &targets.visibility,
-            &targets.cost,
-        ];
+        let list = &targets.ray_list;
+        let [params, arguments] = list.bindings(batch);
+        let entries = wgpu::BindingResource::TextureView(&list.entries.view);
+        let own = [entries, params, arguments];
+        let mut pass = scope.scoped_compute_pass("shadow_rays");
+        self.listed
+            .bind(gpu, &mut pass, frame, buffers, targets, &own);
+        pass.dispatch_workgroups_indirect(&list.arguments, batch.offset);
+    }
+
+    /// Traces a ray for every pixel and light.
+    pub fn record_by_pixel(
+        &self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        frame: &wgpu::BindGroup,
+        buffers: &SceneBuffers,
+        targets: &Targets,
+    ) {
+        let mut pass = scope.scoped_compute_pass("shadow_rays");
+        self.by_pixel
+            .bind(gpu, &mut pass, frame, buffers, targets, &[]);
+        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+    }
+}
+
+impl Road {
+    /// Binds what both roads read and write, then `own`.
+    fn bind(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        frame: &wgpu::BindGroup,
+        buffers: &SceneBuffers,
+        targets: &Targets,
+        own: &[wgpu::BindingResource<'_>],
+    ) {
+        let views = [&targets.position, &targets.normal, &targets.ids];
         let mut resources: Vec<_> = views
             .map(|target| wgpu::BindingResource::TextureView(&target.view))
             .into();
-        resources.push(self.ray_count.buffer().as_entire_binding());
+        resources.push(targets.shadow_words.as_entire_binding());
+        resources.extend_from_slice(own);
         let group = pass::bind_group(gpu, "shadow_rays", &self.layout, &resources);
+        pass.set_pipeline(&self.pipeline);
+        for (index, group) in [frame, &buffers.tree_group, &buffers.scene_group, &group]
+            .into_iter()
+            .enumerate()
         {
-            let mut pass = scope.scoped_compute_pass("shadow_rays");
-            pass.set_pipeline(&self.pipeline);
-            for (index, group) in [frame, &buffers.tree_group, &buffers.scene_group, &group]
-                .into_iter()
-                .enumerate()
-            {
-                pass.set_bind_group(index as u32, group, &[]);
-            }
-            pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+            pass.set_bind_group(index as u32, group, &[]);
         }
-        self.ray_count.record(scope);
     }
 }

@@ -1,7 +1,11 @@
-//! What depends on the size of the picture: the G-buffer, visibility, cost, radiance.
+//! What depends on the size of the picture: the G-buffer, what shadow rays need and find, radiance.
 
-use crate::gpu::{Gpu, pass};
-use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+use super::ray_list::RayList;
+use crate::{
+    Result,
+    gpu::{Gpu, layout::SHADOW_HEADER, pass},
+};
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Formats of the G-buffer's targets, in the order of `GBufferTexel` in common/gbuffer.wgsl.
 pub const GBUFFER_FORMATS: [Format; 5] = [
@@ -25,13 +29,62 @@ pub struct Target {
     pub view: wgpu::TextureView,
 }
 
+impl Target {
+    /// A texture of one level and layer.
+    pub fn new(gpu: &Gpu, label: &str, size: [u32; 2], format: Format, usage: Usage) -> Self {
+        let texture = pass::target(gpu, label, size, format, usage);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor {
+            label: Some(label),
+            ..Default::default()
+        });
+        Self { texture, view }
+    }
+}
+
+/// What targets are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shape {
+    /// Pixels.
+    pub size: [u32; 2],
+    /// Lights to which shadow rays are sent, where they are sent.
+    pub traced_lights: Option<u32>,
+    /// Whether those rays are listed.
+    pub compact: bool,
+}
+
+impl Shape {
+    /// Words of visibility: a bit per light, 32 lights a layer.
+    pub fn visibility_words(self) -> u64 {
+        let layers = |lights: u32| lights.div_ceil(32).max(1);
+        u64::from(self.traced_lights.map_or(0, layers)) * self.pixels()
+    }
+
+    /// Words of `shadow_words`.
+    fn shadow_words(self) -> u64 {
+        let cost = self.traced_lights.map_or(0, |_| 2 * self.pixels());
+        u64::from(SHADOW_HEADER) + self.visibility_words() + cost
+    }
+
+    fn pixels(self) -> u64 {
+        u64::from(self.size[0]) * u64::from(self.size[1])
+    }
+
+    /// Fails when an adapter's storage bindings do not hold what shadow rays leave behind.
+    pub fn check(self, gpu: &Gpu) -> Result<()> {
+        let [width, height] = self.size;
+        let lights = self.traced_lights.unwrap_or(0);
+        let what = format!("shadow rays for {width} × {height} pixels and {lights} lights");
+        gpu.check_binding(&what, 4 * self.shadow_words())
+    }
+}
+
 /// The targets of a frame.
 #[derive(Debug)]
 pub struct Targets {
+    /// What they were made for.
+    pub shape: Shape,
     /// Pixels.
     pub size: [u32; 2],
-    /// Layers of `visibility`.
-    pub visibility_layers: u32,
     /// World position, with roughness and metalness in w.
     pub position: Target,
     /// World normal.
@@ -44,10 +97,10 @@ pub struct Targets {
     pub ids: Target,
     /// Reversed depth.
     pub depth: Target,
-    /// A bit per light, 32 lights a layer.
-    pub visibility: Target,
-    /// Nodes and triangles that the pixel's shadow rays visited.
-    pub cost: Target,
+    /// Where lights arrive, and what it took to find out: common/shadow_words.wgsl. Without shadow rays only the header.
+    pub shadow_words: wgpu::Buffer,
+    /// Shadow rays that are to be traced; without a batch where they are not listed.
+    pub ray_list: RayList,
     /// Radiance.
     pub hdr: Target,
     /// A channel as floats.
@@ -55,61 +108,30 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Makes them for pictures of `size` pixels with `lights` lights.
-    pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32) -> Self {
-        let target = |label, format, usage| {
-            let texture = pass::target(gpu, label, size, format, usage);
-            let view = texture.create_view(&wgpu::TextureViewDescriptor {
-                label: Some(label),
-                ..Default::default()
-            });
-            Target { texture, view }
-        };
+    /// Makes them.
+    pub fn new(gpu: &Gpu, shape: Shape) -> Self {
+        let size = shape.size;
+        let target = |label, format, usage| Target::new(gpu, label, size, format, usage);
         let gbuffer = |label, index: usize| {
-            target(
-                label,
-                GBUFFER_FORMATS[index],
-                Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING,
-            )
+            let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+            target(label, GBUFFER_FORMATS[index], usage)
         };
-        let visibility_layers = Self::layers(lights);
-        let visibility = {
-            let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-                label: Some("visibility"),
-                size: wgpu::Extent3d {
-                    width: size[0].max(1),
-                    height: size[1].max(1),
-                    depth_or_array_layers: visibility_layers,
-                },
-                mip_level_count: 1,
-                sample_count: 1,
-                dimension: wgpu::TextureDimension::D2,
-                format: Format::R32Uint,
-                usage: Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING,
-                view_formats: &[],
-            });
-            let view = texture.create_view(&wgpu::TextureViewDescriptor {
-                label: Some("visibility"),
-                dimension: Some(wgpu::TextureViewDimension::D2Array),
-                ..Default::default()
-            });
-            Target { texture, view }
-        };
+        let listed_lights = shape.traced_lights.filter(|_| shape.compact).unwrap_or(0);
         Self {
+            shape,
             size,
-            visibility_layers,
             position: gbuffer("position", 0),
             normal: gbuffer("normal", 1),
             albedo: gbuffer("albedo", 2),
             emissive: gbuffer("emissive", 3),
             ids: gbuffer("ids", 4),
             depth: target("depth", DEPTH_FORMAT, Usage::RENDER_ATTACHMENT),
-            visibility,
-            cost: target(
-                "cost",
-                Format::R32Uint,
-                Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING,
+            shadow_words: gpu.buffer(
+                "shadow_words",
+                4 * shape.shadow_words(),
+                Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST,
             ),
+            ray_list: RayList::new(gpu, size, listed_lights),
             hdr: target(
                 "hdr",
                 HDR_FORMAT,
@@ -121,10 +143,5 @@ impl Targets {
                 Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::COPY_SRC,
             ),
         }
-    }
-
-    /// Layers of visibility for `lights` lights.
-    pub fn layers(lights: u32) -> u32 {
-        lights.div_ceil(32).max(1)
     }
 }

@@ -95,6 +95,10 @@ fn shadows(ui: &mut Ui, state: &mut State) {
         ui.add(Slider::new(&mut state.config.tree.leaf_cutoff, 1..=32))
     })
     .on_hover_text("A node of the tree with at most this many triangles is a leaf for rays");
+    if shadows.mode == ShadowMode::Rays {
+        ui.checkbox(&mut shadows.compact_rays, "compact rays")
+            .on_hover_text("List the rays that have to be sent and trace the list; off: a thread for every pixel");
+    }
     ui.checkbox(&mut shadows.blended_cast, "blended surfaces cast shadows");
     if shadows.mode != ShadowMode::Map {
         return;

@@ -1,0 +1,12 @@
+// The list of shadow rays to trace, one batch at a time. An entry is a pixel, counted from the batch's first one (24 bits), and a light (8 bits);
+// entry i is texel i of the list, row by row.
+
+struct RayBatch {
+    first_row: u32,
+    first_light: u32,
+    light_count: u32,
+}
+
+fn ray_list_texel(entry: u32) -> vec2u {
+    return vec2u(entry % RAY_LIST_WIDTH, entry / RAY_LIST_WIDTH);
+}

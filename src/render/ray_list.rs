@@ -1,0 +1,169 @@
+//! The list of shadow rays that have to be sent: made by `shadow_classify` and traced by `shadow_rays`, one batch after another, so that
+//! neither the list nor the work of one dispatch grows with the picture and its lights.
+
+use super::targets::Target;
+use crate::gpu::{
+    Gpu,
+    layout::{RAY_BATCH_LIGHTS, RAY_LIST_WIDTH, RayBatch},
+};
+use std::num::NonZeroU64;
+use wgpu::{BufferUsages, TextureUsages};
+
+/// Rays of a batch at most: as many pixels as an entry can tell apart.
+const BATCH_RAYS: u32 = 1 << 24;
+/// Edge of a tile in pixels.
+const TILE: u32 = 8;
+/// Bytes from one batch to the next: every adapter lets bindings begin at its multiples.
+const STRIDE: u64 = 256;
+
+/// The list, and the batches that pass through it.
+#[derive(Debug)]
+pub struct RayList {
+    /// An entry a texel.
+    pub entries: Target,
+    /// A [`RayArguments`](crate::gpu::layout::RayArguments) for each batch, to be cleared before the first one.
+    pub arguments: wgpu::Buffer,
+    /// What passes through the list in a frame.
+    pub batches: Vec<Batch>,
+    params: wgpu::Buffer,
+}
+
+/// The rays of all pixels in some rows to some lights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Batch {
+    /// Tiles in a row and rows of tiles.
+    pub tiles: [u32; 2],
+    /// Where its arguments lie.
+    pub offset: u64,
+    params: RayBatch,
+}
+
+impl RayList {
+    /// A list for pictures of `size` pixels with `lights` lights; without lights it has no batch.
+    pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32) -> Self {
+        let batches = batches(size, lights);
+        let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.light_count;
+        let rows = batches
+            .iter()
+            .map(rays)
+            .max()
+            .unwrap_or(0)
+            .div_ceil(RAY_LIST_WIDTH);
+        let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+        let format = wgpu::TextureFormat::R32Uint;
+        let bytes = STRIDE * batches.len() as u64;
+        let params = gpu.buffer(
+            "ray_list.params",
+            bytes,
+            BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+        );
+        for batch in &batches {
+            gpu.queue
+                .write_buffer(&params, batch.offset, bytemuck::bytes_of(&batch.params));
+        }
+        Self {
+            entries: Target::new(gpu, "ray_list", [RAY_LIST_WIDTH, rows], format, usage),
+            arguments: gpu.buffer(
+                "ray_list.arguments",
+                bytes,
+                BufferUsages::STORAGE
+                    | BufferUsages::UNIFORM
+                    | BufferUsages::INDIRECT
+                    | BufferUsages::COPY_DST,
+            ),
+            batches,
+            params,
+        }
+    }
+
+    /// Tiles that are asked for rays, all batches together.
+    pub fn tiles(&self) -> u32 {
+        self.batches
+            .iter()
+            .map(|batch| batch.tiles[0] * batch.tiles[1])
+            .sum()
+    }
+
+    /// Its [`RayBatch`] and its [`RayArguments`](crate::gpu::layout::RayArguments).
+    pub fn bindings(&self, batch: &Batch) -> [wgpu::BindingResource<'_>; 2] {
+        [&self.params, &self.arguments].map(|buffer| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer,
+                offset: batch.offset,
+                size: NonZeroU64::new(STRIDE),
+            })
+        })
+    }
+}
+
+/// Every pixel's ray to every light, in batches: all rows at once, in bands only where the picture alone is more than a batch.
+fn batches([width, height]: [u32; 2], lights: u32) -> Vec<Batch> {
+    let band_rows = (BATCH_RAYS / width.max(1) / TILE * TILE)
+        .min(height.next_multiple_of(TILE))
+        .max(TILE);
+    let batch_lights = (BATCH_RAYS / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_LIGHTS);
+    let mut batches = Vec::new();
+    for first_row in (0..height).step_by(band_rows as usize) {
+        for first_light in (0..lights).step_by(batch_lights as usize) {
+            batches.push(Batch {
+                tiles: [width, band_rows.min(height - first_row)].map(|side| side.div_ceil(TILE)),
+                offset: STRIDE * batches.len() as u64,
+                params: RayBatch {
+                    first_row,
+                    first_light,
+                    light_count: batch_lights.min(lights - first_light),
+                },
+            });
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_every_ray_once_and_no_more_than_the_list() {
+        let sizes = [
+            [1, 1],
+            [7, 9],
+            [640, 360],
+            [1920, 1080],
+            [3840, 2160],
+            [16384, 16384],
+            [32768, 4097],
+        ];
+        for size in sizes {
+            for lights in [0, 1, 2, 16, 17, 33, 256] {
+                let batches = batches(size, lights);
+                let (mut row, mut light) = (0, 0);
+                for (index, batch) in batches.iter().enumerate() {
+                    assert_eq!(batch.offset, STRIDE * index as u64);
+                    let RayBatch {
+                        first_row,
+                        first_light,
+                        light_count,
+                    } = batch.params;
+                    assert_eq!(
+                        (first_row, first_light),
+                        (row, light),
+                        "{size:?}, {lights} lights"
+                    );
+                    assert!((1..=RAY_BATCH_LIGHTS).contains(&light_count));
+                    let rows = TILE * batch.tiles[1];
+                    assert!(size[0] * rows * light_count <= BATCH_RAYS);
+                    light += light_count;
+                    if light == lights {
+                        (row, light) = (row + rows, 0);
+                    }
+                }
+                assert!(
+                    lights == 0 || row >= size[1],
+                    "rows are left out of {size:?}"
+                );
+                assert_eq!(light, 0, "lights are left out of {size:?}");
+            }
+        }
+    }
+}
