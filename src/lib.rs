@@ -7,7 +7,8 @@
 //!
 //! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at a time.
 //! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
-//! 3. [`accel::lbvh`]: `bounds`, `morton`, `sort`, `regroup`, `leaves`, `pyramid`, `hierarchy`, `tlas`: a tree over every mesh, all in one batch.
+//! 3. [`accel::lbvh`]: `bounds`, `tlas`, `morton`, `sort`, `regroup`, then `leaves`, `pyramid`, `hierarchy` or `grow`: a tree over every mesh and one over
+//!    the meshes, all in one batch.
 //! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
@@ -42,14 +43,14 @@
 //!
 //! ```no_run
 //! use canopy::{
-//!     accel::{Geometry, Lbvh, trace::{Query, Ray, Trace}},
+//!     accel::{Codes, Geometry, Lbvh, Work, trace::{Query, Ray, Trace}},
 //!     config::Config,
 //!     gpu::{Gpu, layout::MeshRange, profiler::Profiler},
 //! };
 //!
 //! # fn main() -> canopy::Result<()> {
 //! let gpu = Gpu::new(&Config::default().gpu)?;
-//! let storage = wgpu::BufferUsages::STORAGE;
+//! let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
 //! let positions = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 //! let geometry = Geometry {
 //!     positions: &gpu.buffer_with("positions", &positions, storage),
@@ -58,12 +59,12 @@
 //!     meshes: &[MeshRange { first_triangle: 0, triangle_count: 1, first_vertex: 0 }],
 //! };
 //! let lbvh = Lbvh::new(&gpu)?;
-//! let tree = lbvh.tree(&gpu, &geometry)?;
+//! let tree = lbvh.tree(&gpu, &geometry, Codes::Bits30)?;
 //!
 //! // Again whenever the positions have changed: nothing here waits.
 //! let mut profiler = Profiler::new(&gpu)?;
 //! let mut encoder = gpu.encoder("build");
-//! lbvh.record(&mut profiler.scope("build", &mut encoder), &tree);
+//! lbvh.record(&mut profiler.scope("build", &mut encoder), &tree, Work::Rebuild);
 //! profiler.submit(&gpu, encoder);
 //!
 //! let ray = Ray { origin: [0.25, 0.25, 1.0], t_min: 0.0, direction: [0.0, 0.0, -1.0], t_max: 10.0 };

@@ -1,12 +1,13 @@
-//! The tree: radix sort, LBVH over many meshes in one batch, the TLAS offset table, and rays through them. Usable alone: give it
+//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays through them. Usable alone: give it
 //! merged world-space triangles in GPU memory.
 //!
 //! ```text
-//! bounds ─► morton ─► sort ─► regroup ─► sort ─► leaves ─► pyramid ─► hierarchy
-//!                                                            └──────► tlas
+//! bounds ─► tlas, morton ─► sort (─► regroup ─► sort)* ─► leaves ─► pyramid ─► hierarchy
+//!                                                     └─► grow    on software adapters
 //! ```
 //!
-//! The number of dispatches is [`lbvh::DISPATCHES`], whatever the number of meshes and triangles.
+//! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no dispatch of its own but the one that writes
+//! the offset table.
 
 pub mod lbvh;
 pub mod sort;
