@@ -38,7 +38,7 @@ macro_rules! section {
 }
 
 section!(/// `[gpu]`: which adapter.
-Gpu { adapter: String, backend: String });
+Gpu { adapter: String, backend: String ,arrays: ArrayMode });
 section!(/// `[window]`: the viewer's window.
 Window { size: [u32; 2], vsync: bool, panel: bool, render_scale: f32 });
 section!(/// `[output]`: images made without a window.
@@ -357,6 +357,18 @@ pub enum Switch {
     On,
     /// Never.
     Off,
+}
+
+/// How large arrays are read on the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrayMode {
+    /// As is fastest on the kind of adapter.
+    Auto,
+    /// From storage buffers.
+    Buffers,
+    /// From textures.
+    Textures,
 }
 
 /// The curve from radiance to display.

@@ -53,7 +53,8 @@ impl Gpu {
     /// Opens the adapter that `options` names (or the environment variables of wgpu, or the fastest) without a window.
     pub fn new(options: &config::Gpu) -> Result<Self> {
         let instance = instance(options, None)?;
-        Self::open(&adapter::choose(&instance, options, None)?, Tier::Adapter)
+        let gpu = Self::open(&adapter::choose(&instance, options, None)?, Tier::Adapter)?;
+        Ok(gpu.with_arrays(options.arrays))
     }
 
     /// Opens an adapter that can draw to `surface`.
@@ -62,10 +63,18 @@ impl Gpu {
         options: &config::Gpu,
         surface: &wgpu::Surface<'_>,
     ) -> Result<Self> {
-        Self::open(
-            &adapter::choose(instance, options, Some(surface))?,
-            Tier::Adapter,
-        )
+        let adapter = adapter::choose(instance, options, Some(surface))?;
+        Ok(Self::open(&adapter, Tier::Adapter)?.with_arrays(options.arrays))
+    }
+
+    /// As the configuration wants arrays to be read.
+    fn with_arrays(mut self, mode: config::ArrayMode) -> Self {
+        self.arrays = match mode {
+            config::ArrayMode::Auto => self.arrays,
+            config::ArrayMode::Buffers => Arrays::Buffers,
+            config::ArrayMode::Textures => Arrays::Textures,
+        };
+        self
     }
 
     /// Opens `adapter`.
