@@ -5,7 +5,7 @@ mod common;
 
 use canopy::{
     accel::{
-        Codes, Lbvh, Tree, Work, lbvh,
+        Codes, Lbvh, Tree, Work, hierarchy, lbvh,
         sort::RadixSort,
         trace::{Query, Ray, Trace},
     },
@@ -375,11 +375,16 @@ fn large_builds_validate_and_repeat() {
 fn a_refit_keeps_the_order_and_follows_the_triangles() {
     for (road, gpu) in roads() {
         let lbvh = Lbvh::new(&gpu).unwrap();
-        let mut soup = Soup::random(3000, 5).mesh(random_triangles(500, 6));
+        let mut soup = (0..60u64).fold(Soup::random(3000, 5), |soup, mesh| {
+            let place = Vec3::new((mesh % 8) as f32, (mesh / 8) as f32, 0.0);
+            let triangles = random_triangles(20, mesh);
+            soup.mesh(triangles.into_iter().map(|t| t.map(|v| v + place)))
+        });
         let tree = soup.build(&gpu, &lbvh);
         let before = tree.read(&gpu).unwrap();
         for (i, position) in soup.positions.iter_mut().enumerate() {
-            *position *= 1.0 + 0.1 * (i % 7) as f32;
+            // Meshes change places, too: what was sorted no longer is.
+            *position *= 1.0 + 0.1 * (i % 7) as f32 - 2.0 * (i % 1100 / 1000) as f32;
         }
         let words: Vec<[f32; 3]> = soup.positions.iter().map(|p| p.to_array()).collect();
         gpu.queue
@@ -617,10 +622,10 @@ fn the_deepest_tree_is_traversed() {
 
 #[test]
 fn the_pyramid_has_every_level() {
-    assert_eq!(lbvh::pyramid_levels(0).1, 0);
-    assert_eq!(lbvh::pyramid_levels(1).1, 0);
+    assert_eq!(hierarchy::pyramid_levels(0).1, 0);
+    assert_eq!(hierarchy::pyramid_levels(1).1, 0);
     assert_eq!(
-        lbvh::pyramid_levels(5),
+        hierarchy::pyramid_levels(5),
         (
             [[0, 0, 3, 5], [6; 4], [6; 4], [6; 4], [6; 4], [6; 4], [6; 4]],
             6

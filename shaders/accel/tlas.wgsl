@@ -3,13 +3,16 @@
 // scene's box.
 //
 // in   meshes, mesh_bounds
-// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; codes and keys of the meshes' items as in morton.wgsl
+// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES codes and keys of the meshes' items as in
+//      morton.wgsl
 // One thread per mesh.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/tree.wgsl"
 #import "common/mesh_bounds.wgsl"
 #import "common/morton.wgsl"
+
+override TLAS_CODES: bool;
 
 @group(0) @binding(4) var<storage, read> meshes: array<MeshRange>;
 @group(0) @binding(5) var<storage, read> mesh_bounds: array<u32>;
@@ -36,13 +39,15 @@ fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
         range.triangle_count,
     );
 
-    let axis_bits = min(params.axis_bits, 10u);
-    var code = vec2u((1u << (3u * axis_bits)) - 1u, 0u);
-    if b.lower.x <= b.upper.x {
-        let cells = f32(1u << axis_bits);
-        code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), cells), false);
+    if TLAS_CODES {
+        let axis_bits = min(params.axis_bits, 10u);
+        var code = vec2u((1u << (3u * axis_bits)) - 1u, 0u);
+        if b.lower.x <= b.upper.x {
+            let cells = f32(1u << axis_bits);
+            code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), cells), false);
+        }
+        let k = params.item_triangles + mesh;
+        codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));
+        keys(k, morton_key(code, params.mesh_count, params.axis_bits));
     }
-    let k = params.item_triangles + mesh;
-    codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));
-    keys(k, morton_key(code, params.mesh_count, params.axis_bits));
 }

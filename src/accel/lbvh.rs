@@ -1,11 +1,15 @@
 //! The LBVH over all meshes of a scene and the TLAS above them, regrown in one batch (Karras 2012).
 
-use super::sort::{Digits, RadixSort, SortBuffers};
+use super::{
+    grow::{Grow, Growing},
+    hierarchy::{Hierarchy, HierarchyGroups, PLACE_LIMIT, pyramid_levels},
+    sort::{Digits, RadixSort, SortBuffers},
+};
 use crate::{
     Error, Result,
     gpu::{
         Array, Arrays, Gpu,
-        layout::{BuildParams, GROW_FAN, GROW_RUN, GROW_SEGMENTS, MeshRange, TlasEntry, TreeInfo},
+        layout::{BuildParams, MeshRange, TlasEntry, TreeInfo},
         pass::{self, Binding},
         profiler::Scope,
         shader,
@@ -19,10 +23,6 @@ const BOUNDS_WORDS: u32 = 12;
 const BOUNDS_BLOCK: u32 = 64 * 16;
 /// Triangles of one workgroup of `morton`.
 const MORTON_BLOCK: u32 = 64 * 8;
-/// Levels that one dispatch of `pyramid` adds.
-const PYRAMID_STEP: u32 = 9;
-/// Places that three such dispatches cover.
-const PLACE_LIMIT: u32 = 1 << (3 * PYRAMID_STEP);
 
 /// Merged triangles in GPU memory, as the builder reads them. The buffers need `STORAGE` and `COPY_SRC`.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +72,8 @@ pub enum Work {
 pub struct Lbvh {
     bounds: wgpu::ComputePipeline,
     tlas: wgpu::ComputePipeline,
+    /// Without codes, which a refit leaves as they were sorted.
+    tlas_rows: wgpu::ComputePipeline,
     morton: wgpu::ComputePipeline,
     sort: RadixSort,
     regroup_code: wgpu::ComputePipeline,
@@ -82,18 +84,8 @@ pub struct Lbvh {
 /// From sorted items to nodes.
 #[derive(Debug)]
 enum Builder {
-    /// A thread per leaf and node.
-    Parallel {
-        leaves: wgpu::ComputePipeline,
-        pyramid: wgpu::ComputePipeline,
-        hierarchy: wgpu::ComputePipeline,
-    },
-    /// On software adapters, a thread per run of leaves.
-    Serial {
-        grow_leaves: wgpu::ComputePipeline,
-        grow_meshes: wgpu::ComputePipeline,
-        grow_nodes: wgpu::ComputePipeline,
-    },
+    Parallel(Hierarchy),
+    Serial(Grow),
 }
 
 /// A scene's trees, and what is needed to regrow them.
@@ -145,37 +137,46 @@ struct Sort {
 struct Groups {
     bounds: wgpu::BindGroup,
     tlas: wgpu::BindGroup,
+    tlas_rows: wgpu::BindGroup,
     morton: wgpu::BindGroup,
-    builder: BuilderGroups,
+    builder: BuilderRoom,
 }
 
 #[derive(Debug)]
-enum BuilderGroups {
-    Parallel {
-        leaves: wgpu::BindGroup,
-        pyramid: [wgpu::BindGroup; 3],
-        hierarchy: wgpu::BindGroup,
-    },
-    Serial {
-        leaves: wgpu::BindGroup,
-        meshes: wgpu::BindGroup,
-        /// How many runs there are: over all items, and over triangles.
-        runs: wgpu::Buffer,
-        /// Until one run is left.
-        nodes: Vec<(wgpu::BindGroup, wgpu::Buffer)>,
-        /// Segments and their counts, which are read and written in turns.
-        lists: [(Array, Array); 2],
-    },
+enum BuilderRoom {
+    Parallel(HierarchyGroups),
+    Serial(Box<Growing>),
+}
+
+/// What a scene's trees have room in, for the stages that make nodes.
+pub(super) struct Room<'a> {
+    pub(super) triangle_count: u32,
+    pub(super) mesh_count: u32,
+    pub(super) params: &'a wgpu::Buffer,
+    pub(super) meshes: &'a wgpu::Buffer,
+    pub(super) codes: &'a Array,
+    pub(super) nodes: &'a Array,
+    pub(super) triangles: &'a Array,
+    /// Bindings of common/geometry.wgsl.
+    pub(super) scene: [Entry<'a>; 4],
+    /// And of common/leaf.wgsl, with what it writes; the first is for meshes.
+    pub(super) leaf: [Entry<'a>; 4],
+}
+
+/// The dispatches of a build.
+#[derive(Debug, Default)]
+pub(super) struct Stages {
+    dispatches: u32,
 }
 
 /// An entry of a bind group.
-type Entry<'a> = (u32, wgpu::BindingResource<'a>);
+pub(super) type Entry<'a> = (u32, wgpu::BindingResource<'a>);
 
-fn joined<'a>(scene: &[Entry<'a>], more: &[Entry<'a>]) -> Vec<Entry<'a>> {
+pub(super) fn joined<'a>(scene: &[Entry<'a>], more: &[Entry<'a>]) -> Vec<Entry<'a>> {
     scene.iter().chain(more).cloned().collect()
 }
 
-fn bind(
+pub(super) fn bind(
     gpu: &Gpu,
     label: &str,
     pipeline: &wgpu::ComputePipeline,
@@ -209,20 +210,18 @@ impl Lbvh {
             pass::compute_pipeline_of(gpu, &regroup, "regroup", None, &constants)
         };
         let builder = match gpu.arrays {
-            Arrays::Buffers => Builder::Parallel {
-                leaves: pipeline("leaves", "leaves")?,
-                pyramid: pipeline("pyramid", "pyramid_levels")?,
-                hierarchy: pipeline("hierarchy", "hierarchy")?,
-            },
-            Arrays::Textures => Builder::Serial {
-                grow_leaves: pipeline("grow", "grow_leaves")?,
-                grow_meshes: pipeline("grow", "grow_meshes")?,
-                grow_nodes: pipeline("grow", "grow_nodes")?,
-            },
+            Arrays::Buffers => Builder::Parallel(Hierarchy::new(gpu)?),
+            Arrays::Textures => Builder::Serial(Grow::new(gpu)?),
+        };
+        let tlas = shader::module(gpu, "accel/tlas.wgsl")?;
+        let tlas = |with_codes: bool| {
+            let constants = [("TLAS_CODES", f64::from(u8::from(with_codes)))];
+            pass::compute_pipeline_of(gpu, &tlas, "tlas", None, &constants)
         };
         Ok(Self {
             bounds: pipeline("bounds", "bounds")?,
-            tlas: pipeline("tlas", "tlas")?,
+            tlas: tlas(true)?,
+            tlas_rows: tlas(false)?,
             morton: pipeline("morton", "morton")?,
             sort: RadixSort::new(gpu)?,
             regroup_code: regroup(true, 0)?,
@@ -259,7 +258,7 @@ impl Lbvh {
             let what = format!("{label} of {triangle_count} triangles");
             Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
         };
-        let (level_offset, box_count) = pyramid_levels(places);
+        let (level_offset, _) = pyramid_levels(places);
         let params = BuildParams {
             triangle_count,
             mesh_count,
@@ -315,146 +314,60 @@ impl Lbvh {
         let side = sorts.last().map_or(0, |sort| sort.digits.last_side());
         let order = pairs.values[side].clone();
 
-        let scene = [
-            (0, params_buffer.as_entire_binding()),
-            (1, positions.read_binding()),
-            (2, indices.read_binding()),
-            (3, triangle_info.read_binding()),
-        ];
-        let leaf = [
-            (4, tlas.as_entire_binding()),
-            (5, order.read_binding()),
-            (6, code_words.read_binding()),
-            (7, triangles.write_binding()),
-        ];
-        let builder = match &self.builder {
-            Builder::Parallel {
-                leaves,
-                pyramid,
-                hierarchy,
-            } => {
-                let boxes = buffer("lbvh.pyramid", box_count, 24)?;
-                let sorted_codes = array("lbvh.sorted_codes", 2, places.into())?;
-                let pyramid_group = |step: u32| {
-                    let base_level = [[step * PYRAMID_STEP, 0, 0, 0]];
-                    let usage = wgpu::BufferUsages::UNIFORM;
-                    let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
-                    let entries = [
-                        (0, params_buffer.as_entire_binding()),
-                        (4, boxes.as_entire_binding()),
-                        (5, base_level.as_entire_binding()),
-                        (6, triangles.read_binding()),
-                    ];
-                    bind(gpu, "pyramid", pyramid, &entries)
-                };
-                let mut leaf_entries = joined(&scene, &leaf);
-                leaf_entries.push((8, sorted_codes.write_binding()));
-                BuilderGroups::Parallel {
-                    leaves: bind(gpu, "leaves", leaves, &leaf_entries),
-                    pyramid: [pyramid_group(0), pyramid_group(1), pyramid_group(2)],
-                    hierarchy: bind(
-                        gpu,
-                        "hierarchy",
-                        hierarchy,
-                        &[
-                            (0, params_buffer.as_entire_binding()),
-                            (4, meshes.as_entire_binding()),
-                            (5, sorted_codes.read_binding()),
-                            (6, triangles.read_binding()),
-                            (7, boxes.as_entire_binding()),
-                            (8, nodes.write_binding()),
-                            (9, code_words.read_binding()),
-                        ],
-                    ),
-                }
-            }
-            Builder::Serial {
-                grow_leaves,
-                grow_meshes,
-                grow_nodes,
-            } => {
-                let runs = runs(triangle_count, mesh_count).0.max(1);
-                let list = |runs: u32| {
-                    let rows = 3 * u64::from(GROW_SEGMENTS) * u64::from(runs);
-                    Ok::<_, Error>((
-                        array("grow.segments", 4, rows)?,
-                        array("grow.counts", 1, runs.into())?,
-                    ))
-                };
-                let lists = [list(runs)?, list(runs.div_ceil(GROW_FAN))?];
-                let number = || {
-                    let usage = wgpu::BufferUsages::UNIFORM;
-                    gpu.buffer_with("grow.runs", &[[0u32; 4]], usage)
-                };
-                let items_runs = number();
-                let out = [
-                    (8, nodes.write_binding()),
-                    (11, lists[0].0.write_binding()),
-                    (12, lists[0].1.write_binding()),
-                    (13, items_runs.as_entire_binding()),
-                ];
-                let leaves = joined(&joined(&scene, &leaf), &out);
-                let leaves: Vec<_> = leaves.into_iter().filter(|entry| entry.0 != 4).collect();
-                let leaves = bind(gpu, "grow_leaves", grow_leaves, &leaves);
-                let meshes = joined(&joined(&scene[..1], &leaf), &out);
-                let meshes = bind(gpu, "grow_meshes", grow_meshes, &meshes);
-                let (mut left, mut nodes_groups) = (runs, Vec::new());
-                while left > 1 {
-                    let runs = number();
-                    let from = nodes_groups.len() % 2;
-                    let entries = [
-                        (8, nodes.write_binding()),
-                        (9, lists[from].0.read_binding()),
-                        (10, lists[from].1.read_binding()),
-                        (11, lists[1 - from].0.write_binding()),
-                        (12, lists[1 - from].1.write_binding()),
-                        (13, runs.as_entire_binding()),
-                    ];
-                    let group = bind(gpu, "grow_nodes", grow_nodes, &entries);
-                    nodes_groups.push((group, runs));
-                    left = left.div_ceil(GROW_FAN);
-                }
-                BuilderGroups::Serial {
-                    leaves,
-                    meshes,
-                    runs: items_runs,
-                    nodes: nodes_groups,
-                    lists,
-                }
-            }
+        let room = Room {
+            triangle_count,
+            mesh_count,
+            params: &params_buffer,
+            meshes: &meshes,
+            codes: &code_words,
+            nodes: &nodes,
+            triangles: &triangles,
+            scene: [
+                (0, params_buffer.as_entire_binding()),
+                (1, positions.read_binding()),
+                (2, indices.read_binding()),
+                (3, triangle_info.read_binding()),
+            ],
+            leaf: [
+                (4, tlas.as_entire_binding()),
+                (5, order.read_binding()),
+                (6, code_words.read_binding()),
+                (7, triangles.write_binding()),
+            ],
         };
+        let builder = match &self.builder {
+            Builder::Parallel(hierarchy) => BuilderRoom::Parallel(hierarchy.room(gpu, &room)?),
+            Builder::Serial(grow) => BuilderRoom::Serial(Box::new(grow.room(gpu, &room)?)),
+        };
+        let tlas_entries = [
+            (0, params_buffer.as_entire_binding()),
+            (4, meshes.as_entire_binding()),
+            (5, mesh_bounds.as_entire_binding()),
+            (6, code_words.write_binding()),
+            (7, pairs.keys[0].write_binding()),
+            (8, tlas.as_entire_binding()),
+        ];
         let groups = Groups {
             bounds: bind(
                 gpu,
                 "bounds",
                 &self.bounds,
                 &joined(
-                    &scene,
+                    &room.scene,
                     &[
                         (4, items.as_entire_binding()),
                         (5, mesh_bounds.as_entire_binding()),
                     ],
                 ),
             ),
-            tlas: bind(
-                gpu,
-                "tlas",
-                &self.tlas,
-                &[
-                    (0, params_buffer.as_entire_binding()),
-                    (4, meshes.as_entire_binding()),
-                    (5, mesh_bounds.as_entire_binding()),
-                    (6, code_words.write_binding()),
-                    (7, pairs.keys[0].write_binding()),
-                    (8, tlas.as_entire_binding()),
-                ],
-            ),
+            tlas: bind(gpu, "tlas", &self.tlas, &tlas_entries),
+            tlas_rows: bind(gpu, "tlas", &self.tlas_rows, &tlas_entries),
             morton: bind(
                 gpu,
                 "morton",
                 &self.morton,
                 &joined(
-                    &scene,
+                    &room.scene,
                     &[
                         (4, items.as_entire_binding()),
                         (5, mesh_bounds.as_entire_binding()),
@@ -542,120 +455,90 @@ impl Lbvh {
         let [positions, indices, info] = &tree.geometry;
         publish(&mut scope, &[positions, indices, info]);
         tree.clear_bounds(&mut scope);
-        let mut dispatches = 0;
-        let mut stage = |scope: &mut Scope<'_>, name: &str, pipeline, group, groups| {
-            let mut pass = scope.scoped_compute_pass(name);
-            pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, group, &[]);
-            pass::dispatch(&mut pass, groups);
-            dispatches += 1;
-        };
+        let mut stages = Stages::default();
         let chosen = tree.chosen.borrow();
         let (items, groups) = (chosen.item_count, &tree.groups);
         let triangles = chosen.item_triangles.div_ceil(BOUNDS_BLOCK);
-        stage(
+        stages.stage(
             &mut scope,
             "bounds",
             &self.bounds,
             &groups.bounds,
             triangles,
         );
+        let (tlas, tlas_group) = match work {
+            Work::Rebuild => (&self.tlas, &groups.tlas),
+            Work::Refit => (&self.tlas_rows, &groups.tlas_rows),
+        };
         let rows = tree.mesh_count.div_ceil(256);
-        stage(&mut scope, "tlas", &self.tlas, &groups.tlas, rows);
-        let mut sorting = 0;
+        stages.stage(&mut scope, "tlas", tlas, tlas_group, rows);
         if work == Work::Rebuild {
             let blocks = chosen.item_triangles.div_ceil(MORTON_BLOCK);
-            stage(&mut scope, "morton", &self.morton, &groups.morton, blocks);
+            stages.stage(&mut scope, "morton", &self.morton, &groups.morton, blocks);
             tree.codes.publish(&mut scope, items);
             tree.pairs.keys[0].publish(&mut scope, items);
             for sort in &tree.sorts {
                 if let Some((pipeline, group)) = &sort.regroup {
                     let blocks = items.div_ceil(256);
-                    stage(&mut scope, "regroup", pipeline, group, blocks);
+                    stages.stage(&mut scope, "regroup", pipeline, group, blocks);
                     tree.pairs.keys[sort.digits.first_side()].publish(&mut scope, items);
                 }
-                sorting += self.sort.record(&mut scope, &tree.pairs, &sort.digits);
+                stages.dispatches += self.sort.record(&mut scope, &tree.pairs, &sort.digits);
             }
         }
         match (&self.builder, &groups.builder) {
-            (
-                Builder::Parallel {
-                    leaves,
-                    pyramid,
-                    hierarchy,
-                },
-                BuilderGroups::Parallel {
-                    leaves: leaves_group,
-                    pyramid: pyramid_groups,
-                    hierarchy: hierarchy_group,
-                },
-            ) => {
-                let per_item = items.div_ceil(256);
-                stage(&mut scope, "leaves", leaves, leaves_group, per_item);
-                {
-                    let mut pass = scope.scoped_compute_pass("pyramid");
-                    pass.set_pipeline(pyramid);
-                    for (step, group) in (0..).zip(pyramid_groups) {
-                        let places = tree.triangle_count + tree.mesh_count;
-                        let boxes = places.div_ceil(1 << (step * PYRAMID_STEP));
-                        if boxes > 1 {
-                            pass.set_bind_group(0, group, &[]);
-                            pass::dispatch(&mut pass, boxes.div_ceil(512));
-                            sorting += 1;
-                        }
-                    }
-                }
-                stage(
-                    &mut scope,
-                    "hierarchy",
-                    hierarchy,
-                    hierarchy_group,
-                    per_item,
-                );
+            (Builder::Parallel(hierarchy), BuilderRoom::Parallel(groups)) => {
+                hierarchy.record(&mut scope, &mut stages, groups, items);
             }
-            (
-                Builder::Serial {
-                    grow_leaves,
-                    grow_meshes,
-                    grow_nodes,
-                },
-                BuilderGroups::Serial {
-                    leaves,
-                    meshes,
-                    nodes,
-                    lists,
-                    ..
-                },
-            ) => {
-                let (mut runs, triangle_runs) = runs(chosen.item_triangles, tree.mesh_count);
-                {
-                    let mut pass = scope.scoped_compute_pass("grow");
-                    for (pipeline, group, runs) in [
-                        (grow_leaves, leaves, triangle_runs),
-                        (grow_meshes, meshes, runs - triangle_runs),
-                    ] {
-                        pass.set_pipeline(pipeline);
-                        pass.set_bind_group(0, group, &[]);
-                        pass::dispatch(&mut pass, runs.div_ceil(8));
-                        sorting += 1;
-                    }
-                }
-                for (step, (group, _)) in nodes.iter().enumerate() {
-                    if runs < 2 {
-                        break;
-                    }
-                    let (segments, counts) = &lists[step % 2];
-                    segments.publish(&mut scope, 3 * GROW_SEGMENTS * runs);
-                    counts.publish(&mut scope, runs);
-                    runs = runs.div_ceil(GROW_FAN);
-                    stage(&mut scope, "grow", grow_nodes, group, runs.div_ceil(8));
-                }
+            (Builder::Serial(grow), BuilderRoom::Serial(growing)) => {
+                let counts = (chosen.item_triangles, tree.mesh_count);
+                grow.record(&mut scope, &mut stages, growing, counts);
             }
-            // Groups were made for the builder that this device has.
+            // The room was made by the builder that this device has.
             _ => {}
         }
-        tree.dispatches.set(dispatches + sorting);
+        tree.dispatches.set(stages.dispatches);
         publish(&mut scope, &[&tree.triangles, &tree.nodes]);
+    }
+}
+
+impl Stages {
+    /// One dispatch in a pass of its own.
+    pub(super) fn stage(
+        &mut self,
+        scope: &mut Scope<'_>,
+        name: &str,
+        pipeline: &wgpu::ComputePipeline,
+        group: &wgpu::BindGroup,
+        workgroups: u32,
+    ) {
+        let mut pass = scope.scoped_compute_pass(name);
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass::dispatch(&mut pass, workgroups);
+        self.dispatches += 1;
+    }
+}
+
+impl Room<'_> {
+    pub(super) fn array(&self, gpu: &Gpu, label: &str, words: u32, len: u64) -> Result<Array> {
+        let what = format!("{label} of {} triangles", self.triangle_count);
+        Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn buffer(
+        &self,
+        gpu: &Gpu,
+        label: &str,
+        count: u32,
+        bytes: u64,
+    ) -> Result<wgpu::Buffer> {
+        let bytes = u64::from(count.max(1)) * bytes;
+        gpu.check_binding(
+            &format!("{label} of {} triangles", self.triangle_count),
+            bytes,
+        )?;
+        Ok(gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE))
     }
 }
 
@@ -695,19 +578,8 @@ impl Tree {
         for sort in &self.sorts {
             sort.digits.set_count(gpu, chosen.item_count);
         }
-        if let BuilderGroups::Serial {
-            runs: buffer,
-            nodes,
-            ..
-        } = &self.groups.builder
-        {
-            let (mut all, of_triangles) = runs(chosen.item_triangles, self.mesh_count);
-            gpu.queue
-                .write_buffer(buffer, 0, bytemuck::bytes_of(&[all, of_triangles]));
-            for (_, buffer) in nodes {
-                gpu.queue.write_buffer(buffer, 0, bytemuck::bytes_of(&all));
-                all = all.div_ceil(GROW_FAN);
-            }
+        if let BuilderRoom::Serial(growing) = &self.groups.builder {
+            growing.set_counts(gpu, chosen.item_triangles, self.mesh_count);
         }
     }
 
@@ -821,24 +693,4 @@ fn publish(scope: &mut Scope<'_>, arrays: &[&Array]) {
 
 fn words(buffer: &wgpu::Buffer) -> u32 {
     u32::try_from(buffer.size() / 4).unwrap_or(u32::MAX)
-}
-
-/// Runs of `grow` over triangles and meshes: all, and those over triangles.
-fn runs(triangles: u32, meshes: u32) -> (u32, u32) {
-    let of_triangles = triangles.div_ceil(GROW_RUN);
-    (of_triangles + meshes.div_ceil(GROW_RUN), of_triangles)
-}
-
-/// First box of each level over `leaves` leaves, of which level 0 is the leaves themselves, and the number of boxes on the others.
-pub fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
-    let mut offsets = [[0; 4]; 7];
-    let mut total = 0;
-    for level in 1..28 {
-        offsets[level / 4][level % 4] = total;
-        // The level of one box ends the pyramid; those above it are never read.
-        if leaves.div_ceil(1 << (level - 1)) > 1 {
-            total += leaves.div_ceil(1 << level);
-        }
-    }
-    (offsets, total)
 }

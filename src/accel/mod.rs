@@ -9,6 +9,8 @@
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no dispatch of its own but the one that writes
 //! the offset table.
 
+mod grow;
+pub mod hierarchy;
 pub mod lbvh;
 pub mod sort;
 pub mod trace;
