@@ -50,7 +50,7 @@ Animation { clip: String, time: f32, speed: f32, play: bool });
 section!(/// `[camera]`: the first view.
 Camera { name: String, fov: f32, speed: f32 });
 section!(/// `[tree]`: how the trees are grown, and how rays use them.
-Tree { leaf_cutoff: u32, code_bits: u32 });
+Tree { leaf_cutoff: u32, code_bits: u32, rebuild: Rebuild, refit_growth: f32 });
 section!(/// `[shadows]`: how light is blocked.
 Shadows {
     mode: ShadowMode,
@@ -235,6 +235,11 @@ impl Config {
                 1.0..=32.0,
             ),
             (
+                "tree.refit_growth",
+                one(self.tree.refit_growth),
+                1.0..=100.0,
+            ),
+            (
                 "shadows.map_resolution",
                 one(shadows.map_resolution as f32),
                 64.0..=8192.0,
@@ -333,6 +338,32 @@ fn is_number(value: &Value) -> bool {
 
 fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// When trees are built again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rebuild {
+    /// All of them in every frame.
+    Frame,
+    /// Those of meshes whose vertices have changed.
+    Changed,
+    /// Where boxes that follow the triangles no longer do.
+    Refit,
+}
+
+impl Rebuild {
+    /// All policies, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Frame, Self::Changed, Self::Refit];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Changed => "changed",
+            Self::Refit => "refit",
+        }
+    }
 }
 
 /// How shadows are made.
@@ -477,6 +508,14 @@ mod tests {
             (
                 "[tree]\nleaf_cutoff = 33",
                 "f: tree.leaf_cutoff: 33 is outside 1 to 32",
+            ),
+            (
+                "[tree]\nrefit_growth = 0.5",
+                "f: tree.refit_growth: 0.5 is outside 1 to 100",
+            ),
+            (
+                "[tree]\nrebuild = \"never\"",
+                "f: tree.rebuild: unknown variant `never`, expected one of `frame`, `changed`, `refit`",
             ),
             (
                 "[tree]\nleaf_cutoff = -1",

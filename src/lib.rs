@@ -8,7 +8,7 @@
 //! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at a time.
 //! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
 //! 3. [`accel::lbvh`]: `bounds`, `tlas`, `morton`, `sort`, `regroup`, then `leaves`, `pyramid`, `hierarchy` or `grow`: a tree over every mesh and one over
-//!    the meshes, all in one batch.
+//!    the meshes, all in one batch. What of it a frame does is up to [`render::regrowth`]; [`accel::cost`] tells it how trees age.
 //! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.

@@ -5,12 +5,12 @@ mod common;
 
 use canopy::{
     accel::{
-        Codes, Lbvh, Tree, Work, hierarchy, lbvh,
+        Codes, Cost, Lbvh, Tree, Work, hierarchy, lbvh,
         sort::RadixSort,
         trace::{Query, Ray, Trace},
     },
     gpu::{Array, Gpu, layout::MeshRange, profiler::Profiler},
-    reference::{self, trace::closest_hit},
+    reference::{self, lbvh::triangle_box, trace::closest_hit},
     scene::bounds::Aabb,
 };
 use common::{Random, Soup, gpu, random_triangles, roads};
@@ -439,6 +439,72 @@ fn a_build_of_some_meshes_equals_one_of_all() {
         );
         assert!(some.tlas == all.tlas, "{road}");
     }
+}
+
+/// The sum of all inner nodes' areas, and the root's.
+fn cost(gpu: &Gpu, cost: &Cost, tree: &Tree) -> [f32; 2] {
+    let room = cost.room(gpu, tree);
+    let mut profiler = Profiler::new(gpu).unwrap();
+    let mut encoder = gpu.encoder("test");
+    cost.record(&mut profiler.scope("test", &mut encoder), &room);
+    profiler.submit(gpu, encoder);
+    [0, 1].map(|i| f32::from_bits(read_words(gpu, &room.result, 2)[i]))
+}
+
+fn cost_agrees(cost: [f32; 2], (sum, root): (f64, f64)) -> bool {
+    // Denormal numbers may be taken for zero.
+    let close = |a: f32, b: f64| (f64::from(a) - b).abs() <= 1e-3 * b + 1e-30;
+    close(cost[0], sum) && close(cost[1], root)
+}
+
+#[test]
+fn cost_equals_its_twin_and_the_validator() {
+    for (road, gpu) in roads() {
+        let (lbvh, stage) = (Lbvh::new(&gpu).unwrap(), Cost::new(&gpu).unwrap());
+        // More nodes than threads.
+        let large = ("70,003 random".to_owned(), Soup::random(70_003, 5));
+        for (name, soup) in inputs().into_iter().chain([large]) {
+            let tree = soup.build(&gpu, &lbvh);
+            let data = tree.read(&gpu).unwrap();
+            let twin = reference::lbvh::cost(&data.nodes, soup.indices.len(), soup.meshes.len());
+            let found = cost(&gpu, &stage, &tree);
+            assert!(
+                cost_agrees(found, twin),
+                "{name}, {road}: {found:?} for {twin:?}"
+            );
+            let again = cost(&gpu, &stage, &tree);
+            assert_eq!(found.map(f32::to_bits), again.map(f32::to_bits), "{name}");
+
+            // The validator walks, and counts leaves as well.
+            let boxes: Vec<_> = soup.triangles().iter().map(triangle_box).collect();
+            let leaves = soup.meshes.iter().filter(|mesh| mesh.triangle_count > 1);
+            let leaves = leaves.flat_map(|mesh| {
+                let first = mesh.first_triangle as usize;
+                &boxes[first..first + mesh.triangle_count as usize]
+            });
+            let sah_cost = data.validate(&soup.meshes).unwrap().sah_cost;
+            let walked = sah_cost * twin.1 - leaves.map(|b| area(*b)).sum::<f64>();
+            let close = (walked - twin.0).abs() <= 1e-6 * sah_cost * twin.1;
+            assert!(close, "{name}: {walked} for {twin:?}");
+        }
+    }
+}
+
+fn area(b: Aabb) -> f64 {
+    if b.is_empty() {
+        return 0.0;
+    }
+    let [x, y, z] = [0, 1, 2].map(|axis| f64::from(b.max[axis]) - f64::from(b.min[axis]));
+    2.0 * (x * y + y * z + z * x)
+}
+
+#[test]
+fn the_cost_comparer_can_fail() {
+    assert!(cost_agrees([100.05, 2.0], (100.0, 2.0)));
+    assert!(!cost_agrees([100.2, 2.0], (100.0, 2.0)));
+    assert!(!cost_agrees([100.0, 0.0], (100.0, 2.0)));
+    assert!(!cost_agrees([f32::NAN, 2.0], (100.0, 2.0)));
+    assert!(cost_agrees([0.0, 0.0], (0.0, 0.0)));
 }
 
 #[test]

@@ -147,8 +147,15 @@ fn trace_takes_every_kind() {
 #[test]
 fn frame_tells_every_pass() {
     let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 32x24");
-    assert_eq!(names(&report), ["scene.obj", "meshes"]);
-    for run in runs(&report) {
+    let expected = ["scene.obj", "meshes"].map(|name| [name; 3]);
+    assert_eq!(names(&report), expected.as_flattened());
+    for (run, policy) in runs(&report)
+        .iter()
+        .zip(["frame", "changed", "refit"].iter().cycle())
+    {
+        assert_eq!(run["rebuild"], *policy);
+        // Without a warm-up the first of the two samples builds; then these scenes stand still.
+        assert_eq!(run["builds"], if *policy == "frame" { 2 } else { 1 });
         for pass in ["deform", "gbuffer", "shadow_rays", "lighting", "tonemap"] {
             assert!(run["stages"][pass].is_number(), "{pass}: {run}");
         }
@@ -156,7 +163,7 @@ fn frame_tells_every_pass() {
         assert!(number(&run["wall_ms"]["median"]) > 0.0);
         assert!(number(&run["ray_count"]) > 0.0);
     }
-    assert_eq!(runs(&report)[1]["meshes"], 5);
+    assert_eq!(runs(&report)[3]["meshes"], 5);
 }
 
 #[test]

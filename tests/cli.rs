@@ -257,8 +257,24 @@ fn render_writes_pictures_floats_and_figures() {
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
     assert_eq!(stats["triangles"], 3);
     assert_eq!(stats["meshes"], 2);
+    assert_eq!(stats["tree_work"], "rebuild");
+    assert_eq!(stats["tree_growth"], 1.0);
     assert!(stats["adapter"]["name"].is_string());
     assert!(!folder.names().iter().any(|name| name.contains("part")));
+}
+
+/// The second picture of a scene that stands still.
+#[test]
+fn stats_tell_what_was_done_to_the_trees() {
+    let folder = Folder::new();
+    for (policy, work) in [("frame", "rebuild"), ("changed", "none"), ("refit", "none")] {
+        let line = "render scene.obj -o {frame}.png --frames 2 --size 16x16 --stats s.json";
+        folder.succeeds(&format!("{line} --set tree.rebuild={policy}"));
+        let stats = std::fs::read(folder.path("s.json")).unwrap();
+        let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
+        assert_eq!(stats["tree_work"], work, "{policy}");
+        assert_eq!(stats["tree_dispatches"] == 0, work == "none", "{policy}");
+    }
 }
 
 #[test]

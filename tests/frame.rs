@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Config, ShadowMode, Switch, Tonemap},
+    config::{Config, Rebuild, ShadowMode, Switch, Tonemap},
     gpu::{Gpu, layout::TonemapParams},
     reference::{
         deform::deform,
@@ -13,7 +13,7 @@ use canopy::{
         lighting, tonemap,
         trace::{closest_hit, intersect},
     },
-    render::{Channel, FloatImage, View},
+    render::{Channel, FloatImage, TreeWork, View},
     scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
 };
 use common::{
@@ -1041,5 +1041,216 @@ fn the_frame_is_the_same_at_portable_limits() {
             picture
         });
         assert_eq!(difference(&pictures[0], &pictures[1]).1, 0, "{mode:?}");
+    }
+}
+
+/// What was done to the trees, and what they were used for.
+#[derive(Debug)]
+struct Drawn {
+    work: TreeWork,
+    growth: f32,
+    visibility: Vec<u32>,
+}
+
+/// Draws by a policy and checks the trees.
+fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Drawn {
+    stage.config.tree.rebuild = policy;
+    stage.draw(pose, view);
+    stage.renderer.collect(stage.gpu);
+    stage.gpu.check().unwrap();
+    let data = stage.buffers.tree.read(stage.gpu).unwrap();
+    let valid = data.validate(&stage.buffers.meshes);
+    valid.unwrap_or_else(|e| panic!("{policy:?}: {e}"));
+    let stats = stage.renderer.stats();
+    let works = stats.tree_work != TreeWork::None;
+    assert_eq!(stats.tree_dispatches > 0, works);
+    for pass in ["deform", "lbvh"] {
+        let took = stats.passes.iter().any(|timing| timing.name == pass);
+        assert!(took == works || stats.passes.is_empty(), "{pass}");
+    }
+    Drawn {
+        work: stats.tree_work,
+        growth: stats.tree_growth,
+        visibility: stage.renderer.read_visibility(stage.gpu).unwrap(),
+    }
+}
+
+/// Draws every pose by its policy, and once more by trees built every frame, which have to give the same shadows; returns what was done.
+fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork> {
+    let gpu = gpu();
+    let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, scene, [96, 64]));
+    stage.config.tree.refit_growth = 100.0;
+    let mut shadows: Vec<Vec<u32>> = Vec::new();
+    let mut works = Vec::new();
+    for (number, (policy, pose)) in frames.iter().enumerate() {
+        let expected = drawn(&mut every, Rebuild::Frame, pose, view);
+        let found = drawn(&mut stage, *policy, pose, view);
+        assert_eq!(expected.work, TreeWork::Rebuild);
+        assert!(
+            found.visibility == expected.visibility,
+            "{policy:?}: other shadows in frame {number}"
+        );
+        if !shadows.contains(&found.visibility) {
+            shadows.push(found.visibility);
+        }
+        works.push(found.work);
+    }
+    // Trees that stayed as they were would have been seen.
+    let moves = frames.windows(2).filter(|w| w[0].1 != w[1].1).count();
+    assert!(
+        shadows.len() > moves,
+        "{} shadows of {moves} moves",
+        shadows.len()
+    );
+    works
+}
+
+#[test]
+fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
+    use TreeWork::{None as Kept, Partial, Rebuild as All, Refit};
+    let scene = builtin();
+    let view = look_at(Vec3::new(6.0, 5.0, 6.0), Vec3::Y, 60.0);
+    for (policy, expected) in [
+        (Rebuild::Frame, [All, All, All, All, All]),
+        (Rebuild::Changed, [All, Partial, Kept, Partial, Partial]),
+        (Rebuild::Refit, [All, Refit, Kept, Refit, Refit]),
+    ] {
+        let frames =
+            [0.0, 0.7, 0.7, 2.9, 1.6].map(|time| (policy, Pose::new(&scene, Some(0), time)));
+        assert_eq!(works(&scene, &frames, view), expected, "{policy:?}");
+    }
+}
+
+#[test]
+fn trees_begin_anew_when_the_policy_changes() {
+    use TreeWork::{None as Kept, Partial, Rebuild as All, Refit};
+    let scene = builtin();
+    let view = look_at(Vec3::new(6.0, 5.0, 6.0), Vec3::Y, 60.0);
+    let frames = [
+        (Rebuild::Frame, 0.0, All),
+        (Rebuild::Refit, 0.5, All),
+        (Rebuild::Refit, 1.1, Refit),
+        (Rebuild::Changed, 1.1, All),
+        (Rebuild::Changed, 1.6, Partial),
+        (Rebuild::Refit, 1.6, All),
+        (Rebuild::Refit, 2.2, Refit),
+        (Rebuild::Frame, 2.2, All),
+        (Rebuild::Frame, 2.2, All),
+        (Rebuild::Changed, 2.2, All),
+        (Rebuild::Changed, 2.2, Kept),
+    ];
+    let posed = frames.map(|(policy, time, _)| (policy, Pose::new(&scene, Some(0), time)));
+    let expected = frames.map(|(_, _, work)| work);
+    assert_eq!(works(&scene, &posed, view), expected);
+}
+
+/// Matrices alone, and a scale that turns triangles over.
+#[test]
+fn only_the_trees_of_meshes_that_have_moved_are_built() {
+    use TreeWork::{None as Kept, Partial, Rebuild as All};
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let pose = |matrices: &[(usize, Mat4)]| {
+        let mut pose = Pose::new(&scene, None, 0.0);
+        for (node, matrix) in matrices {
+            pose.world_from_node[*node] = *matrix;
+        }
+        pose
+    };
+    let raised = Mat4::from_translation(Vec3::new(0.4, 0.5, 0.1));
+    let turned = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let everything = [0, 1, 2, 3].map(|node| (node, raised * turned));
+    let frames = [
+        (pose(&[]), All),
+        (pose(&[(1, raised)]), Partial),
+        (pose(&[(1, raised)]), Kept),
+        (pose(&[(1, raised), (3, turned)]), Partial),
+        (pose(&everything), All),
+    ];
+    let posed = frames
+        .each_ref()
+        .map(|(pose, _)| (Rebuild::Changed, pose.clone()));
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    assert_eq!(works(&scene, &posed, view), frames.map(|(_, work)| work));
+}
+
+#[test]
+fn trees_of_a_still_scene_are_built_once() {
+    let gpu = gpu();
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let pose = Pose::new(&scene, None, 0.0);
+    for (policy, later) in [
+        (Rebuild::Frame, TreeWork::Rebuild),
+        (Rebuild::Changed, TreeWork::None),
+        (Rebuild::Refit, TreeWork::None),
+    ] {
+        // A new scene begins anew.
+        let mut stage = Stage::new(&gpu, &scene, [48, 32]);
+        for frame in 0..6u8 {
+            // From everywhere.
+            let eye = Vec3::new(3.0, 4.0, 2.0 + f32::from(frame));
+            let found = drawn(&mut stage, policy, &pose, look_at(eye, Vec3::ZERO, 40.0));
+            let expected = if frame == 0 { TreeWork::Rebuild } else { later };
+            assert_eq!(found.work, expected, "{policy:?}, frame {frame}");
+            assert_eq!(found.growth, 1.0);
+        }
+    }
+}
+
+/// Triangles that a morph target deals out anew, above a floor.
+fn shuffled_scene() -> Scene {
+    let cloud = random_triangles(300, 5).into_iter();
+    let cloud: Vec<_> = cloud.map(|t| t.map(|v| v + 1.5 * Vec3::Y)).collect();
+    let mut cloud = primitive(&cloud, 0);
+    let elsewhere = |vertex: usize| (vertex + 3 * 7 * (vertex / 3)) % (3 * 300);
+    let offsets = (0..cloud.positions.len())
+        .map(|vertex| cloud.positions[elsewhere(vertex)] - cloud.positions[vertex]);
+    cloud.targets.push(scene::MorphTarget {
+        positions: offsets.collect(),
+        ..scene::MorphTarget::default()
+    });
+    scene(
+        [
+            cloud,
+            quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0),
+        ],
+        vec![matte(Vec3::ONE)],
+    )
+}
+
+#[test]
+fn refit_trees_are_built_again_once_they_have_aged() {
+    use TreeWork::{None as Kept, Rebuild as All, Refit};
+    let gpu = gpu();
+    let scene = shuffled_scene();
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    for (limit, ages) in [(1.5, true), (100.0, false)] {
+        let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, &scene, [64, 48]));
+        stage.config.tree.refit_growth = limit;
+        let mut found = Vec::new();
+        for weight in [
+            0.0, 0.002, 0.004, 0.006, 0.006, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+        ] {
+            let mut pose = Pose::new(&scene, None, 0.0);
+            pose.weights[0] = vec![weight];
+            let expected = drawn(&mut every, Rebuild::Frame, &pose, view);
+            let drawn = drawn(&mut stage, Rebuild::Refit, &pose, view);
+            assert!(drawn.visibility == expected.visibility, "{weight}");
+            found.push((drawn.work, drawn.growth));
+        }
+        let works = |range: std::ops::Range<usize>| found[range].iter().map(|(work, _)| *work);
+        assert!(
+            works(0..6).eq([All, Refit, Refit, Refit, Kept, Refit]),
+            "{found:?}"
+        );
+        // A few frames later the cost of the one that shuffled has come back.
+        let all: Vec<_> = (6..found.len()).filter(|at| found[*at].0 == All).collect();
+        if ages {
+            assert!(all.len() == 1 && all[0] < 10, "{found:?}");
+            assert!(found[all[0]].1 > limit, "{found:?}");
+            assert!((found[found.len() - 1].1 - 1.0).abs() < 1e-6, "{found:?}");
+        } else {
+            assert!(all.is_empty(), "{found:?}");
+            assert!(found[found.len() - 1].1 > 1.5, "{found:?}");
+        }
     }
 }

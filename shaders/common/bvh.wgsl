@@ -13,11 +13,6 @@
 #import "common/box.wgsl"
 #import "common/tree.wgsl"
 
-struct TreeInfo {
-    triangle_count: u32,
-    mesh_count: u32,
-}
-
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
 #array read 1 1 tree_node_rows: vec4u
 #array read 1 2 tree_triangle_rows: vec4u

@@ -32,6 +32,11 @@ struct TlasEntry {
     triangle_count: u32,
 }
 
+struct TreeInfo {
+    triangle_count: u32,
+    mesh_count: u32,
+}
+
 const NODE_ROWS = 4u;
 const TRIANGLE_ROWS = 3u;
 

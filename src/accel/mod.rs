@@ -9,6 +9,7 @@
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no dispatch of its own but the one that writes
 //! the offset table.
 
+pub mod cost;
 mod grow;
 pub mod hierarchy;
 pub mod lbvh;
@@ -16,4 +17,5 @@ pub mod sort;
 pub mod trace;
 pub mod validate;
 
+pub use cost::{Cost, TreeCost};
 pub use lbvh::{Codes, Geometry, Lbvh, Tree, Work};

@@ -257,6 +257,8 @@ impl Shot {
             "rays": stats.rays,
             "tiles": stats.tiles,
             "sending_tiles": stats.sending_tiles,
+            "tree_work": stats.tree_work.name(),
+            "tree_growth": stats.tree_growth,
             "tree_dispatches": stats.tree_dispatches,
             "exposure_ev": self.exposure_ev,
             "warnings": self.scene.warnings,

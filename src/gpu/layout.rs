@@ -26,6 +26,9 @@ pub const GROW_FAN: u32 = 16;
 /// Segments that a run can leave: twice the values of δ, of which those that wait for the left and for the right have each their own.
 pub const GROW_SEGMENTS: u32 = 192;
 
+/// Workgroups of `cost`, and threads of each.
+pub const COST_BLOCK: u32 = 256;
+
 /// Entries of the stack of the traversal that `canopy bench trace` measures by.
 pub const BASELINE_STACK: u32 = 96;
 /// Lights of a batch of shadow rays.
@@ -40,6 +43,7 @@ pub const SHADOW_HEADER: u32 = 2;
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("BASELINE_STACK", BASELINE_STACK),
+    ("COST_BLOCK", COST_BLOCK),
     ("GROW_FAN", GROW_FAN),
     ("GROW_RUN", GROW_RUN),
     ("GROW_SEGMENTS", GROW_SEGMENTS),

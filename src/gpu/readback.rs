@@ -17,8 +17,18 @@ const READY: u32 = 3;
 /// The first `N` words of a buffer.
 #[derive(Debug)]
 pub struct Counters<const N: usize> {
-    slots: Vec<(wgpu::Buffer, Arc<AtomicU32>)>,
+    slots: Vec<Slot>,
+    /// Copies recorded so far.
+    recorded: u64,
     last: [u32; N],
+}
+
+#[derive(Debug)]
+struct Slot {
+    staging: wgpu::Buffer,
+    state: Arc<AtomicU32>,
+    /// Of the copy that it holds.
+    number: u64,
 }
 
 impl<const N: usize> Counters<N> {
@@ -32,7 +42,14 @@ impl<const N: usize> Counters<N> {
             )
         };
         Self {
-            slots: (0..SLOTS).map(|_| (staging(), Arc::default())).collect(),
+            slots: (0..SLOTS)
+                .map(|_| Slot {
+                    staging: staging(),
+                    state: Arc::default(),
+                    number: 0,
+                })
+                .collect(),
+            recorded: 0,
             last: [0; N],
         }
     }
@@ -42,21 +59,39 @@ impl<const N: usize> Counters<N> {
         self.last
     }
 
+    /// The number that the next copy gets.
+    pub fn next(&self) -> u64 {
+        self.recorded
+    }
+
     /// Copies the counts as they stand in `buffer`, unless all copies are still under way.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
-        if let Some((staging, state)) = self
+    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
+        if let Some(slot) = self
             .slots
-            .iter()
-            .find(|(_, state)| state.load(Ordering::Acquire) == FREE)
+            .iter_mut()
+            .find(|slot| slot.state.load(Ordering::Acquire) == FREE)
         {
-            encoder.copy_buffer_to_buffer(buffer, 0, staging, 0, 4 * N as u64);
-            state.store(RECORDED, Ordering::Release);
+            encoder.copy_buffer_to_buffer(buffer, 0, &slot.staging, 0, 4 * N as u64);
+            slot.state.store(RECORDED, Ordering::Release);
+            slot.number = self.recorded;
+            self.recorded += 1;
         }
     }
 
     /// After the submission: asks for the copies that were recorded, and takes in those that have arrived.
     pub fn collect(&mut self) {
-        for (staging, state) in &self.slots {
+        self.collect_each(|_, _| {});
+    }
+
+    /// As [`Counters::collect`], and hands out the number and the words of each that has arrived, in the order of recording.
+    pub fn collect_each(&mut self, mut arrived: impl FnMut(u64, [u32; N])) {
+        self.slots.sort_by_key(|slot| slot.number);
+        for Slot {
+            staging,
+            state,
+            number,
+        } in &self.slots
+        {
             match state.load(Ordering::Acquire) {
                 RECORDED => {
                     state.store(MAPPING, Ordering::Release);
@@ -75,6 +110,7 @@ impl<const N: usize> Counters<N> {
                         for (last, word) in self.last.iter_mut().zip(bytes.chunks_exact(4)) {
                             *last = bytemuck::pod_read_unaligned(word);
                         }
+                        arrived(*number, self.last);
                     }
                     staging.unmap();
                     state.store(FREE, Ordering::Release);

@@ -15,6 +15,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "accel/bounds.wgsl",
     "accel/grow.wgsl",
     "accel/copy.wgsl",
+    "accel/cost.wgsl",
     "accel/hierarchy.wgsl",
     "accel/leaves.wgsl",
     "accel/morton.wgsl",

@@ -222,6 +222,28 @@ pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry
     meshes.iter().zip(mesh_bounds).map(entry).collect()
 }
 
+/// Twin of `cost`, in f64: the sum of the surface areas of all inner nodes, and that of the root. A place without a node holds zeros.
+pub fn cost(nodes: &[Node], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
+    let area = |node: &Node| {
+        let extents = [0, 1, 2].map(|axis| {
+            let upper = node.left_max[axis].max(node.right_max[axis]);
+            f64::from(upper) - f64::from(node.left_min[axis].min(node.right_min[axis]))
+        });
+        let [x, y, z] = extents;
+        if x < 0.0 {
+            0.0
+        } else {
+            2.0 * (x * y + y * z + z * x)
+        }
+    };
+    let root = match mesh_count {
+        0 => None,
+        1 => nodes.first(),
+        _ => nodes.get(triangle_count),
+    };
+    (nodes.iter().map(area).sum(), root.map_or(0.0, area))
+}
+
 /// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without triangles.
 fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {

@@ -11,6 +11,7 @@ pub mod lights;
 pub mod materials;
 pub mod mipmap;
 pub mod ray_list;
+pub mod regrowth;
 pub mod scene_buffers;
 pub mod shadow_classify;
 pub mod shadow_map;
@@ -18,11 +19,11 @@ pub mod shadow_rays;
 pub mod targets;
 pub mod tonemap;
 
+pub use regrowth::TreeWork;
 pub use scene_buffers::{SceneBuffers, Uploader};
 
 use crate::{
     Error, Result,
-    accel::Work,
     config::{Config, ShadowMode},
     gpu::{
         Gpu,
@@ -172,7 +173,11 @@ pub struct FrameStats {
     pub tiles: u32,
     /// Those of them that sent any; of the last frame whose count has come back.
     pub sending_tiles: u32,
-    /// Compute dispatches that regrow the trees.
+    /// What was done to the trees.
+    pub tree_work: TreeWork,
+    /// Refit trees: their cost over that of the last build, as last seen; 1 where it is not measured.
+    pub tree_growth: f32,
+    /// Compute dispatches that did it.
     pub tree_dispatches: u32,
 }
 
@@ -287,13 +292,16 @@ impl Renderer {
             &shadow_views,
             &self.shadow_map,
         );
-        input.buffers.write_pose(gpu, input.scene, input.pose);
+        let changed = input.buffers.write_pose(gpu, input.scene, input.pose);
+        let regrowth = &input.buffers.regrowth;
+        let plan = regrowth.plan(&input.config.tree, changed);
 
         let mut scope = self.profiler.scope("frame", encoder);
-        self.uploader.deform.record(&mut scope, input.buffers);
-        self.uploader
-            .lbvh
-            .record(&mut scope, &input.buffers.tree, Work::Rebuild);
+        if plan.work != TreeWork::None {
+            self.uploader.deform.record(&mut scope, input.buffers);
+            let tree = &input.buffers.tree;
+            regrowth.record(gpu, &mut scope, &self.uploader, tree, &plan);
+        }
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
         match shadows.mode {
@@ -358,6 +366,7 @@ impl Renderer {
         self.tonemap
             .record(gpu, &mut scope, input, bounds, targets, target)?;
         drop(scope);
+        regrowth.settle(&plan);
 
         self.frame = Some(frame);
         self.stats = FrameStats {
@@ -376,7 +385,12 @@ impl Renderer {
             rays: 0,
             tiles: targets.ray_list.tiles(),
             sending_tiles: 0,
-            tree_dispatches: input.buffers.tree.dispatches(),
+            tree_work: plan.work,
+            tree_growth: plan.growth,
+            tree_dispatches: match plan.work {
+                TreeWork::None => 0,
+                _ => input.buffers.tree.dispatches(),
+            },
         };
         Ok(())
     }

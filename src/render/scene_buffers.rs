@@ -6,10 +6,11 @@ use super::{
     lights,
     materials::{Materials, alpha_table},
     mipmap::Mipmap,
+    regrowth::Regrowth,
 };
 use crate::{
     Error, Result,
-    accel::{Codes, Geometry, Lbvh, Tree},
+    accel::{Codes, Cost, Geometry, Lbvh, Tree},
     config::Config,
     gpu::{
         Gpu,
@@ -19,7 +20,7 @@ use crate::{
     scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
 };
 use glam::{Mat3, Mat4};
-use std::cell::RefCell;
+use std::{cell::RefCell, ops::Range};
 
 /// Triangles of one material that lie side by side in the merged buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Run {
 
 impl Run {
     /// Its corners: what is drawn.
-    pub fn corners(self) -> std::ops::Range<u32> {
+    pub fn corners(self) -> Range<u32> {
         3 * self.first_triangle..3 * (self.first_triangle + self.triangle_count)
     }
 }
@@ -60,6 +61,8 @@ pub struct SceneBuffers {
     pub meshes: Vec<MeshRange>,
     /// The trees.
     pub tree: Tree,
+    /// When they are built again.
+    pub regrowth: Regrowth,
     /// For [`Layouts::tree`].
     pub tree_group: wgpu::BindGroup,
     /// For [`Layouts::scene`].
@@ -80,6 +83,8 @@ pub struct SceneBuffers {
     pub bounds: Bounds,
     pose: wgpu::Buffer,
     weights_at: usize,
+    /// What `pose` holds; nothing at first.
+    written: RefCell<Vec<f32>>,
     /// Whether each instance's triangles are turned over.
     mirrored: RefCell<Vec<bool>>,
 }
@@ -106,6 +111,7 @@ pub struct Uploader {
     pub(super) layouts: Layouts,
     pub(super) deform: Deform,
     pub(super) lbvh: Lbvh,
+    pub(super) cost: Cost,
     mipmap: Mipmap,
 }
 
@@ -116,6 +122,7 @@ impl Uploader {
             layouts: Layouts::new(gpu),
             deform: Deform::new(gpu)?,
             lbvh: Lbvh::new(gpu)?,
+            cost: Cost::new(gpu)?,
             mipmap: Mipmap::new(gpu)?,
         })
     }
@@ -137,6 +144,7 @@ impl Uploader {
             layouts,
             deform,
             lbvh,
+            cost,
             mipmap,
         } = self;
         let merge = merge(scene);
@@ -237,7 +245,9 @@ impl Uploader {
             opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
             masked_casters: joined(of_mode(AlphaMode::Mask), |a, b| a.material == b.material),
             bounds: Bounds::new(scene),
+            written: RefCell::default(),
             mirrored: RefCell::default(),
+            regrowth: Regrowth::new(gpu, cost.room(gpu, &tree)),
             positions,
             frames,
             vertices,
@@ -259,16 +269,20 @@ impl Uploader {
 
 impl SceneBuffers {
     /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has turned inside out.
-    pub fn write_pose(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
+    /// Says of each instance whether anything that moves its vertices differs from the last call; at first of all.
+    pub fn write_pose(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) -> Vec<bool> {
         let mut words = Vec::with_capacity(self.pose.size() as usize / 4);
         let mut weights = Vec::new();
         let mut mirrored = Vec::with_capacity(self.meshes.len());
+        // Of each instance: its matrices and its weights.
+        let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(self.meshes.len());
         for (node, mesh) in scene.instances() {
             let joints = scene.nodes[node]
                 .skin
                 .map(|skin| joint_matrices(scene, pose, skin));
             let rigid = pose.world_from_node[node];
             let primitives = &scene.meshes[mesh].primitives;
+            let (first_word, first_weight) = (words.len(), self.weights_at + weights.len());
             mirrored.push(Mat3::from_mat4(rigid).determinant() < 0.0);
             words.extend_from_slice(rigid.as_ref());
             for joint in joints.iter().flatten() {
@@ -280,6 +294,10 @@ impl SceneBuffers {
             {
                 weights.extend_from_slice(&pose.weights[node]);
             }
+            parts.push([
+                first_word..words.len(),
+                first_weight..self.weights_at + weights.len(),
+            ]);
         }
         debug_assert_eq!(
             words.len(),
@@ -287,12 +305,23 @@ impl SceneBuffers {
             "the pose has other matrices than the scene that was uploaded"
         );
         words.extend_from_slice(&weights);
+        let same = |range: &Range<usize>| {
+            let written = self.written.borrow();
+            let written = written.get(range.clone()).map(bits);
+            written == Some(bits(&words[range.clone()]))
+        };
+        let changed: Vec<_> = parts.iter().map(|part| !part.iter().all(same)).collect();
+        if !changed.contains(&true) {
+            return changed;
+        }
         gpu.queue
             .write_buffer(&self.pose, 0, bytemuck::cast_slice(&words));
         if mirrored != *self.mirrored.borrow() {
             self.write_indices(gpu, scene, &mirrored);
             self.mirrored.replace(mirrored);
         }
+        self.written.replace(words);
+        changed
     }
 
     /// Writes the triangles of every instance whose winding is not what the index buffer holds.
@@ -321,6 +350,11 @@ impl SceneBuffers {
             );
         }
     }
+}
+
+/// Floats that can be compared, whatever they are.
+fn bits(floats: &[f32]) -> &[u32] {
+    bytemuck::cast_slice(floats)
 }
 
 /// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.

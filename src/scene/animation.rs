@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use glam::{Mat4, Quat, Vec3, Vec4};
 
 /// A scene at one moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pose {
     /// One per node.
     pub world_from_node: Vec<Mat4>,

@@ -6,8 +6,8 @@ use crate::{
         keys::Action,
         state::{State, sun_angles, sun_direction},
     },
-    config::{ShadowMode, Switch, Tonemap},
-    render::Channel,
+    config::{Rebuild, ShadowMode, Switch, Tonemap},
+    render::{Channel, TreeWork},
     scene::Projection,
 };
 use egui::{ComboBox, RichText, Slider, Ui};
@@ -20,6 +20,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     section(ui, "Frame", |ui| {
         timings::show(ui, state, facts);
         counts(ui, facts);
+        trees(ui, state, facts);
     });
     section(ui, "Light", |ui| light(ui, state));
     section(ui, "Image", |ui| image(ui, state, facts));
@@ -354,8 +355,43 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
                 ui.end_row();
             }
         });
-    ui.weak(format!(
-        "trees regrown in {} dispatches",
-        stats.tree_dispatches
-    ));
+}
+
+/// When trees are built again, and what was done to them.
+fn trees(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let (tree, stats) = (&mut state.config.tree, facts.stats);
+    let title = |policy| match policy {
+        Rebuild::Frame => "every frame",
+        Rebuild::Changed => "what has changed",
+        Rebuild::Refit => "refit, until they age",
+    };
+    setting(ui, "build trees", |ui| {
+        ComboBox::from_id_salt("rebuild")
+            .selected_text(title(tree.rebuild))
+            .show_ui(ui, |ui| {
+                for policy in Rebuild::ALL {
+                    ui.selectable_value(&mut tree.rebuild, policy, title(policy));
+                }
+            });
+    });
+    if tree.rebuild == Rebuild::Refit {
+        setting(ui, "growth", |ui| {
+            let growth = Slider::new(&mut tree.refit_growth, 1.0..=4.0);
+            let growth = ui.add(growth.clamping(egui::SliderClamping::Never));
+            tree.refit_growth = tree.refit_growth.clamp(1.0, 100.0);
+            growth
+        })
+        .on_hover_text("Trees are built again once their cost has grown by this factor");
+    }
+    let work = match stats.tree_work {
+        TreeWork::None => "trees kept".into(),
+        TreeWork::Rebuild => format!("trees regrown in {} dispatches", stats.tree_dispatches),
+        TreeWork::Partial => format!("some regrown in {} dispatches", stats.tree_dispatches),
+        TreeWork::Refit => format!("trees refit in {} dispatches", stats.tree_dispatches),
+    };
+    let growth = match tree.rebuild {
+        Rebuild::Refit => format!(", cost grown {:.2}×", stats.tree_growth),
+        _ => String::new(),
+    };
+    ui.weak(work + &growth);
 }

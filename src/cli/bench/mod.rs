@@ -73,7 +73,7 @@ Suites:
   sort   random, sorted, equal and few distinct keys
   build  all trees, by stage; with no input named also 600K triangles as 1, 1,000 and 10,000 meshes
   trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff, beside a textbook's traversal
-  frame  every pass of the real frame
+  frame  every pass of the real frame, by every policy tree.rebuild
 
 Where neither FILE nor --triangles, --kind or --meshes is given, the built-in scene and generated triangles are measured: sizes, samples and
 pictures are small on a software adapter (a run takes about 1 s, of the frame 640x360 and of rays 256x144 pixels) and large on a GPU (3 s, up

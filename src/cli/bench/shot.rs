@@ -4,7 +4,7 @@ use super::{inputs::Input, sources::Source, timing};
 use crate::{
     Result,
     cli::render::{target, view},
-    config::Config,
+    config::{Config, Rebuild},
     gpu::{Gpu, layout::MeshRange, profiler::Stopwatch},
     reference::deform,
     render::{Channel, FloatImage, FrameInput, FrameStats, Renderer, SceneBuffers, View},
@@ -84,6 +84,11 @@ impl Shot {
     /// The first moment.
     pub(super) fn pose(&self) -> Pose {
         Pose::new(&self.scene, self.clip, self.config.animation.time)
+    }
+
+    /// From now on trees are built by this policy.
+    pub(super) fn set_rebuild(&mut self, policy: Rebuild) {
+        self.config.tree.rebuild = policy;
     }
 
     /// Draws the scene `later_secs` after its first moment and waits; returns the milliseconds from submission until it was done.
