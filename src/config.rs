@@ -286,8 +286,11 @@ impl Config {
             ));
         }
         let bits = self.tree.code_bits;
-        if ![30, 63].contains(&bits) {
-            return Some(("tree.code_bits", format!("{bits} is neither 30 nor 63")));
+        if ![0, 30, 63].contains(&bits) {
+            return Some((
+                "tree.code_bits",
+                format!("{bits} is none of 0 (automatic), 30 and 63"),
+            ));
         }
         let width = self.shadows.map_pcf_width;
         if width.is_multiple_of(2) {

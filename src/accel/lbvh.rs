@@ -1,6 +1,7 @@
 //! The LBVH over all meshes of a scene and the TLAS above them, regrown in one batch (Karras 2012).
 
 use super::{
+    codes::Codes,
     grow::{Grow, Growing},
     hierarchy::{Hierarchy, HierarchyGroups, PLACE_LIMIT, pyramid_levels},
     sort::{Digits, RadixSort, SortBuffers},
@@ -35,26 +36,6 @@ pub struct Geometry<'a> {
     pub triangle_info: &'a wgpu::Buffer,
     /// Where each mesh lies: triangles ascending and without gaps.
     pub meshes: &'a [MeshRange],
-}
-
-/// Bits of the Morton codes of triangles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Codes {
-    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word: see [`axis_bits`].
-    #[default]
-    Bits30,
-    /// 63 bits: eight digits, for meshes whose detail is much finer than a thousandth of their size.
-    Bits63,
-}
-
-impl Codes {
-    /// Those of so many bits: 63, or 30 otherwise.
-    pub fn of_bits(bits: u32) -> Self {
-        match bits {
-            63 => Self::Bits63,
-            _ => Self::Bits30,
-        }
-    }
 }
 
 /// How much of a build is done again.

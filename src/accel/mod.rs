@@ -9,6 +9,7 @@
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no dispatch of its own but the one that writes
 //! the offset table.
 
+pub mod codes;
 pub mod cost;
 mod grow;
 pub mod hierarchy;
@@ -17,5 +18,6 @@ pub mod sort;
 pub mod trace;
 pub mod validate;
 
+pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
-pub use lbvh::{Codes, Geometry, Lbvh, Tree, Work};
+pub use lbvh::{Geometry, Lbvh, Tree, Work};

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    accel::{Codes, Cost, Geometry, Lbvh, Tree},
+    accel::{Codes, Cost, Geometry, Lbvh, Tree, codes::Sample},
     config::Config,
     gpu::{
         Gpu,
@@ -19,7 +19,7 @@ use crate::{
     },
     scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
 };
-use glam::{Mat3, Mat4};
+use glam::{Mat3, Mat4, Vec3};
 use std::{cell::RefCell, ops::Range};
 
 /// Triangles of one material that lie side by side in the merged buffers.
@@ -134,7 +134,7 @@ impl Uploader {
             more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
         }
         Sizes::of(scene).check(gpu, config)?;
-        let codes = Codes::of_bits(config.tree.code_bits);
+        let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
         gpu.catch(|| self.make_buffers(gpu, scene, codes))?
     }
 
@@ -355,6 +355,26 @@ impl SceneBuffers {
 /// Floats that can be compared, whatever they are.
 fn bits(floats: &[f32]) -> &[u32] {
     bytemuck::cast_slice(floats)
+}
+
+/// Of each primitive some triangles, at rest, with the box of its mesh.
+fn samples(scene: &Scene) -> impl Iterator<Item = Sample> {
+    scene.meshes.iter().flat_map(|mesh| {
+        let positions = || {
+            mesh.primitives
+                .iter()
+                .flat_map(|p| p.positions.iter().copied())
+        };
+        let bounds = [
+            positions().fold(Vec3::INFINITY, Vec3::min),
+            positions().fold(Vec3::NEG_INFINITY, Vec3::max),
+        ];
+        mesh.primitives.iter().map(move |primitive| {
+            let corner = |vertex: u32| primitive.positions[vertex as usize];
+            let centroid = |i: usize| primitive.indices[i].map(corner).iter().sum::<Vec3>() / 3.0;
+            Sample::new(bounds, primitive.indices.len(), centroid)
+        })
+    })
 }
 
 /// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    accel::{Codes, Lbvh, Work},
+    accel::{Lbvh, Work},
 };
 use serde_json::json;
 
@@ -116,12 +116,7 @@ fn measure(bench: &mut Bench<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Res
         "vertices": input.positions.len(),
         "meshes": input.meshes.len(),
     }));
-    let tree = match trees::room(
-        &meter.gpu,
-        lbvh,
-        input,
-        Codes::of_bits(config.tree.code_bits),
-    ) {
+    let tree = match trees::room(&meter.gpu, lbvh, input, config.tree.code_bits) {
         Ok(tree) => tree,
         Err(why) => {
             report.skip(run, &why);

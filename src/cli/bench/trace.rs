@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error, Result,
     accel::{
-        Codes, Lbvh, Tree, Work,
+        Lbvh, Tree, Work,
         trace::{Query, Ray, RayBatch, Trace, Visits},
     },
     config::ShadowMode,
@@ -98,12 +98,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         run.set("triangles", input.indices.len());
         run.set("meshes", input.meshes.len());
         let gpu = &bench.meter.gpu;
-        let tree = match trees::room(
-            gpu,
-            &tracer.lbvh,
-            &input,
-            Codes::of_bits(bench.config.tree.code_bits),
-        ) {
+        let tree = match trees::room(gpu, &tracer.lbvh, &input, bench.config.tree.code_bits) {
             Ok(tree) => tree,
             Err(why) => {
                 bench.report.skip(run, &why);

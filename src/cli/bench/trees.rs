@@ -3,12 +3,31 @@
 use super::inputs::Input;
 use crate::{
     Result,
-    accel::{Codes, Geometry, Lbvh, Tree},
+    accel::{Codes, Geometry, Lbvh, Tree, codes::Sample},
     gpu::Gpu,
 };
+use glam::Vec3;
+
+/// Of each mesh some triangles, with its box.
+fn samples(input: &Input) -> impl Iterator<Item = Sample> {
+    let position = |vertex: &u32| Vec3::from(input.positions[*vertex as usize]);
+    input.meshes.iter().map(move |mesh| {
+        let range =
+            mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
+        let triangles = &input.indices[range];
+        let corners = || triangles.as_flattened().iter().map(position);
+        let bounds = [
+            corners().fold(Vec3::INFINITY, Vec3::min),
+            corners().fold(Vec3::NEG_INFINITY, Vec3::max),
+        ];
+        let centroid = |i: usize| triangles[i].iter().map(position).sum::<Vec3>() / 3.0;
+        Sample::new(bounds, triangles.len(), centroid)
+    })
+}
 
 /// Uploads `input` and makes room for its trees; fails when the adapter does not hold them.
-pub(super) fn room(gpu: &Gpu, lbvh: &Lbvh, input: &Input, codes: Codes) -> Result<Tree> {
+pub(super) fn room(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
+    let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     for (what, bytes) in [
         ("positions", size_of_val(input.positions.as_slice())),

@@ -1,0 +1,114 @@
+//! How long Morton codes have to be: chosen by how often those of a sample collide.
+
+use glam::Vec3;
+
+/// Bits of the Morton codes of triangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Codes {
+    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word: see
+    /// [`axis_bits`](super::lbvh::axis_bits).
+    #[default]
+    Bits30,
+    /// 63 bits: eight digits to sort, for meshes whose detail is much finer than a thousandth of their size.
+    Bits63,
+}
+
+/// Triangles of a mesh that are looked at.
+const SAMPLE: usize = 4096;
+/// Smaller meshes cost little, whatever their tree.
+const LEAST: usize = 256;
+
+/// Some of the triangles that are to share a tree.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Corners of the box around all of the tree's vertices.
+    pub bounds: [Vec3; 2],
+    /// Centroids of up to 4,096 of its triangles.
+    pub centroids: Vec<Vec3>,
+}
+
+impl Sample {
+    /// Of `count` triangles, evenly spread over their numbers.
+    pub fn new(bounds: [Vec3; 2], count: usize, centroid: impl Fn(usize) -> Vec3) -> Self {
+        let taken = count.min(SAMPLE);
+        let centroids = (0..taken).map(|i| centroid(i * count / taken)).collect();
+        Self { bounds, centroids }
+    }
+
+    /// How many cells of a grid over the bounds the centroids lie in.
+    fn distinct(&self, cells: u32) -> usize {
+        let [lower, upper] = self.bounds;
+        let scale = Vec3::splat(cells as f32) / (upper - lower).max(Vec3::splat(1e-30));
+        let last = Vec3::splat((cells - 1) as f32);
+        let cell = |p: &Vec3| ((*p - lower) * scale).min(last).as_uvec3().to_array();
+        let mut taken: Vec<_> = self.centroids.iter().map(cell).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        taken.len()
+    }
+}
+
+impl Codes {
+    /// Those of so many bits, or for other numbers those that [`Codes::suit`].
+    pub fn of_bits(bits: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
+        match bits {
+            30 => Self::Bits30,
+            63 => Self::Bits63,
+            _ => Self::suit(samples),
+        }
+    }
+
+    /// Long codes where of a sample most centroids share a cell of the short ones and long ones tell twice as many apart: a teapot in a stadium.
+    /// Where triangles simply coincide, longer codes would not help.
+    pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
+        let collide = |sample: Sample| {
+            let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
+            count >= LEAST && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
+        };
+        if samples.into_iter().any(collide) {
+            Self::Bits63
+        } else {
+            Self::Bits30
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ball of radius 1 in a box of ±`size`.
+    fn ball(count: usize, size: f32) -> Sample {
+        let point = |i: usize| {
+            let wave = |speed: f32| (i as f32 * speed).sin();
+            Vec3::new(wave(1.1), wave(2.3), wave(3.7))
+        };
+        Sample::new([Vec3::splat(-size), Vec3::splat(size)], count, point)
+    }
+
+    #[test]
+    fn long_codes_are_for_detail_that_short_ones_do_not_see() {
+        assert_eq!(Codes::suit([ball(2000, 1.0)]), Codes::Bits30);
+        assert_eq!(
+            Codes::suit([ball(100, 1.0), ball(2000, 3e4)]),
+            Codes::Bits63
+        );
+        // Too few to matter, and none.
+        assert_eq!(Codes::suit([ball(100, 3e4), ball(0, 1.0)]), Codes::Bits30);
+        // Nothing tells these apart.
+        let same = Sample::new([Vec3::ZERO, Vec3::ONE], 2000, |_| Vec3::splat(0.5));
+        assert_eq!(Codes::suit([same]), Codes::Bits30);
+        let flat = Sample::new([Vec3::ZERO; 2], 2000, |_| Vec3::ZERO);
+        assert_eq!(Codes::suit([flat]), Codes::Bits30);
+        assert_eq!(Codes::of_bits(63, [ball(9, 1.0)]), Codes::Bits63);
+        assert_eq!(Codes::of_bits(30, [ball(2000, 3e4)]), Codes::Bits30);
+    }
+
+    #[test]
+    fn samples_are_spread() {
+        let bounds = [Vec3::ZERO, Vec3::ONE];
+        let all = Sample::new(bounds, 1_000_000, |i| Vec3::X * i as f32).centroids;
+        assert_eq!((all.len(), all[0].x), (4096, 0.0));
+        assert!(all[4095].x > 999_000.0);
+    }
+}
