@@ -10,10 +10,14 @@ use canopy::{
 };
 use glam::Vec3;
 
-/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
+/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. `CANOPY_TEST_ARRAYS=buffers` sends
+/// all tests down the road of GPUs there, as scripts/test does once with the frames.
 pub(crate) fn gpu() -> Gpu {
-    Gpu::new(&Config::default().gpu)
-        .unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
+    let mut options = Config::default().gpu;
+    if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
+        options.arrays = canopy::config::ArrayMode::Buffers;
+    }
+    Gpu::new(&options).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
 }
 
 /// As [`gpu`], with exactly the limits and features that WebGPU promises everywhere.
