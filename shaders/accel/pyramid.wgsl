@@ -44,7 +44,8 @@ fn pyramid_levels(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgrou
     for (var step = 0u; step < 9u; step++) {
         let level = base + step + 1u;
         let live = thread < (256u >> step);
-        if live && index < level_size(level) {
+        // The level of one box is the last.
+        if live && index < level_size(level) && level_size(level - 1u) > 1u {
             pyramid_store(level, index, b);
         }
         shared_lower[thread] = b.lower;

@@ -2,6 +2,7 @@
 // thread which of the others hold its digit (multi-split, Ashkiani et al. 2016); the first of them puts their number into the byte that its
 // subgroup has in the digit's words, and each thread adds the bytes of the subgroups before its own.
 //
+// Takes for granted that a workgroup's threads are in the order of their subgroups and lanes, as desktop drivers have it and tests check.
 // in and out as scatter's. Threads of different subgroups meet in workgroup memory with barriers between.
 #import "common/sort_scatter.wgsl"
 

@@ -58,7 +58,8 @@ impl Codes {
         }
     }
 
-    /// Long codes where of a sample most centroids share a cell of the short ones and long ones tell twice as many apart: a teapot in a stadium.
+    /// Long codes where a sample falls into fewer than half as many cells of the short ones and long ones tell twice as many apart: a teapot in a
+    /// stadium.
     /// Where triangles simply coincide, longer codes would not help.
     pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {

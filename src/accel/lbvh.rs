@@ -94,6 +94,8 @@ pub struct Tree {
     items: wgpu::Buffer,
     sorts: Vec<Sort>,
     chosen: RefCell<Chosen>,
+    /// Whose order the last sort made: as [`Chosen::meshes`]. `None` before the first one.
+    sorted: RefCell<Option<Vec<bool>>>,
     dispatches: Cell<u32>,
     groups: Groups,
 }
@@ -377,6 +379,7 @@ impl Lbvh {
             items,
             sorts,
             chosen: RefCell::default(),
+            sorted: RefCell::default(),
             dispatches: Cell::new(0),
             groups,
         };
@@ -430,7 +433,8 @@ impl Lbvh {
     }
 
     /// Regrows every tree from the positions as they stand, or with [`Work::Refit`] what follows from the order that is there: a handful of
-    /// dispatches ([`Tree::dispatches`]), no readback, no wait.
+    /// dispatches ([`Tree::dispatches`]), no readback, no wait. The first build has to be one of all meshes; a refit of other meshes than were
+    /// sorted last is a rebuild of them.
     pub fn record(&self, scope: &mut Scope<'_>, tree: &Tree, work: Work) {
         let mut scope = scope.scope("lbvh");
         let [positions, indices, info] = &tree.geometry;
@@ -438,6 +442,14 @@ impl Lbvh {
         tree.clear_bounds(&mut scope);
         let mut stages = Stages::default();
         let chosen = tree.chosen.borrow();
+        let work = if tree.sorted.borrow().as_ref() == Some(&chosen.meshes) {
+            work
+        } else {
+            Work::Rebuild
+        };
+        if work == Work::Rebuild {
+            tree.sorted.replace(Some(chosen.meshes.clone()));
+        }
         let (items, groups) = (chosen.item_count, &tree.groups);
         let triangles = chosen.item_triangles.div_ceil(BOUNDS_BLOCK);
         stages.stage(
@@ -525,9 +537,10 @@ impl Room<'_> {
 
 impl Tree {
     /// From now on builds only the trees of those meshes (and the TLAS), or of all again. The others stay as they were built last. Cheap where
-    /// nothing changes.
+    /// nothing changes. It takes effect through the queue: what has been recorded has to be submitted before.
     pub fn build_only(&self, gpu: &Gpu, meshes: Option<&[bool]>) {
         let meshes = meshes.unwrap_or_default();
+        let meshes = &meshes[..meshes.len().min(self.meshes.len())];
         let mut chosen = self.chosen.borrow_mut();
         if chosen.item_count > 0 && chosen.meshes == meshes {
             return;

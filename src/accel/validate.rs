@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     gpu::{
         Gpu,
-        layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, STACK_SIZE, TlasEntry},
+        layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, TlasEntry},
     },
 };
 
@@ -48,6 +48,9 @@ impl Tree {
     }
 }
 
+/// Levels that a radix tree can have: a bit of the code or of the place parts each. Rays test what their stack does not hold as a range.
+const DEPTH_LIMIT: u32 = 63 + u32::BITS;
+
 /// Corners of a box.
 type Corners = ([f32; 3], [f32; 3]);
 
@@ -70,7 +73,7 @@ fn area(b: Corners) -> f64 {
 
 impl TreeData {
     /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that boxes are exactly as large as what
-    /// they hold; that no tree is deeper than the traversal's stack. The error names the first node or place at fault.
+    /// they hold; that no tree is deeper than its codes allow. The error names the first node or place at fault.
     pub fn validate(&self, meshes: &[MeshRange]) -> Result<TreeReport> {
         let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
         if self.tlas.len() != meshes.len() {
@@ -208,9 +211,9 @@ impl TreeData {
                     "node {index} of mesh {mesh} has boxes whose union is not the box its parent holds"
                 ));
             }
-            if depth > STACK_SIZE {
+            if depth > DEPTH_LIMIT {
                 return fault(format!(
-                    "node {index} of mesh {mesh} is at depth {depth}, and the stack holds {STACK_SIZE}"
+                    "node {index} of mesh {mesh} is at depth {depth}, and codes and places have {DEPTH_LIMIT} bits"
                 ));
             }
             report.depth = report.depth.max(depth);

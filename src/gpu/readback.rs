@@ -64,18 +64,17 @@ impl<const N: usize> Counters<N> {
         self.recorded
     }
 
-    /// Copies the counts as they stand in `buffer`, unless all copies are still under way.
-    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
-        if let Some(slot) = self
-            .slots
-            .iter_mut()
-            .find(|slot| slot.state.load(Ordering::Acquire) == FREE)
-        {
-            encoder.copy_buffer_to_buffer(buffer, 0, &slot.staging, 0, 4 * N as u64);
-            slot.state.store(RECORDED, Ordering::Release);
-            slot.number = self.recorded;
-            self.recorded += 1;
-        }
+    /// Copies the counts as they stand in `buffer`; false where all copies are still under way.
+    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> bool {
+        let free = |slot: &&mut Slot| slot.state.load(Ordering::Acquire) == FREE;
+        let Some(slot) = self.slots.iter_mut().find(free) else {
+            return false;
+        };
+        encoder.copy_buffer_to_buffer(buffer, 0, &slot.staging, 0, 4 * N as u64);
+        slot.state.store(RECORDED, Ordering::Release);
+        slot.number = self.recorded;
+        self.recorded += 1;
+        true
     }
 
     /// After the submission: asks for the copies that were recorded, and takes in those that have arrived.

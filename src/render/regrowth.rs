@@ -152,7 +152,11 @@ impl Regrowth {
         }
         if plan.policy == Rebuild::Refit {
             uploader.cost.record(scope, &self.cost);
-            costs.record(scope, &self.cost.result);
+            let copied = costs.record(scope, &self.cost.result);
+            // Without its first cost a tree's age cannot be told: it is built again.
+            if work == Work::Rebuild && !copied {
+                ageing.growth = f32::INFINITY;
+            }
         }
     }
 
