@@ -11,9 +11,6 @@
 
 @group(0) @binding(5) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
 
-const BOUNDS_RUN = 16u;
-const BOUNDS_THREADS = 64u;
-
 var<workgroup> shared_words: array<u32, BOUNDS_THREADS * BOUNDS_WORDS>;
 
 // Monotonic from floats to integers, above 0 for every finite float.

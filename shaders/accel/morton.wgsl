@@ -14,11 +14,9 @@
 #array write 0 7 keys: u32
 #import "common/mesh_bounds.wgsl"
 
-const MORTON_RUN = 8u;
-
-@compute @workgroup_size(64)
+@compute @workgroup_size(MORTON_THREADS)
 fn morton(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    var k = (dispatch_workgroup(workgroup, workgroups) * 64u + thread) * MORTON_RUN;
+    var k = (dispatch_workgroup(workgroup, workgroups) * MORTON_THREADS + thread) * MORTON_RUN;
     let end = min(k + MORTON_RUN, params.item_triangles);
     if k >= end {
         return;

@@ -60,8 +60,8 @@ fn geometry_mesh(triangle: u32) -> u32 {
     return triangle_info(triangle).x & ~NEEDS_CONSENT;
 }
 
-// Words of `mesh_bounds` per mesh: the box around its centroids, then its own box. Behind the last mesh stands the scene's box.
-const BOUNDS_WORDS = 12u;
+// Of a mesh's BOUNDS_WORDS in `mesh_bounds` the first half is the box around its centroids; from here on its own box. Behind the last mesh
+// stands the scene's box.
 const BOUNDS_BOX = 6u;
 
 // Undoes `ordered` of accel/bounds.wgsl.

@@ -10,20 +10,16 @@ use crate::{
     Error, Result,
     gpu::{
         Array, Arrays, Gpu,
-        layout::{BuildParams, MeshRange, TlasEntry, TreeInfo},
+        layout::{
+            BOUNDS_RUN, BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, MORTON_RUN, MORTON_THREADS,
+            MeshRange, TlasEntry, TreeInfo,
+        },
         pass::{self, Binding},
         profiler::Scope,
         shader,
     },
 };
 use std::cell::{Cell, RefCell};
-
-/// Words of `mesh_bounds` per mesh; half as many follow for the scene.
-const BOUNDS_WORDS: u32 = 12;
-/// Triangles of one workgroup of `bounds`.
-const BOUNDS_BLOCK: u32 = 64 * 16;
-/// Triangles of one workgroup of `morton`.
-const MORTON_BLOCK: u32 = 64 * 8;
 
 /// Merged triangles in GPU memory, as the builder reads them. The buffers need `STORAGE` and `COPY_SRC`.
 #[derive(Debug, Clone, Copy)]
@@ -451,7 +447,7 @@ impl Lbvh {
             tree.sorted.replace(Some(chosen.meshes.clone()));
         }
         let (items, groups) = (chosen.item_count, &tree.groups);
-        let triangles = chosen.item_triangles.div_ceil(BOUNDS_BLOCK);
+        let triangles = chosen.item_triangles.div_ceil(BOUNDS_THREADS * BOUNDS_RUN);
         stages.stage(
             &mut scope,
             "bounds",
@@ -466,7 +462,7 @@ impl Lbvh {
         let rows = tree.mesh_count.div_ceil(256);
         stages.stage(&mut scope, "tlas", tlas, tlas_group, rows);
         if work == Work::Rebuild {
-            let blocks = chosen.item_triangles.div_ceil(MORTON_BLOCK);
+            let blocks = chosen.item_triangles.div_ceil(MORTON_THREADS * MORTON_RUN);
             stages.stage(&mut scope, "morton", &self.morton, &groups.morton, blocks);
             tree.codes.publish(&mut scope, items);
             tree.pairs.keys[0].publish(&mut scope, items);

@@ -17,6 +17,16 @@ pub const SORT_ROUNDS: u32 = 8;
 /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup per digit.
 pub const SORT_SERIAL_BLOCKS: u32 = 64;
 
+/// Words that `bounds` gathers per mesh; half as many follow for the scene.
+pub const BOUNDS_WORDS: u32 = 12;
+/// Threads of a workgroup of `bounds`.
+pub const BOUNDS_THREADS: u32 = 64;
+/// Triangles that each of them takes.
+pub const BOUNDS_RUN: u32 = 16;
+/// Threads of a workgroup of `morton`.
+pub const MORTON_THREADS: u32 = 64;
+/// Triangles that each of them takes.
+pub const MORTON_RUN: u32 = 8;
 /// Pairs that one workgroup sorts in one dispatch.
 pub const SORT_SMALL: u32 = 2048;
 /// Places that a thread of `grow` takes.
@@ -44,10 +54,15 @@ pub const SHADOW_HEADER: u32 = 2;
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("BASELINE_STACK", BASELINE_STACK),
     ("COST_BLOCK", COST_BLOCK),
+    ("BOUNDS_RUN", BOUNDS_RUN),
+    ("BOUNDS_THREADS", BOUNDS_THREADS),
+    ("BOUNDS_WORDS", BOUNDS_WORDS),
     ("GROW_FAN", GROW_FAN),
     ("GROW_RUN", GROW_RUN),
     ("GROW_SEGMENTS", GROW_SEGMENTS),
     ("LIGHT_LIMIT", LIGHT_LIMIT),
+    ("MORTON_RUN", MORTON_RUN),
+    ("MORTON_THREADS", MORTON_THREADS),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
     ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
     ("RAY_BLOCK", RAY_BLOCK),
