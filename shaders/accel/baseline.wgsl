@@ -5,6 +5,7 @@
 // One thread per ray. A node is its own box with two children or one triangle, so that both children are fetched to be tested; children are
 // pushed unordered; one triangle a leaf, by Möller and Trumbore (1997). The host checks that no tree is deeper than the stack.
 #import "common/dispatch.wgsl"
+#import "common/ray.wgsl"
 
 struct BaselineNode {
     lower: vec3f,
@@ -13,19 +14,6 @@ struct BaselineNode {
     upper: vec3f,
     // The right child; 0 for a leaf.
     right: u32,
-}
-
-struct Ray {
-    origin: vec3f,
-    t_min: f32,
-    direction: vec3f,
-    t_max: f32,
-}
-
-struct Hit {
-    t: f32,
-    barycentric: vec2f,
-    place: u32,
 }
 
 // The number of rays.

@@ -11,6 +11,7 @@
 //
 // The includer defines `bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool`, asked for triangles with NEEDS_CONSENT.
 #import "common/box.wgsl"
+#import "common/ray.wgsl"
 #import "common/tree.wgsl"
 
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
@@ -32,22 +33,6 @@ fn tree_triangle(place: u32) -> LeafTriangle {
     let b = tree_triangle_rows(row + 1u);
     let c = tree_triangle_rows(row + 2u);
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
-}
-
-struct Ray {
-    origin: vec3f,
-    t_min: f32,
-    direction: vec3f,
-    t_max: f32,
-}
-
-struct Hit {
-    // In units of the direction's length; the ray's t_max where nothing was hit.
-    t: f32,
-    // Weights of v1 and v2.
-    barycentric: vec2f,
-    // Place in leaf order; all ones where nothing was hit.
-    place: u32,
 }
 
 const BVH_MISS = 0xffffffffu;

@@ -43,6 +43,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "common/morton.wgsl",
     "common/octahedral.wgsl",
     "common/pyramid.wgsl",
+    "common/ray.wgsl",
     "common/ray_list.wgsl",
     "common/scene.wgsl",
     "common/shadow_map.wgsl",
