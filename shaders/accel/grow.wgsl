@@ -2,7 +2,7 @@
 // the common prefixes δ of neighbours (Apetrei 2014, section 3: a node is split where its δ is least), and a stack builds it from left to right.
 //
 // grow_leaves  in   as leaves.wgsl    out  leaf_rows; a node for every range of triangles that lies within the run; segments
-// grow_meshes  the same for the TLAS's leaves, whose runs follow
+// grow_meshes  the same for the TLAS's leaves, whose runs follow; apart, because software adapters run both sides of a branch
 // grow_nodes   in   segments of GROW_FAN runs   out  the nodes that join them; segments
 // A thread takes a run of GROW_RUN places, or the segments of GROW_FAN runs. What it cannot join, because the parent reaches beyond its run,
 // it leaves as segments for the next dispatch: a range of places with its box and the δ at its right end. δ falls along those that wait for

@@ -225,18 +225,8 @@ impl Lbvh {
                 by: "canopy's builder".into(),
             });
         }
-        let storage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        let buffer = |label: &str, count: u32, bytes: usize| {
-            let bytes = u64::from(count.max(1)) * bytes as u64;
-            gpu.check_binding(&format!("{label} of {triangle_count} triangles"), bytes)?;
-            Ok::<_, Error>(gpu.buffer(label, bytes, storage))
-        };
-        let array = |label: &str, words: u32, len: u64| {
-            let what = format!("{label} of {triangle_count} triangles");
-            Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
-        };
+        let buffer = |label, count, bytes| room_buffer(gpu, label, triangle_count, count, bytes);
+        let array = |label, words, len| room_array(gpu, label, triangle_count, words, len);
         let (level_offset, _) = pyramid_levels(places);
         let params = BuildParams {
             triangle_count,
@@ -267,7 +257,7 @@ impl Lbvh {
         } else {
             geometry.meshes
         };
-        let meshes = gpu.buffer_with("lbvh.meshes", padded, storage);
+        let meshes = gpu.buffer_with("lbvh.meshes", padded, wgpu::BufferUsages::STORAGE);
         let code_words = array("lbvh.codes", 4, places.into())?;
         let nodes = array("lbvh.nodes", 4, 4 * u64::from(places))?;
         let triangles = array("lbvh.triangles", 4, 3 * u64::from(places))?;
@@ -509,10 +499,30 @@ impl Stages {
     }
 }
 
+/// Zeros for the trees of so many triangles, or which limit they do not fit.
+fn room_array(gpu: &Gpu, label: &str, triangles: u32, words: u32, len: u64) -> Result<Array> {
+    let what = format!("{label} of {triangles} triangles");
+    Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
+}
+
+/// As [`room_array`], a buffer of `count` elements.
+fn room_buffer(
+    gpu: &Gpu,
+    label: &str,
+    triangles: u32,
+    count: u32,
+    bytes: usize,
+) -> Result<wgpu::Buffer> {
+    let bytes = u64::from(count.max(1)) * bytes as u64;
+    gpu.check_binding(&format!("{label} of {triangles} triangles"), bytes)?;
+    let usage =
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    Ok(gpu.buffer(label, bytes, usage))
+}
+
 impl Room<'_> {
     pub(super) fn array(&self, gpu: &Gpu, label: &str, words: u32, len: u64) -> Result<Array> {
-        let what = format!("{label} of {} triangles", self.triangle_count);
-        Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
+        room_array(gpu, label, self.triangle_count, words, len)
     }
 
     pub(super) fn buffer(
@@ -520,14 +530,9 @@ impl Room<'_> {
         gpu: &Gpu,
         label: &str,
         count: u32,
-        bytes: u64,
+        bytes: usize,
     ) -> Result<wgpu::Buffer> {
-        let bytes = u64::from(count.max(1)) * bytes;
-        gpu.check_binding(
-            &format!("{label} of {} triangles", self.triangle_count),
-            bytes,
-        )?;
-        Ok(gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE))
+        room_buffer(gpu, label, self.triangle_count, count, bytes)
     }
 }
 

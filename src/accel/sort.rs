@@ -19,7 +19,7 @@ use crate::{
 use std::cell::Cell;
 
 /// Dispatches of one eight-bit digit, where not all take place in one.
-pub const DISPATCHES_PER_DIGIT: u32 = 3;
+const DISPATCHES_PER_DIGIT: u32 = 3;
 
 /// The sort's pipelines.
 #[derive(Debug)]
@@ -183,8 +183,8 @@ impl RadixSort {
         }
     }
 
-    /// Sorts the pairs on the first side, which have been published to readers, as those on the last side are afterwards; returns the number of
-    /// dispatches.
+    /// Sorts the pairs on the first side, which have been published to readers, as the values on the last side are afterwards; returns the number
+    /// of dispatches.
     pub fn record(&self, scope: &mut Scope<'_>, buffers: &SortBuffers, digits: &Digits) -> u32 {
         let count = digits.count.get();
         let serial = self.small.is_none();
@@ -219,7 +219,9 @@ impl RadixSort {
             for (number, group) in digits.groups.iter().enumerate() {
                 digit(&mut scope.scoped_compute_pass("sort"), group);
                 let to = (digits.first_side + number + 1) % 2;
-                buffers.keys[to].publish(scope, count);
+                if number + 1 < digits.groups.len() {
+                    buffers.keys[to].publish(scope, count);
+                }
                 buffers.values[to].publish(scope, count);
             }
         } else {
