@@ -1,6 +1,11 @@
 //! The library's one error type: each variant is a single line that names the file, key or thing at fault.
 
-use std::path::PathBuf;
+use std::{
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+    path::PathBuf,
+    sync::Once,
+};
 
 /// Shorthand for results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -74,5 +79,40 @@ impl Error {
             path: path.into(),
             what: what.into(),
         }
+    }
+}
+
+thread_local! {
+    /// Whether this thread is inside of [`guarded`].
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, which calls a library that is known to panic where it should return an error; `None` where it did, without a word on
+/// standard error. What `work` was changing then is not to be used again.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                report(panic);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(outer);
+    outcome.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guarded_panic_is_none() {
+        assert_eq!(guarded(|| 3), Some(3));
+        assert_eq!(guarded(|| guarded(|| panic!("inside"))), Some(None::<()>));
+        assert!(!GUARDED.get());
     }
 }

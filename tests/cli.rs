@@ -26,8 +26,13 @@ impl Folder {
     /// Runs canopy in this folder, away from the settings of whoever runs the tests.
     fn canopy(&self, line: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        command.args(line.split_whitespace());
+        self.run(command)
+    }
+
+    /// As [`Folder::canopy`], with a command line of its own.
+    fn run(&self, mut command: Command) -> Output {
         command
-            .args(line.split_whitespace())
             .current_dir(self.0.path())
             .env("HOME", self.0.path())
             .env("XDG_CONFIG_HOME", self.0.path())
@@ -320,4 +325,23 @@ fn export_brings_back_what_was_loaded() {
         "{text}"
     );
     folder.succeeds("info out.obj");
+}
+
+/// Linux lets a process be denied memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_picture_without_memory_for_it_is_an_error() {
+    let folder = Folder::new();
+    let canopy = env!("CARGO_BIN_EXE_canopy");
+    let line = "ulimit -v 6000000; exec \"$0\" render -o a.png --size 16384x16384 --shadows off";
+    let mut command = Command::new("sh");
+    command.args(["-c", line, canopy]);
+    let output = folder.run(command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.starts_with("error: a picture of 16384 × 16384 pixels does not fit"),
+        "{stderr}"
+    );
+    assert_eq!(folder.names(), ["scene.obj"]);
 }

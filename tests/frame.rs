@@ -1254,3 +1254,24 @@ fn refit_trees_are_built_again_once_they_have_aged() {
         }
     }
 }
+
+#[test]
+fn a_lost_device_is_an_error_and_no_panic() {
+    let gpu = gpu();
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let mut stage = Stage::new(&gpu, &scene, [64, 64]);
+    stage.draw(&pose, view);
+    gpu.device.destroy();
+    let renderer = &mut stage.renderer;
+    let message = renderer
+        .read_channel(&gpu, Channel::Depth, &stage.buffers)
+        .unwrap_err()
+        .to_string();
+    assert!(message.starts_with("the GPU device was lost"), "{message}");
+    assert!(gpu.lost().is_some());
+    let again = renderer.uploader().upload(&gpu, &scene, &stage.config);
+    assert!(gpu.check().is_err() && gpu.wait().is_err());
+    drop(again);
+}

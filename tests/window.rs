@@ -67,6 +67,10 @@ impl Display {
 
     /// Starts canopy on this display, away from the settings of whoever runs the tests.
     fn canopy(&self, arguments: &[&str]) -> Guarded {
+        self.canopy_with(arguments, &[])
+    }
+
+    fn canopy_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Guarded {
         let child = Command::new(env!("CARGO_BIN_EXE_canopy"))
             .args(arguments)
             .current_dir(self.folder.path())
@@ -74,6 +78,7 @@ impl Display {
             .env_remove("WAYLAND_DISPLAY")
             .env("HOME", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path())
+            .envs(environment.iter().copied())
             .stderr(std::fs::File::create(self.path("stderr")).unwrap())
             .spawn();
         Guarded(child.unwrap())
@@ -241,4 +246,39 @@ fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
         middle.iter().take(640).filter(|p| **p != corner).count() > 100,
         "nothing is written in the window"
     );
+}
+
+#[test]
+fn a_lost_device_is_replaced_and_the_window_goes_on() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let arguments = [
+        "scene.obj",
+        "--size",
+        "640x480",
+        "--set",
+        "window.panel=false",
+    ];
+    let found = [
+        "search",
+        "--onlyvisible",
+        "--name",
+        "scene.obj",
+        "windowfocus",
+    ];
+    let show = |environment: &[(&str, &str)], expected: Option<&Screenshot>| {
+        let _canopy = display.canopy_with(&arguments, environment);
+        let scene = display.settled("the scene", Screenshot::is_drawn);
+        assert!(display.xdotool(&found), "no window is named after the file");
+        // The help is text: it shows that the fonts are there again.
+        display.press("h");
+        display.settled("the help over the scene", |now| {
+            *now != scene && expected.is_none_or(|expected| now == expected)
+        })
+    };
+    let whole = show(&[], None);
+    show(&[("CANOPY_LOSE_DEVICE", "1")], Some(&whole));
+    let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
+    assert!(stderr.contains("the GPU device was lost"), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
 }

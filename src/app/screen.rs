@@ -1,6 +1,6 @@
 //! The window's surface, and the picture that is composed for it: the scene, and the panel over it.
 
-use crate::{Error, Result, gpu::Gpu};
+use crate::{Error, Result, error::guarded, gpu::Gpu};
 use egui_wgpu::ScreenDescriptor;
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture as Acquired;
@@ -108,6 +108,13 @@ impl Screen {
         Ok((screen, gpu))
     }
 
+    /// The same window anew, on a new device: that of before is lost.
+    pub(super) fn renew(&mut self, options: &crate::config::Config) -> Result<Gpu> {
+        let (screen, gpu) = Self::new(self.instance.clone(), self.window.clone(), options)?;
+        *self = screen;
+        Ok(gpu)
+    }
+
     /// Follows the window's size; `None` while it has none, as when it is minimised.
     pub(super) fn follow_size(&mut self, gpu: &Gpu) -> Result<Option<[u32; 2]>> {
         let size = self.window.inner_size();
@@ -173,7 +180,7 @@ impl Screen {
         area: Option<Area>,
         background: wgpu::Color,
         paint: &Paint,
-    ) {
+    ) -> Result<()> {
         for (id, deltas) in &paint.textures.set {
             for delta in deltas {
                 self.egui
@@ -186,8 +193,14 @@ impl Screen {
         };
         // Command buffers come from paint callbacks, of which there are none.
         let (device, queue) = (&gpu.device, &gpu.queue);
-        self.egui
-            .update_buffers(device, queue, encoder, &paint.triangles, &descriptor);
+        // egui panics where there is no memory for its triangles, as on a device that was lost a moment ago.
+        let updated = guarded(|| {
+            self.egui
+                .update_buffers(device, queue, encoder, &paint.triangles, &descriptor)
+        });
+        if updated.is_none() {
+            return Err(Error::Gpu("the panel cannot be drawn".into()));
+        }
         let view = self.composite.create_view(&wgpu::TextureViewDescriptor {
             label: Some("window"),
             ..Default::default()
@@ -207,6 +220,7 @@ impl Screen {
         for id in &paint.textures.free {
             self.egui.free_texture(id);
         }
+        Ok(())
     }
 
     fn copy_scene(&self, encoder: &mut wgpu::CommandEncoder, area: Area) {

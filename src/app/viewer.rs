@@ -6,7 +6,7 @@ use super::{
     keys::{self, Action},
     loading::{Loaded, Loading},
     screen::{Area, Paint, Screen},
-    state::State,
+    state::{Stage, State},
     ui,
 };
 use crate::{
@@ -33,6 +33,10 @@ use winit::{
 /// Frames that are drawn after the last change, for the timings to come back.
 const SETTLE_FRAMES: u32 = 3;
 
+/// Devices that may be lost one after another before canopy gives up; one that lasts for [`LASTING`] starts the count anew.
+const LOSSES: u32 = 3;
+const LASTING: Duration = Duration::from_secs(30);
+
 /// How often the progress of a load is shown, and how soon a window that cannot be drawn to is tried again.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -43,10 +47,14 @@ pub(super) struct Viewer {
     window: Arc<Window>,
     screen: Screen,
     gpu: Arc<Gpu>,
+    /// When it was opened, and how many were lost soon before it.
+    opened: (Instant, u32),
     renderer: Renderer,
     /// The scene of the state, uploaded.
     buffers: Option<SceneBuffers>,
     egui: egui_winit::State,
+    /// Whether the screen knows the fonts: a new one has to be told.
+    has_fonts: bool,
     state: State,
     input: Input,
     loading: Option<Loading>,
@@ -115,9 +123,11 @@ impl Viewer {
             window,
             screen,
             gpu: Arc::new(gpu),
+            opened: (Instant::now(), 0),
             renderer,
             buffers: None,
             egui,
+            has_fonts: true,
             input: Input::default(),
             loading: None,
             hovering: false,
@@ -189,7 +199,7 @@ impl Viewer {
             }
         }
         match event {
-            WindowEvent::RedrawRequested => return self.redraw(),
+            WindowEvent::RedrawRequested => return self.redraw_or_recover(),
             WindowEvent::CloseRequested => self.done = true,
             WindowEvent::HoveredFile(_) => self.hovering = true,
             WindowEvent::HoveredFileCancelled => self.hovering = false,
@@ -323,6 +333,10 @@ impl Viewer {
         let Some(loading) = &self.loading else {
             return Ok(());
         };
+        // What was loaded for a lost device is loaded again for the next one.
+        if self.gpu.lost().is_some() {
+            return self.gpu.check();
+        }
         let Some(outcome) = loading.poll() else {
             return Ok(());
         };
@@ -364,7 +378,9 @@ impl Viewer {
 
     /// Shows an error, or ends with it where nobody is there to read it.
     fn report(&mut self, error: Error) -> Result<()> {
-        if self.options.exit_after.is_some() {
+        if self.options.exit_after.is_some()
+            || matches!(error, Error::Gpu(_)) && self.is_device_lost()
+        {
             return Err(error);
         }
         log::error!("{error}");
@@ -392,6 +408,69 @@ impl Viewer {
     fn aspect(&self) -> f32 {
         let [width, height] = self.area.size;
         width.max(1) as f32 / height.max(1) as f32
+    }
+
+    /// Draws the window, on a new device where that of before is lost.
+    fn redraw_or_recover(&mut self) -> Result<()> {
+        #[cfg(debug_assertions)]
+        self.lose_device_on_demand();
+        if self.gpu.lost().is_some() {
+            self.recover()?;
+        }
+        let outcome = self.redraw();
+        if outcome.is_err() && self.is_device_lost() {
+            self.draw_within(Duration::ZERO);
+            return Ok(());
+        }
+        outcome
+    }
+
+    /// Whether what has failed did so because the device is lost, of which wgpu tells only once the queue rests.
+    fn is_device_lost(&self) -> bool {
+        self.gpu.wait().is_err() && self.gpu.lost().is_some()
+    }
+
+    /// For tests: the environment says in which frame of the loaded scene the device is to be lost.
+    #[cfg(debug_assertions)]
+    fn lose_device_on_demand(&self) {
+        let frame = std::env::var("CANOPY_LOSE_DEVICE").ok();
+        if frame.is_some_and(|frame| frame.parse() == Ok(self.frames) && self.opened.1 == 0) {
+            self.gpu.device.destroy();
+        }
+    }
+
+    /// Makes everything that was on the device anew on another one: the scene, the settings and the view are still there.
+    fn recover(&mut self) -> Result<()> {
+        let (opened, losses) = self.opened;
+        let losses = 1 + if opened.elapsed() < LASTING {
+            losses
+        } else {
+            0
+        };
+        if losses > LOSSES {
+            return self.gpu.check();
+        }
+        let why = self.gpu.lost().unwrap_or_default();
+        log::warn!("the GPU device was lost ({why}); canopy goes on with a new one");
+        let config = &self.state.config;
+        let gpu = self.screen.renew(config)?;
+        self.renderer = Renderer::new(&gpu)?;
+        let stage = self.state.stage.as_ref();
+        let upload = |stage: &Stage| {
+            let uploader = self.renderer.uploader();
+            uploader.upload(&gpu, &stage.scene, config)
+        };
+        self.buffers = stage.map(upload).transpose()?;
+        self.gpu = Arc::new(gpu);
+        self.opened = (Instant::now(), losses);
+        self.has_fonts = false;
+        self.shot = None;
+        if let Some(loading) = &self.loading {
+            self.load(loading.files.clone());
+        }
+        let notice = "the GPU was lost; everything has been made anew";
+        self.state.notify(notice);
+        Ok(())
     }
 
     /// Draws the window once.
@@ -454,7 +533,13 @@ impl Viewer {
             size: self.shot.as_ref().map_or([0, 0], |shot| shot.size),
         };
         let mut room = egui::Rect::NOTHING;
-        let output = context.run_ui(input, |ui| room = ui::show(ui, &mut self.state, &facts));
+        let mut output = context.run_ui(input, |ui| room = ui::show(ui, &mut self.state, &facts));
+        if !std::mem::replace(&mut self.has_fonts, true) {
+            let image = context.fonts(|fonts| fonts.image());
+            let fonts = egui::epaint::ImageDelta::full(image, egui::TextureOptions::LINEAR);
+            let set = &mut output.textures_delta.set;
+            set.insert(egui::TextureId::default(), [fonts].into_iter().collect());
+        }
         self.egui
             .handle_platform_output(&self.window, output.platform_output);
         self.area = area(room, output.pixels_per_point, window);
@@ -545,7 +630,7 @@ impl Viewer {
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };
         self.screen
-            .compose(&self.gpu, &mut encoder, area, background, paint);
+            .compose(&self.gpu, &mut encoder, area, background, paint)?;
         let image = self.screen.acquire(&self.gpu)?;
         if let Some(image) = &image {
             self.screen.copy_to(&self.gpu, &mut encoder, image);
@@ -564,7 +649,7 @@ impl Viewer {
         }
         match self.gpu.check() {
             // Nothing can be shown any more, not even the error.
-            Err(error) if error.to_string().contains("device was lost") => Err(error),
+            Err(error) if self.gpu.lost().is_some() => Err(error),
             Err(error) => self.report(error),
             Ok(()) => Ok(()),
         }

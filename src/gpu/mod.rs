@@ -11,9 +11,9 @@ pub mod shader;
 pub use adapter::{AdapterReport, Display, adapters, instance};
 pub use array::{Array, Arrays};
 
-use crate::{Error, Result, config};
+use crate::{Error, Result, config, error::guarded};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How long any wait on the GPU may take: a guard against a hang, not a budget.
@@ -38,6 +38,8 @@ pub struct Gpu {
     /// Threads of a subgroup, where subgroup operations may be used and all subgroups are of one size.
     pub subgroup_size: Option<u32>,
     errors: Arc<Mutex<Vec<String>>>,
+    /// Why the device is gone, once it is.
+    lost: Arc<OnceLock<String>>,
 }
 
 /// What to ask of the adapter.
@@ -116,12 +118,12 @@ impl Gpu {
                 }
             }
         };
-        let lost = log.clone();
         device.on_uncaptured_error(Arc::new(move |error| log(one_line(&error.to_string()))));
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                lost(format!("the GPU device was lost: {}", one_line(&message)));
-            }
+        let lost = Arc::new(OnceLock::new());
+        let tell = lost.clone();
+        device.set_device_lost_callback(move |_, message| {
+            // The first reason is the cause of all others.
+            tell.set(one_line(&message)).ok();
         });
         let limits = device.limits();
         Ok(Self {
@@ -133,6 +135,7 @@ impl Gpu {
             arrays,
             subgroup_size,
             errors,
+            lost,
         })
     }
 
@@ -146,8 +149,16 @@ impl Gpu {
         std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Fails with the first error that wgpu has reported since the last check.
+    /// Why the device is gone, once it is: nothing that was made with it can be used any more.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
+    }
+
+    /// Fails with the first error that wgpu has reported since the last check, and always once the device is lost.
     pub fn check(&self) -> Result<()> {
+        if let Some(why) = self.lost() {
+            return Err(Error::Gpu(format!("the GPU device was lost: {why}")));
+        }
         self.take_errors()
             .into_iter()
             .next()
@@ -169,18 +180,21 @@ impl Gpu {
 
     /// Waits until the queue is empty.
     pub fn wait(&self) -> Result<()> {
-        self.device
-            .poll(wgpu::PollType::Wait {
-                submission_index: None,
-                timeout: Some(WAIT_TIMEOUT),
-            })
-            .map_err(|e| {
-                Error::Gpu(format!(
-                    "the GPU did not finish within {} s: {e}",
-                    WAIT_TIMEOUT.as_secs()
-                ))
-            })?;
-        self.check()
+        let rest = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(WAIT_TIMEOUT),
+        };
+        // wgpu panics where the device is lost in the midst of this (`handle_error_fatal`).
+        let outcome = guarded(|| self.device.poll(rest));
+        self.check()?;
+        match outcome {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(e)) => Err(Error::Gpu(format!(
+                "the GPU did not finish within {} s: {e}",
+                WAIT_TIMEOUT.as_secs()
+            ))),
+            None => Err(Error::Gpu("waiting for the GPU failed".into())),
+        }
     }
 
     /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
