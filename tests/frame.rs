@@ -13,7 +13,7 @@ use canopy::{
         lighting, tonemap,
         trace::{closest_hit, intersect},
     },
-    render::{Channel, FloatImage, TreeWork, View},
+    render::{Channel, FloatImage, TreeWork, View, pace::Pace},
     scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
 };
 use common::{
@@ -507,6 +507,7 @@ fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
     }
     let size = [600, 440];
     let mut stage = Stage::new(&gpu, &scene, size);
+    stage.renderer.pace.batch_rays = Pace::MOST_RAYS;
     let view = look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0);
     stage.draw(&Pose::new(&scene, None, 0.0), view);
     let visibility = stage.renderer.read_visibility(&gpu).unwrap();
@@ -1252,6 +1253,50 @@ fn refit_trees_are_built_again_once_they_have_aged() {
             assert!(all.is_empty(), "{found:?}");
             assert!(found[found.len() - 1].1 > 1.5, "{found:?}");
         }
+    }
+}
+
+#[test]
+fn a_frame_in_parts_and_batches_is_the_same_frame() {
+    let gpu = gpu();
+    let mut scene = shadow_scene(1.0, Vec3::ZERO);
+    add_lights(&mut scene, 5);
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let frame = |batch_rays, in_parts| {
+        let mut stage = Stage::new(&gpu, &scene, [117, 83]);
+        stage.renderer.pace = Pace {
+            batch_rays,
+            in_parts,
+        };
+        stage.draw(&pose, view);
+        stage.renderer.collect(&gpu);
+        gpu.check().unwrap();
+        let stats = stage.renderer.stats().clone();
+        let mut names: Vec<_> = stats.passes.iter().map(|pass| &pass.name).collect();
+        names.sort();
+        let passes = names.len();
+        names.dedup();
+        assert_eq!(names.len(), passes, "a pass has two rows");
+        let pixels: Vec<_> = stage
+            .channel(Channel::Lit)
+            .texels
+            .into_iter()
+            .flatten()
+            .collect();
+        (
+            pixels.into_iter().map(f32::to_bits).collect::<Vec<_>>(),
+            stats.rays,
+            passes,
+        )
+    };
+    let whole = frame(Pace::MOST_RAYS, false);
+    assert!(whole.1 > 1000);
+    for (batch_rays, in_parts) in [(Pace::MOST_RAYS, true), (1 << 12, false), (1, true)] {
+        assert!(
+            frame(batch_rays, in_parts) == whole,
+            "{batch_rays} {in_parts}"
+        );
     }
 }
 

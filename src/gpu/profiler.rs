@@ -96,7 +96,7 @@ impl Profiler {
             .process_finished_frame(gpu.queue.get_timestamp_period())
         {
             let mut fresh = Vec::new();
-            flatten(&scopes, 0, &mut fresh);
+            flatten(&joined(scopes), 0, &mut fresh);
             for timing in &mut fresh {
                 let old = self
                     .timings
@@ -114,6 +114,27 @@ impl Profiler {
     pub fn timings(&self) -> &[PassTiming] {
         &self.timings
     }
+}
+
+/// The parts of a frame that was handed over in parts, as one.
+fn joined(
+    scopes: Vec<wgpu_profiler::GpuTimerQueryResult>,
+) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
+    let mut whole: Vec<wgpu_profiler::GpuTimerQueryResult> = Vec::new();
+    for scope in scopes {
+        match whole
+            .iter_mut()
+            .find(|earlier| earlier.label == scope.label)
+        {
+            Some(earlier) => {
+                let spans = earlier.time.take().zip(scope.time);
+                earlier.time = spans.map(|(a, b)| a.start.min(b.start)..a.end.max(b.end));
+                earlier.nested_queries.extend(scope.nested_queries);
+            }
+            None => whole.push(scope),
+        }
+    }
+    whole
 }
 
 /// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its own: it lasts from the first

@@ -10,6 +10,7 @@ pub mod lighting;
 pub mod lights;
 pub mod materials;
 pub mod mipmap;
+pub mod pace;
 pub mod ray_list;
 pub mod regrowth;
 pub mod scene_buffers;
@@ -39,6 +40,7 @@ use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
 use lighting::Lighting;
+use pace::Pace;
 use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
 use shadow_rays::ShadowRays;
@@ -223,6 +225,8 @@ pub struct Renderer {
     channel: ChannelPass,
     tonemap: Tonemap,
     profiler: Profiler,
+    /// What is handed to the GPU at once.
+    pub pace: Pace,
     targets: Targets,
     stats: FrameStats,
     /// Group 0 of the last frame, for reading its channels.
@@ -246,6 +250,7 @@ impl Renderer {
             channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
             profiler: Profiler::new(gpu)?,
+            pace: Pace::default(),
             targets: Targets::new(gpu, Shape::default()),
             stats: FrameStats::default(),
             frame: None,
@@ -281,6 +286,7 @@ impl Renderer {
             size: input.size,
             traced_lights: traces.then_some(lights.len() as u32),
             compact: shadows.compact_rays,
+            batch_rays: self.pace.batch_rays,
         };
         self.resize(gpu, shape)?;
         let targets = &self.targets;
@@ -302,8 +308,10 @@ impl Renderer {
             let tree = &input.buffers.tree;
             regrowth.record(gpu, &mut scope, &self.uploader, tree, &plan);
         }
+        self.pace.part(gpu, &mut scope);
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
+        self.pace.part(gpu, &mut scope);
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => self.shadow_map.record(
@@ -333,6 +341,7 @@ impl Renderer {
                             targets,
                             batch,
                         );
+                        self.pace.part(gpu, &mut scope);
                     }
                 } else {
                     let header = 4 * u64::from(SHADOW_HEADER);
@@ -349,6 +358,7 @@ impl Renderer {
             }
         }
         self.lighting.record(gpu, &mut scope, &frame, targets);
+        self.pace.part(gpu, &mut scope);
         if !input.buffers.blended.is_empty() {
             self.blend
                 .record(&mut scope, &frame, input, &parts, targets);
@@ -410,6 +420,16 @@ impl Renderer {
         if self.targets.shape.traced_lights.is_some() {
             let [rays, sending_tiles] = self.counters.last();
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
+        }
+        let time = |name: &str| {
+            let passes = &mut self.stats.passes.iter();
+            passes
+                .find(|pass| pass.name == name)
+                .map(|pass| pass.last_ms)
+        };
+        if let Some(frame_ms) = time("frame") {
+            let rays_ms = time("shadow_rays").unwrap_or(0.0);
+            self.pace.learn(frame_ms, self.stats.rays, rays_ms);
         }
     }
 

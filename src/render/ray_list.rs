@@ -9,8 +9,6 @@ use crate::gpu::{
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages, TextureUsages};
 
-/// Rays of a batch at most: as many pixels as an entry can tell apart.
-const BATCH_RAYS: u32 = 1 << 24;
 /// Edge of a tile in pixels.
 const TILE: u32 = 8;
 /// Bytes from one batch to the next: every adapter lets bindings begin at its multiples.
@@ -39,9 +37,9 @@ pub struct Batch {
 }
 
 impl RayList {
-    /// A list for pictures of `size` pixels with `lights` lights; without lights it has no batch.
-    pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32) -> Self {
-        let batches = batches(size, lights);
+    /// A list for pictures of `size` pixels with `lights` lights, of up to `most` rays at once; without lights it has no batch.
+    pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32, most: u32) -> Self {
+        let batches = batches(size, lights, most);
         let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.light_count;
         let rows = batches
             .iter()
@@ -96,12 +94,13 @@ impl RayList {
     }
 }
 
-/// Every pixel's ray to every light, in batches: all rows at once, in bands only where the picture alone is more than a batch.
-fn batches([width, height]: [u32; 2], lights: u32) -> Vec<Batch> {
-    let band_rows = (BATCH_RAYS / width.max(1) / TILE * TILE)
+/// Every pixel's ray to every light, in batches of up to `most`, or of a row of tiles where that alone is more: all rows at once, in bands
+/// only where the picture alone is more than a batch.
+fn batches([width, height]: [u32; 2], lights: u32, most: u32) -> Vec<Batch> {
+    let band_rows = (most / width.max(1) / TILE * TILE)
         .min(height.next_multiple_of(TILE))
         .max(TILE);
-    let batch_lights = (BATCH_RAYS / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_LIGHTS);
+    let batch_lights = (most / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_LIGHTS);
     let mut batches = Vec::new();
     for first_row in (0..height).step_by(band_rows as usize) {
         for first_light in (0..lights).step_by(batch_lights as usize) {
@@ -122,6 +121,7 @@ fn batches([width, height]: [u32; 2], lights: u32) -> Vec<Batch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::pace::Pace;
 
     #[test]
     fn batches_hold_every_ray_once_and_no_more_than_the_list() {
@@ -135,8 +135,11 @@ mod tests {
             [32768, 4097],
         ];
         for size in sizes {
-            for lights in [0, 1, 2, 16, 17, 33, 256] {
-                let batches = batches(size, lights);
+            let cases = [0, 1, 2, 16, 17, 33, 256]
+                .into_iter()
+                .flat_map(|lights| [Pace::MOST_RAYS, 1 << 16].map(|most| (lights, most)));
+            for (lights, most) in cases {
+                let batches = batches(size, lights, most);
                 let (mut row, mut light) = (0, 0);
                 for (index, batch) in batches.iter().enumerate() {
                     assert_eq!(batch.offset, STRIDE * index as u64);
@@ -152,7 +155,7 @@ mod tests {
                     );
                     assert!((1..=RAY_BATCH_LIGHTS).contains(&light_count));
                     let rows = TILE * batch.tiles[1];
-                    assert!(size[0] * rows * light_count <= BATCH_RAYS);
+                    assert!(size[0] * rows * light_count <= most.max(size[0] * TILE));
                     light += light_count;
                     if light == lights {
                         (row, light) = (row + rows, 0);

@@ -50,6 +50,8 @@ pub struct Shape {
     pub traced_lights: Option<u32>,
     /// Whether those rays are listed.
     pub compact: bool,
+    /// How many the list holds at most.
+    pub batch_rays: u32,
 }
 
 impl Shape {
@@ -131,7 +133,7 @@ impl Targets {
                 4 * shape.shadow_words(),
                 Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST,
             ),
-            ray_list: RayList::new(gpu, size, listed_lights),
+            ray_list: RayList::new(gpu, size, listed_lights, shape.batch_rays),
             hdr: target(
                 "hdr",
                 HDR_FORMAT,
