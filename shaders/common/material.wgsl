@@ -82,12 +82,11 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
 
     // Opposite vertex normals cancel out in between.
     var normal = select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
-    if material_uv_set(2u) != 0u {
-        let scaled = bump * vec3f(material.normal_scale, material.normal_scale, 1.0);
-        let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
-        let mapped = scaled.x * in.tangent.xyz + scaled.y * bitangent + scaled.z * in.normal;
-        normal = select(normal, normalize(mapped), dot(mapped, mapped) > 1.0e-20);
-    }
+    let scaled = bump * vec3f(material.normal_scale, material.normal_scale, 1.0);
+    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+    let mapped = scaled.x * in.tangent.xyz + scaled.y * bitangent + scaled.z * in.normal;
+    let is_mapped = material_uv_set(2u) != 0u && dot(mapped, mapped) > 1.0e-20;
+    normal = select(normal, normalize(mapped), is_mapped);
     let unlit = (material.flags & MATERIAL_UNLIT) != 0u;
     return Surface(
         in.position,

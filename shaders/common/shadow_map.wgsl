@@ -1,4 +1,5 @@
 // Looking up shadow maps. Both biases move the receiver in world space by texels of the map, so they follow the scene's scale.
+#import "common/unseen.wgsl"
 
 struct ShadowView {
     clip_from_world: mat4x4f,
@@ -46,13 +47,14 @@ fn shadow_map_visibility(light: Light, sample: LightSample, position: vec3f, nor
     }
     let uv = vec2f(0.5, -0.5) * ndc.xy + 0.5;
     let step = 1.0 / vec2f(textureDimensions(shadow_maps));
-    let reach = (f32(frame.pcf_width) - 1.0) * 0.5;
+    let width = frame.pcf_width + unseen_zero(texel);
+    let reach = (f32(width) - 1.0) * 0.5;
     var sum = 0.0;
-    for (var y = 0u; y < frame.pcf_width; y++) {
-        for (var x = 0u; x < frame.pcf_width; x++) {
+    for (var y = 0u; y < width; y++) {
+        for (var x = 0u; x < width; x++) {
             let tap = uv + (vec2f(f32(x), f32(y)) - reach) * step;
             sum += textureSampleCompareLevel(shadow_maps, shadow_sampler, tap, layer, ndc.z);
         }
     }
-    return sum / f32(frame.pcf_width * frame.pcf_width);
+    return sum / f32(width * width);
 }

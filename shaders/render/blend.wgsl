@@ -8,14 +8,14 @@
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 
-fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
-    if frame.shadow_mode == SHADOWS_RAYS {
+fn visibility(i: u32, shadow_mode: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+    if shadow_mode == SHADOWS_RAYS {
         if dot(start.geometric_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
         return select(0.0, 1.0, shadow_ray_arrives(start, sample));
     }
-    if frame.shadow_mode == SHADOWS_MAP {
+    if shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, s.position, s.normal);
     }
     return 1.0;
@@ -27,13 +27,14 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
-    if !s.unlit {
+    let zero = unseen_zero(in.clip.x);
+    if u32(s.unlit) + zero == 0u {
         let start = shadow_ray_start(in.triangle, s.position);
         radiance += brdf_ambient(s, to_eye);
-        for (var i = 0u; i < frame.light_count; i++) {
+        for (var i = 0u; i < frame.light_count + zero; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, start, sample);
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, frame.shadow_mode + zero, s, start, sample);
             }
         }
     }

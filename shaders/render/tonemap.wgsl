@@ -4,6 +4,7 @@
 // out  target, sRGB-encoded here (the target's format is not sRGB)
 // A triangle that covers the target; hdr is filtered when the target is larger, channels are not.
 #import "common/cover.wgsl"
+#import "common/unseen.wgsl"
 
 struct TonemapParams {
     // Multiplies radiance.
@@ -51,8 +52,8 @@ fn neutral(color: vec3f) -> vec3f {
     return mix(c * (new_peak / peak), vec3f(new_peak), g);
 }
 
-fn tone(color: vec3f) -> vec3f {
-    switch params.curve {
+fn tone(color: vec3f, curve: u32) -> vec3f {
+    switch curve {
         case 1u: { return color / (1.0 + color); }
         case 2u: { return aces(color); }
         case 3u: { return neutral(color); }
@@ -81,9 +82,11 @@ fn hashed(id: f32) -> vec3f {
 
 @fragment
 fn tonemap(in: Corner) -> @location(0) vec4f {
-    if params.channel == 0u {
+    let zero = unseen_zero(in.clip.x);
+    let channel = params.channel + zero;
+    if channel == 0u {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
-        return vec4f(srgb_encode(tone(radiance * params.exposure)), 1.0);
+        return vec4f(srgb_encode(tone(radiance * params.exposure, params.curve + zero)), 1.0);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);
@@ -91,7 +94,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         return vec4f(vec3f(0.05), 1.0);
     }
     let value = (texel.rgb + params.offset.xyz) * params.scale;
-    switch params.channel {
+    switch channel {
         // position, normal: already placed in 0..1 by offset and scale
         case 1u, 2u: { return vec4f(saturate(value), 1.0); }
         // depth

@@ -54,6 +54,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "common/sort_block.wgsl",
     "common/sort_scatter.wgsl",
     "common/tree.wgsl",
+    "common/unseen.wgsl",
     "render/blend.wgsl",
     "render/channel.wgsl",
     "render/deform.wgsl",

@@ -1,0 +1,7 @@
+// Mesa's software adapter (lavapipe 22) compiles a fragment shader anew for every draw whose branches and loops depend on uniforms alone, for
+// the values that they have there, and keeps every one. Where such a condition takes in a number that is no uniform, it leaves that alone.
+
+// 0 for any number that is not negative.
+fn unseen_zero(number: f32) -> u32 {
+    return bitcast<u32>(number) >> 31u;
+}
