@@ -65,6 +65,7 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
         config,
         exit_after: args.exit_after,
         screenshot: args.screenshot,
+        stats: args.stats,
     })?;
     Ok(())
 }

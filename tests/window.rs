@@ -282,3 +282,69 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
     assert!(stderr.contains("the GPU device was lost"), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
+
+/// The largest value of `key` among samples.
+fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
+    let values = samples.iter().filter_map(|sample| sample[key].as_f64());
+    values.fold(0.0, f64::max)
+}
+
+/// Scenes change and the window is resized all the time; `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
+#[test]
+fn memory_stays_level_while_scenes_and_sizes_change() {
+    let frames = std::env::var("CANOPY_SOAK_FRAMES").map_or(500, |n| n.parse().unwrap());
+    let display = Display::start();
+    let rows: String = (0..60)
+        .map(|i| format!("v {i} 0 0\nv {i} 1 0\nv {i} 0 1\nf -3 -2 -1\n"))
+        .collect();
+    let scenes = [OBJ.to_owned(), format!("{OBJ}{rows}")];
+    std::fs::write(display.path("scene.obj"), &scenes[0]).unwrap();
+    let mut canopy = display.canopy(&[
+        "scene.obj",
+        "--size",
+        "400x300",
+        "--exit-after",
+        &frames.to_string(),
+        "--stats",
+        "stats.json",
+    ]);
+    let start = Instant::now();
+    let status = (1..)
+        .find_map(|turn: usize| {
+            // A file is swapped in whole: it may be being read.
+            std::fs::write(display.path("next.obj"), &scenes[turn % 2]).unwrap();
+            std::fs::rename(display.path("next.obj"), display.path("scene.obj")).unwrap();
+            let size = ["500", "400", "620"][turn % 3];
+            let window = ["search", "--onlyvisible", "--name", "scene.obj"];
+            let changes = ["windowfocus", "key", "F5", "windowsize", size, "300"];
+            display.xdotool(&[&window[..], &changes].concat());
+            std::thread::sleep(Duration::from_millis(200));
+            assert!(start.elapsed() < PATIENCE * 20, "{frames} frames never end");
+            canopy.0.try_wait().unwrap()
+        })
+        .unwrap();
+    let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
+    assert!(status.success(), "{stderr}");
+
+    let text = std::fs::read_to_string(display.path("stats.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(stats["frames"], frames);
+    assert!(
+        stats["scenes"].as_u64().unwrap() > 2,
+        "no scene was changed"
+    );
+    let samples = stats["memory"].as_array().unwrap();
+    let seconds = |sample: &serde_json::Value| sample["seconds"].as_f64().unwrap();
+    let end = seconds(samples.last().unwrap());
+    let (warm, last) = (60_f64.min(end / 2.0), (end - 60.0).max(end / 2.0));
+    let early = samples.partition_point(|sample| seconds(sample) <= warm);
+    let late = samples.partition_point(|sample| seconds(sample) < last);
+    for key in ["process_bytes", "gpu_bytes"] {
+        let [before, after] = [&samples[..early], &samples[late..]].map(|part| largest(part, key));
+        println!("{key}: {before} until {warm:.0} s, {after} after {last:.0} s");
+        assert!(
+            before > 0.0 && after < before * 1.03 + 4e6,
+            "{key} grows from {before} to {after}"
+        );
+    }
+}

@@ -9,6 +9,7 @@ pub(super) enum Action {
     Help,
     Panel,
     Open,
+    Reload,
     Frame,
     FirstView,
     NextCamera,
@@ -87,6 +88,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         "Ctrl+O",
         "open files (or drop them here)",
         Action::Open,
+    ),
+    bind(
+        named(NamedKey::F5),
+        "F5",
+        "load the files again, from the same view",
+        Action::Reload,
     ),
     bind(letter("f"), "F", "frame the scene", Action::Frame),
     bind(

@@ -4,6 +4,7 @@ mod camera;
 mod input;
 mod keys;
 mod loading;
+mod memory;
 mod screen;
 mod state;
 mod ui;
@@ -32,6 +33,8 @@ pub struct Options {
     pub exit_after: Option<u64>,
     /// Where the picture of the window goes.
     pub screenshot: Option<PathBuf>,
+    /// Where the figures go when [`Options::exit_after`] leaves.
+    pub stats: Option<PathBuf>,
 }
 
 /// What threads tell the event loop.
@@ -52,6 +55,9 @@ enum Wake {
 pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.screenshot {
         crate::output::extension(path, &["png"])?;
+        crate::output::check_writable(path)?;
+    }
+    if let Some(path) = &options.stats {
         crate::output::check_writable(path)?;
     }
     let event_loop = EventLoop::<Wake>::with_user_event()

@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    /// Shows another scene from its first view. What of the settings does not fit it becomes the error that is shown.
+    /// Shows another scene from its first view, or the same files loaded again from where they were seen. What of the settings does not fit it becomes the error that is shown.
     pub(super) fn show(&mut self, files: Vec<PathBuf>, loaded: Loaded, look: &Look, aspect: f32) {
         if let Some(misfit) = &loaded.misfit {
             self.error = Some(misfit.to_string());
@@ -165,8 +165,11 @@ impl State {
         let points = loaded.points.clone();
         let stage = Stage::new(files, loaded, self.config.animation.time);
         self.playing = self.config.animation.play && stage.clip.is_some();
-        self.stage = Some(stage);
-        self.start_from(&points, look, aspect);
+        let before = self.stage.replace(stage);
+        let again = |stage: &Stage| before.is_some_and(|before| before.files == stage.files);
+        if !self.stage.as_ref().is_some_and(again) {
+            self.start_from(&points, look, aspect);
+        }
     }
 
     /// The view that the command line or the configuration asks for, else the whole scene.
@@ -270,6 +273,7 @@ impl State {
                 self.notify("settings are as at the start");
             }
             Action::Open
+            | Action::Reload
             | Action::Fullscreen
             | Action::Screenshot
             | Action::Leave

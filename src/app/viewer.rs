@@ -5,6 +5,7 @@ use super::{
     input::Input,
     keys::{self, Action},
     loading::{Loaded, Loading},
+    memory::MemoryLog,
     screen::{Area, Paint, Screen},
     state::{Stage, State},
     ui,
@@ -72,6 +73,8 @@ pub(super) struct Viewer {
     scenes: u64,
     /// Frames of the loaded scene.
     frames: u64,
+    /// For [`Options::stats`].
+    memory: Option<MemoryLog>,
     last_frame: Instant,
     /// Whether this frame follows the last as soon as possible, so that the time between them says something.
     continuous: bool,
@@ -138,6 +141,7 @@ impl Viewer {
             settle: 0,
             scenes: 0,
             frames: 0,
+            memory: options.stats.is_some().then(MemoryLog::new),
             last_frame: Instant::now(),
             continuous: false,
             next: Some(Instant::now()),
@@ -272,6 +276,11 @@ impl Viewer {
         let aspect = self.aspect();
         match self.state.perform(action, aspect, &self.options.look) {
             Some(Action::Open) => self.choose_files(),
+            Some(Action::Reload) => {
+                if let Some(stage) = &self.state.stage {
+                    self.load(stage.files.clone());
+                }
+            }
             Some(Action::Fullscreen) => {
                 let full = self.window.fullscreen().is_none();
                 let mode = full.then_some(Fullscreen::Borderless(None));
@@ -666,6 +675,12 @@ impl Viewer {
             }
         }
         self.done |= last;
+        if let (Some(memory), Some(path)) = (&mut self.memory, &self.options.stats) {
+            memory.tick(&self.gpu, self.frames, self.scenes);
+            if last {
+                memory.write(path, self.frames, self.scenes)?;
+            }
+        }
         let plays = self.state.playing
             && self.loading.is_none()
             && self

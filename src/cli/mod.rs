@@ -136,6 +136,9 @@ pub struct ViewArgs {
     /// Save the window as this .png when --exit-after leaves, and with F12
     #[arg(long, value_name = "FILE")]
     pub screenshot: Option<PathBuf>,
+    /// When --exit-after leaves, write frames, scenes, and the memory of the process and the GPU over time to this .json
+    #[arg(long, value_name = "FILE", requires = "exit_after")]
+    pub stats: Option<PathBuf>,
 }
 
 /// [`ShadowMode`] on the command line.
