@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) stage: Option<Stage>,
     /// From where.
     pub(super) camera: Camera,
+    /// As it stood at the file's camera last: as long as it stands there, a clip that moves that one takes it along.
+    followed: Option<Camera>,
     /// What of it.
     pub(super) channel: Channel,
     /// Whether the clip runs.
@@ -59,6 +61,8 @@ pub(super) struct Stage {
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The variant that its materials are of.
+    pub(super) variant: Option<usize>,
     /// Where in the clip, in seconds.
     pub(super) time: f32,
     /// The file's camera that was last looked through.
@@ -76,6 +80,7 @@ impl Stage {
             scene: loaded.scene,
             bounds: loaded.bounds,
             clip: loaded.clip,
+            variant: loaded.variant,
             time,
             camera: None,
             first: (loaded.pose, Aabb::of(loaded.points)),
@@ -144,6 +149,7 @@ impl State {
         Self {
             stage: None,
             camera: Camera::new(&view, unit.center(), unit.radius()),
+            followed: None,
             channel: Channel::Lit,
             playing: config.animation.play,
             panel: config.window.panel,
@@ -197,6 +203,31 @@ impl State {
             self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
         }
         stage.camera = stage.scene.camera(&settings.name).ok().flatten();
+        let stands_there =
+            |camera| view.ok() == Viewpoint::of_camera(&stage.scene, &stage.first.0, camera);
+        self.followed = stage
+            .camera
+            .filter(|&c| stands_there(c))
+            .map(|_| self.camera);
+    }
+
+    /// Moves on with the file's camera at `pose`, unless the person has left it.
+    pub(super) fn follow(&mut self, pose: &Pose) {
+        let (Some(stage), Some(followed)) = (&self.stage, self.followed) else {
+            return;
+        };
+        if self.camera != followed {
+            self.followed = None;
+            return;
+        }
+        let view = stage
+            .camera
+            .and_then(|c| Viewpoint::of_camera(&stage.scene, pose, c));
+        if let Some(view) = view {
+            let (_, tight) = &stage.first;
+            self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
+            self.followed = Some(self.camera);
+        }
     }
 
     /// The whole scene, from the side that it is seen from now.
@@ -217,6 +248,7 @@ impl State {
             let (_, tight) = &stage.first;
             self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
             stage.camera = Some(camera);
+            self.followed = Some(self.camera);
         }
     }
 
@@ -249,6 +281,13 @@ impl State {
                 self.play_clip(now.map_or(Some(0), |now| Some((now + 1) % clips.max(1))));
             }
             Action::Clip(clip) => self.play_clip(clip),
+            Action::Variant(variant) => {
+                if let Some(stage) = &mut self.stage {
+                    stage.scene.choose_variant(variant);
+                    stage.variant = variant;
+                }
+                return Some(action);
+            }
             Action::Shadows(mode) => self.config.shadows.mode = mode,
             Action::NextShadows => {
                 self.config.shadows.mode = match self.config.shadows.mode {

@@ -35,7 +35,8 @@ pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
     output::check_writable(&args.output)?;
-    let scene = scene::load(&args.files, &config.load, &Progress::default())?;
+    let mut scene = scene::load(&args.files, &config.load, &Progress::default())?;
+    scene.choose_variant(scene.variant(&config.scene.variant)?);
     scene.warnings.iter().for_each(|line| log::warn!("{line}"));
     let clip = scene.clip(&config.animation.clip)?;
     let pose = Pose::new(&scene, clip, config.animation.time);
