@@ -1314,6 +1314,9 @@ fn draco_leaves_the_rest_to_accessors() {
     assert_eq!(only(&scene).uv0, [Vec2::splat(0.5); 81]);
     assert_eq!(only(&scene).targets[0].positions, [Vec3::splat(0.25); 81]);
     assert_eq!(only(&scene).uv1, only(&load(&source)).uv1);
+    // What else the primitive has, and canopy does not know, says nothing about its geometry.
+    file.first_primitive()["extensions"]["VENDOR_x"] = json!({});
+    assert_eq!(load(&file).meshes[0].primitives.len(), 1);
     // A strip's stream holds triangles too.
     file.first_primitive()["mode"] = json!(5);
     assert_eq!(only(&load(&file)).indices.len(), 128);

@@ -367,6 +367,7 @@ pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform};
 
     #[test]
     fn sun_angles_come_back() {
@@ -378,6 +379,62 @@ mod tests {
             );
         }
         assert_eq!(sun_angles([0.0, -1.0, 0.0]).1, 90.0);
+    }
+
+    /// A camera of the file that a clip moves takes the person along, until they go their own way.
+    #[test]
+    fn the_file_s_camera_is_followed_until_it_is_left() {
+        let channel = scene::Channel {
+            target: 0,
+            property: Property::Translation,
+            interpolation: Interpolation::Linear,
+            times_secs: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.0, 4.0, 0.0, 0.0],
+            components: 3,
+        };
+        let scene = Scene {
+            nodes: vec![Node {
+                camera: Some(0),
+                transform: Transform::Trs {
+                    translation: glam::Vec3::ZERO,
+                    rotation: glam::Quat::IDENTITY,
+                    scale: glam::Vec3::ONE,
+                },
+                ..Node::default()
+            }],
+            cameras: vec![scene::Camera {
+                name: "eye".into(),
+                projection: Projection::Perspective { fov_y: 1.0 },
+            }],
+            clips: vec![Clip {
+                channels: vec![channel],
+                duration_secs: 1.0,
+                ..Clip::default()
+            }],
+            ..Scene::default()
+        };
+        let loaded = Loaded {
+            bounds: Bounds::new(&scene),
+            clip: Some(0),
+            variant: None,
+            pose: Pose::new(&scene, Some(0), 0.0),
+            points: vec![glam::Vec3::ZERO, glam::Vec3::ONE],
+            misfit: None,
+            scene,
+        };
+        let mut state = State::new(Config::default());
+        state.show(vec!["a.glb".into()], loaded, &Look::default(), 1.0);
+        let later = |state: &State| Pose::new(&state.stage.as_ref().unwrap().scene, Some(0), 0.5);
+        let framed = state.camera;
+        state.follow(&later(&state));
+        assert_eq!(state.camera, framed, "nobody looks through it");
+        state.look_through(0);
+        state.follow(&later(&state));
+        assert_eq!(state.camera.viewpoint().eye().x, 2.0);
+        state.camera.pan(glam::Vec2::X);
+        let left = state.camera;
+        state.follow(&later(&state));
+        assert_eq!(state.camera, left);
     }
 
     #[test]

@@ -284,6 +284,7 @@ impl<'a> Reader<'a> {
             .find_map(|(index, accessor)| match accessor.buffer_view {
                 // Zeros are a position for no geometry.
                 None if accessor.sparse.is_none()
+                    && self.draco.is_none()
                     && [positions, self.json.indices.as_ref()].contains(&Some(index)) =>
                 {
                     of_primitive.clone()
