@@ -407,6 +407,24 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
             &["green", "red", "deep blue"],
         );
     }
+    // What does not show is no part of an export.
+    let mut hidden: serde_json::Value = serde_json::from_str(&painted()).unwrap();
+    hidden["nodes"].as_array_mut().unwrap().insert(
+        0,
+        serde_json::json!({ "mesh": 0,
+        "extensions": { "KHR_node_visibility": { "visible": false } } }),
+    );
+    hidden["animations"] = serde_json::json!([]);
+    std::fs::write(folder.path("hidden.gltf"), hidden.to_string()).unwrap();
+    folder.succeeds("export hidden.gltf -o hidden.obj");
+    let obj = std::fs::read_to_string(folder.path("hidden.obj")).unwrap();
+    let lines = |start: &str| obj.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!(
+        [lines("v "), lines("vn "), lines("o "), lines("f ")],
+        [3, 3, 1, 1],
+        "{obj}"
+    );
+    assert!(obj.contains("f 1//1 2//2 3//3"), "{obj}");
     // From far away the triangle is a speck in the middle.
     folder.succeeds(
         "render a.gltf -o a{frame}.png --size 16x16 --camera 0 --frames 2 --fps 1.25 --variant red",

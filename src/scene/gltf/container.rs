@@ -106,6 +106,12 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Approximate,
         "transforms, weights, visibility, factors of core materials and of emissive strength, texture transforms, lights and fields of view are animated; warnings name what is not",
     ),
+    (
+        "KHR_gaussian_splatting",
+        Ignored,
+        "splats are points, which canopy does not draw",
+    ),
+    ("KHR_interactivity", Ignored, "nothing reacts"),
     ("KHR_lights_punctual", Full, "all three kinds of lights"),
     (
         "KHR_node_hoverability",

@@ -161,9 +161,9 @@ impl<'a> Stream<'a> {
         let broken = |why: meshopt::Error| format!("the stream is broken ({why})");
         let bytes = match (self.mode, self.stride) {
             (Mode::Attributes, _) => {
-                let mut words = self.attributes()?;
-                self.filter(&mut words);
-                bytemuck::pod_collect_to_vec(&words)
+                let mut bytes = self.attributes()?;
+                self.filter(&mut bytes);
+                bytes
             }
             (Mode::Triangles, 2) => {
                 let indices = meshopt::decode_index_buffer::<u16>(self.bytes, self.count);
@@ -185,14 +185,15 @@ impl<'a> Stream<'a> {
         Ok(Arc::new(bytes))
     }
 
-    /// The elements of a stream of attributes, before its filter; words, for filters want them aligned.
-    fn attributes(&self) -> std::result::Result<Vec<u32>, String> {
-        let mut words = vec![0_u32; self.count * self.stride / 4];
-        // SAFETY: `words` holds `count` elements of `stride` bytes, which is a multiple of 4 up to 256, as the decoder demands; it reads
-        // no more than the given length of the stream, whatever is in it. The crate's safe function takes the stride from a type.
+    /// The elements of a stream of attributes, before its filter.
+    fn attributes(&self) -> std::result::Result<Vec<u8>, String> {
+        let mut bytes = vec![0; self.count * self.stride];
+        // SAFETY: `bytes` holds `count` elements of `stride` bytes, which is a multiple of 4 up to 256, as the decoder demands; it copies
+        // into them byte by byte, and reads no more than the given length of the stream, whatever is in it. The crate's safe function
+        // takes the stride from a type.
         let code = unsafe {
             ffi::meshopt_decodeVertexBuffer(
-                words.as_mut_ptr().cast(),
+                bytes.as_mut_ptr().cast(),
                 self.count,
                 self.stride,
                 self.bytes.as_ptr(),
@@ -200,33 +201,39 @@ impl<'a> Stream<'a> {
             )
         };
         if code == 0 {
-            Ok(words)
+            Ok(bytes)
         } else {
             Err(format!("the stream is broken (code {code})"))
         }
     }
 
-    fn filter(&self, words: &mut [u32]) {
-        match (self.filter, self.stride) {
-            (Filter::None, _) => {}
+    /// Undoes the filter, a piece at a time: it wants its elements aligned, and not all of them twice in memory.
+    fn filter(&self, bytes: &mut [u8]) {
+        let filter: fn(&mut [u32]) = match (self.filter, self.stride) {
+            (Filter::None, _) => return,
             (Filter::Octahedral, 4) => {
-                meshopt::decode_filter_oct::<i8>(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_oct::<i8>(bytemuck::cast_slice_mut(words))
             }
             (Filter::Octahedral, _) => {
-                meshopt::decode_filter_oct::<i16>(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_oct::<i16>(bytemuck::cast_slice_mut(words))
             }
             (Filter::Quaternion, _) => {
-                meshopt::decode_filter_quat(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_quat(bytemuck::cast_slice_mut(words))
             }
             (Filter::Exponential, _) => {
-                meshopt::decode_filter_exp::<1>(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_exp::<1>(bytemuck::cast_slice_mut(words))
             }
             (Filter::Color, 4) => {
-                meshopt::decode_filter_color::<u8>(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_color::<u8>(bytemuck::cast_slice_mut(words))
             }
             (Filter::Color, _) => {
-                meshopt::decode_filter_color::<u16>(bytemuck::cast_slice_mut(words));
+                |words| meshopt::decode_filter_color::<u16>(bytemuck::cast_slice_mut(words))
             }
+        };
+        for piece in bytes.chunks_mut(256 * self.stride) {
+            let mut words: Vec<u32> = bytemuck::pod_collect_to_vec(piece);
+            filter(&mut words);
+            piece.copy_from_slice(bytemuck::cast_slice(&words));
         }
     }
 }
