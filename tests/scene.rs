@@ -2770,8 +2770,18 @@ fn shared_bytes_count_as_often_as_they_are_read() {
     builder.push("animations", json!({ "samplers": [{ "input": input, "output": output }], "channels": vec![channel; 70] }));
     refused(
         &builder,
-        &["channel 65 of animation 0", "load.max_morph_bytes"],
+        &["channel 52 of animation 0", "load.max_morph_bytes"],
     );
+
+    // A pointer to a mesh's weights moves those of every node that shows it.
+    let mut builder = Builder::triangle();
+    builder.first_primitive()["targets"] = json!([{}]);
+    builder.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 300]);
+    point(
+        &mut builder,
+        &[("/meshes/0/weights", "SCALAR", &[0., 1.][..]); 40],
+    );
+    refused(&builder, &["of animation 0", "load.max_morph_bytes"]);
 
     let mut builder = Builder::triangle();
     let joints = builder.accessor("VEC4", U8, 3, &[0; 12]);

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
-use std::{cell::RefCell, path::Path, sync::Arc};
+use std::{cell::RefCell, collections::HashSet, path::Path, sync::Arc};
 
 /// Beyond this many lines a file's warnings are counted and not kept.
 const MAX_WARNINGS: usize = 100;
@@ -27,6 +27,8 @@ const MAX_WARNINGS: usize = 100;
 struct File<'a> {
     path: &'a Path,
     root: Root,
+    /// The extensions that the file says it cannot be shown without.
+    required: HashSet<String>,
     /// `None` for a buffer without data, which is an error only if something reads it.
     buffers: Vec<Option<Bytes>>,
     /// What compressed buffer views hold, by the file's numbers.
@@ -57,8 +59,7 @@ impl File<'_> {
 
     /// Whether the file says that it cannot be shown without an extension.
     fn requires(&self, extension: &str) -> bool {
-        let mut required = self.root.extensions_required.iter();
-        required.any(|name| name == extension)
+        self.required.contains(extension)
     }
 
     /// The thing that an index found at `from` refers to.
@@ -94,6 +95,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let folder = Folder::of(path, load.limits.max_file_bytes)?;
     let mut file = File {
         path,
+        required: root.extensions_required.iter().cloned().collect(),
         root,
         buffers: Vec::new(),
         views: Vec::new(),

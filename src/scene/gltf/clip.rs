@@ -22,6 +22,7 @@ use ::gltf::json::{
     },
     validation::Checked,
 };
+use std::collections::HashMap;
 
 /// Reads every animation; channels that move nothing in the scene are left out. `pointers` are the channels of KHR_animation_pointer.
 pub(super) fn clips(
@@ -31,6 +32,7 @@ pub(super) fn clips(
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
+    let pointed = Pointed::new(file, hierarchy, pointers);
     for (index, json) in file.root.animations.iter().enumerate() {
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
@@ -46,12 +48,7 @@ pub(super) fn clips(
         let of_clip = pointers[first..].iter();
         for pointer in of_clip.take_while(|pointer| pointer.animation == index) {
             let user = format!("pointer channel {} of animation {index}", pointer.channel);
-            let targets = Pointed {
-                file,
-                hierarchy,
-                scene,
-            }
-            .targets(&pointer.path);
+            let targets = pointed.targets(scene, &pointer.path);
             if targets.is_none() {
                 file.warn(format!(
                     "{user} moves \"{}\", which canopy does not animate",
@@ -202,31 +199,41 @@ fn number(text: &str) -> Option<usize> {
 struct Pointed<'a> {
     file: &'a File<'a>,
     hierarchy: &'a Hierarchy,
-    scene: &'a Scene,
+    /// Of each of the file's meshes, the places of nodes that show it and have no morph weights of their own.
+    weighted: HashMap<usize, Vec<usize>>,
 }
 
-impl Pointed<'_> {
+impl<'a> Pointed<'a> {
+    fn new(file: &'a File<'a>, hierarchy: &'a Hierarchy, pointers: &[Pointer]) -> Self {
+        let mut weighted: HashMap<usize, Vec<usize>> = HashMap::new();
+        let nodes = file.root.nodes.iter().zip(&hierarchy.place);
+        for (node, place) in nodes.filter(|_| !pointers.is_empty()) {
+            if let (Some(mesh), None, Some(place)) = (node.mesh, &node.weights, place) {
+                weighted.entry(mesh.value()).or_default().push(*place);
+            }
+        }
+        Self {
+            file,
+            hierarchy,
+            weighted,
+        }
+    }
+
     /// What `pointer` moves, which may be nothing of the scene; `None` for what canopy does not animate.
-    fn targets(&self, pointer: &str) -> Option<Vec<Target>> {
+    fn targets(&self, scene: &Scene, pointer: &str) -> Option<Vec<Target>> {
         let parts: Vec<&str> = pointer.strip_prefix('/')?.split('/').collect();
         match &parts[..] {
             ["nodes", node, path @ ..] => {
                 let Some(place) = *self.hierarchy.place.get(number(node)?)? else {
                     return Some(Vec::new());
                 };
-                of_node(self.scene, place, path).map(|target| vec![target])
+                of_node(scene, place, path).map(|target| vec![target])
             }
             ["meshes", mesh, "weights", ..] => {
                 let mesh = number(mesh).filter(|mesh| *mesh < self.file.root.meshes.len())?;
-                // They are those of nodes without weights of their own.
-                let nodes = self.file.root.nodes.iter().zip(&self.hierarchy.place);
-                let shows = nodes
-                    .filter(|(node, _)| node.weights.is_none())
-                    .filter(|(node, _)| node.mesh.is_some_and(|m| m.value() == mesh));
-                shows
-                    .filter_map(|(_, place)| *place)
-                    .map(|place| of_node(self.scene, place, &parts[2..]))
-                    .collect()
+                let nodes = self.weighted.get(&mesh).map_or(&[][..], Vec::as_slice);
+                let of_node = |&place: &usize| of_node(scene, place, &parts[2..]);
+                nodes.iter().map(of_node).collect()
             }
             ["materials", material, path @ ..] => {
                 let material = number(material)?;
@@ -241,7 +248,7 @@ impl Pointed<'_> {
                 path @ ..,
             ] => {
                 let light = number(light)?;
-                let is_spot = matches!(self.scene.lights.get(light)?.kind, LightKind::Spot { .. });
+                let is_spot = matches!(scene.lights.get(light)?.kind, LightKind::Spot { .. });
                 let (property, components, kind) = match path {
                     ["color"] => (Property::LightColor, 3, Type::Vec3),
                     ["intensity"] => (Property::LightIntensity, 1, Type::Scalar),
@@ -263,7 +270,7 @@ impl Pointed<'_> {
             }
             ["cameras", camera, path @ ..] => {
                 let camera = number(camera)?;
-                let property = match (self.scene.cameras.get(camera)?.projection, path) {
+                let property = match (scene.cameras.get(camera)?.projection, path) {
                     (Projection::Perspective { .. }, ["perspective", "yfov"]) => Property::FovY,
                     (Projection::Orthographic { .. }, ["orthographic", "ymag"]) => {
                         Property::HalfHeight
@@ -388,7 +395,11 @@ fn read_channel(
         }
         times_secs.push(time);
     }
-    let bytes = (has as u64).saturating_mul(size_of::<f32>() as u64);
+    // A pointer may become any number of channels.
+    let floats = (has as u64).saturating_add(input.count as u64);
+    let bytes = floats
+        .saturating_mul(size_of::<f32>() as u64)
+        .saturating_add(size_of::<Channel>() as u64);
     load.take_animation_bytes(bytes, || format!("{}: {user}", file.path.display()))?;
     let elements = (0..output.count).map(|e| output.floats::<4>(e));
     let values: Vec<f32> = elements
