@@ -17,6 +17,7 @@ pub struct Config {
     pub window: Window,
     pub output: Output,
     pub load: Load,
+    pub scene: Scene,
     pub animation: Animation,
     pub camera: Camera,
     pub tree: Tree,
@@ -45,6 +46,8 @@ section!(/// `[output]`: images made without a window.
 Output { size: [u32; 2], fps: f32 });
 section!(/// `[load]`: what a file may cost.
 Load { max_file_bytes: u64, max_image_pixels: u64, max_texture_bytes: u64, max_triangles: u64, max_nodes: u64, max_morph_bytes: u64 });
+section!(/// `[scene]`: what of a scene is shown.
+Scene { variant: String });
 section!(/// `[animation]`: the clip and its time.
 Animation { clip: String, time: f32, speed: f32, play: bool });
 section!(/// `[camera]`: the first view.

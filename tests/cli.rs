@@ -345,3 +345,122 @@ fn a_picture_without_memory_for_it_is_an_error() {
     );
     assert_eq!(folder.names(), ["scene.obj"]);
 }
+
+/// A triangle before a camera that a clip moves away from it; green by itself, red or blue as a variant.
+fn painted() -> String {
+    use base64::Engine as _;
+    let floats: Vec<u8> = [
+        // Positions, times, and where the camera is.
+        -9., -9., 0., 9., -9., 0., 0., 9., 0., 0., 1., 0., 0., 5., 0., 0., 900.,
+    ]
+    .iter()
+    .flat_map(|f: &f32| f.to_le_bytes())
+    .collect();
+    let bytes = base64::engine::general_purpose::STANDARD.encode(&floats);
+    let unlit = |color: [u8; 4]| {
+        serde_json::json!({ "extensions": { "KHR_materials_unlit": {} },
+            "pbrMetallicRoughness": { "baseColorFactor": color } })
+    };
+    serde_json::json!({
+        "asset": { "version": "2.0" },
+        "extensionsUsed": ["KHR_materials_variants", "KHR_materials_unlit", "KHR_animation_pointer", "VENDOR_x"],
+        "extensionsRequired": ["VENDOR_x"],
+        "extensions": { "KHR_materials_variants": { "variants": [{ "name": "red" }, { "name": "deep blue" }] } },
+        "buffers": [{ "byteLength": 68, "uri": format!("data:;base64,{bytes}") }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 68 }],
+        "accessors": [
+            { "bufferView": 0, "type": "VEC3", "componentType": 5126, "count": 3 },
+            { "bufferView": 0, "byteOffset": 36, "type": "SCALAR", "componentType": 5126, "count": 2 },
+            { "bufferView": 0, "byteOffset": 44, "type": "VEC3", "componentType": 5126, "count": 2 },
+        ],
+        "materials": [unlit([0, 1, 0, 1]), unlit([1, 0, 0, 1]), unlit([0, 0, 1, 1])],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "material": 0, "extensions": {
+            "KHR_materials_variants": { "mappings": [{ "material": 1, "variants": [0] }, { "material": 2, "variants": [1] }] } } }] }],
+        "cameras": [{ "type": "perspective", "perspective": { "yfov": 0.5, "znear": 0.1 } }],
+        "nodes": [{ "mesh": 0 }, { "camera": 0, "translation": [0, 0, 5] }],
+        "animations": [{ "samplers": [{ "input": 1, "output": 2 }], "channels": [{ "sampler": 0,
+            "target": { "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": "/nodes/1/translation" } } } }] }],
+    })
+    .to_string()
+}
+
+#[test]
+fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("a.gltf"), painted()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.succeeds("info a.gltf --json")).unwrap();
+    assert_eq!(json["list"]["variants"][1]["name"], "deep blue");
+    let of = |name: &str| {
+        let mut all = json["extensions"].as_array().unwrap().iter();
+        all.find(|e| e["name"] == name).unwrap().clone()
+    };
+    let unknown = of("VENDOR_x");
+    assert_eq!(
+        (&unknown["treatment"], &unknown["required"]),
+        (&"ignored".into(), &true.into())
+    );
+    assert_eq!(of("KHR_animation_pointer")["treatment"], "approximate");
+    let text = folder.succeeds("info a.gltf");
+    for part in [
+        "deep blue",
+        "KHR_materials_variants: full",
+        "VENDOR_x: ignored, required",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let most = |name: &str| {
+        let image = image::open(folder.path(name)).unwrap().into_rgb8();
+        let pixel = image.get_pixel(8, 8).0;
+        (0..3).max_by_key(|&channel| pixel[channel])
+    };
+    for (line, channel) in [
+        ("", 1),
+        (" --variant red", 0),
+        (" --variant 1", 2),
+        (" --set scene.variant=red", 0),
+    ] {
+        folder.succeeds(&format!(
+            "render a.gltf -o a.png --size 16x16 --camera 0{line}"
+        ));
+        assert_eq!(most("a.png"), Some(channel), "{line}");
+    }
+    for command in ["render a.gltf -o b.png", "export a.gltf -o b.obj"] {
+        folder.fails(
+            &format!("{command} --variant green"),
+            &["green", "red", "deep blue"],
+        );
+    }
+    // What does not show is no part of an export.
+    let mut hidden: serde_json::Value = serde_json::from_str(&painted()).unwrap();
+    hidden["nodes"].as_array_mut().unwrap().insert(
+        0,
+        serde_json::json!({ "mesh": 0,
+        "extensions": { "KHR_node_visibility": { "visible": false } } }),
+    );
+    hidden["animations"] = serde_json::json!([]);
+    std::fs::write(folder.path("hidden.gltf"), hidden.to_string()).unwrap();
+    folder.succeeds("export hidden.gltf -o hidden.obj");
+    let obj = std::fs::read_to_string(folder.path("hidden.obj")).unwrap();
+    let lines = |start: &str| obj.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!(
+        [lines("v "), lines("vn "), lines("o "), lines("f ")],
+        [3, 3, 1, 1],
+        "{obj}"
+    );
+    assert!(obj.contains("f 1//1 2//2 3//3"), "{obj}");
+    // From far away the triangle is a speck in the middle.
+    folder.succeeds(
+        "render a.gltf -o a{frame}.png --size 16x16 --camera 0 --frames 2 --fps 1.25 --variant red",
+    );
+    let corner = |name: &str| {
+        *image::open(folder.path(name))
+            .unwrap()
+            .into_rgb8()
+            .get_pixel(2, 13)
+    };
+    assert!(
+        corner("a0.png") != corner("a1.png"),
+        "the camera stands still"
+    );
+}

@@ -27,6 +27,137 @@ fn builtin() -> Scene {
     scene::load(&[], &Config::default().load, &Progress::default()).unwrap()
 }
 
+/// A ground, and something above it for the sun to cast onto it; of material 0 and 1.
+fn covered() -> Scene {
+    let ground = quad(Vec3::new(-3.0, 0.0, 3.0), Vec3::X * 6.0, Vec3::Z * -6.0, 0);
+    let cover = quad(Vec3::new(-1.0, 1.5, 1.0), Vec3::X * 2.0, Vec3::Z * -2.0, 1);
+    let red = matte(Vec3::new(0.8, 0.1, 0.1));
+    let mut scene = scene([ground, cover], vec![matte(Vec3::ONE), red]);
+    add_cutout(&mut scene);
+    scene.nodes[1].transform = scene::Transform::Matrix(Mat4::from_translation(Vec3::Y * 0.25));
+    scene
+}
+
+/// What is drawn of `scene` in each shadow mode, and by each policy where rays go through trees.
+fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
+    let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
+    let modes = [
+        (ShadowMode::Map, Rebuild::Frame),
+        (ShadowMode::Rays, Rebuild::Frame),
+        (ShadowMode::Rays, Rebuild::Changed),
+        (ShadowMode::Rays, Rebuild::Refit),
+    ];
+    modes
+        .into_iter()
+        .map(|(mode, rebuild)| {
+            stage.config.shadows.mode = mode;
+            stage.config.tree.rebuild = rebuild;
+            stage.draw(pose, view)
+        })
+        .collect()
+}
+
+#[test]
+fn what_does_not_show_is_neither_seen_nor_casts() {
+    let gpu = gpu();
+    let scene = covered();
+    let mut bare = covered();
+    bare.nodes[1].mesh = None;
+    let at_rest = |scene: &Scene| Pose::new(scene, None, 0.0);
+    let without = pictures(&mut Stage::new(&gpu, &bare, [96, 64]), &at_rest(&bare));
+    let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+    let with = pictures(&mut stage, &at_rest(&scene));
+    assert!(with.iter().zip(&without).all(|(a, b)| a != b), "it shows");
+    let mut hidden = at_rest(&scene);
+    hidden.visible[1] = false;
+    for _ in 0..2 {
+        assert!(pictures(&mut stage, &hidden) == without, "it does not");
+        assert!(pictures(&mut stage, &at_rest(&scene)) == with, "again");
+    }
+    stage.draw(&hidden, look_at(Vec3::ONE, Vec3::ZERO, 50.0));
+    let (merged, twin) = (stage.merged(), deform(&scene, &hidden));
+    assert!(merged.positions == twin.positions && merged.indices == twin.indices);
+}
+
+#[test]
+fn a_variant_is_what_a_new_upload_would_be() {
+    let gpu = gpu();
+    let mut scene = covered();
+    let blended = scene::Material {
+        alpha_mode: AlphaMode::Blend,
+        base_color: glam::Vec4::new(0.1, 0.3, 0.9, 0.5),
+        ..scene.materials[0].clone()
+    };
+    scene.materials.push(blended);
+    scene.meshes[1].primitives[0].variants = vec![(None, 1), (Some(0), 0), (Some(1), 2)];
+    let with = |variant| {
+        let mut scene = scene.clone();
+        scene.choose_variant(variant);
+        scene
+    };
+    let scenes = [with(None), with(Some(0)), with(Some(1))];
+    let pose = Pose::new(&scene, None, 0.0);
+    let expected = scenes
+        .each_ref()
+        .map(|scene| pictures(&mut Stage::new(&gpu, scene, [96, 64]), &pose));
+    assert!(expected[0] != expected[1] && expected[1] != expected[2]);
+    let mut stage = Stage::new(&gpu, &scenes[0], [96, 64]);
+    for variant in [0, 1, 2, 1, 0] {
+        stage.scene = &scenes[variant];
+        stage.buffers.write_variant(&gpu, stage.scene);
+        assert!(
+            pictures(&mut stage, &pose) == expected[variant],
+            "{variant}"
+        );
+    }
+    // Trees that nothing has moved are built again all the same: their leaves hold materials.
+    let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
+    for variant in [0, 1, 2] {
+        stage.draw(&pose, view);
+        stage.scene = &scenes[variant];
+        stage.buffers.write_variant(&gpu, stage.scene);
+        assert!(
+            stage.draw(&pose, view) == expected[variant][3],
+            "{variant} refit"
+        );
+    }
+}
+
+#[test]
+fn materials_that_move_are_what_a_new_upload_would_be() {
+    let gpu = gpu();
+    let scene = covered();
+    let rest = Pose::new(&scene, None, 0.0);
+    let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+    let still = pictures(&mut stage, &rest);
+    // Colour and emission; the threshold and the place of what is cut out, which rays look up for themselves.
+    type Change = fn(&mut scene::Material);
+    let changes: [Change; 3] = [
+        |material| {
+            material.base_color = glam::Vec4::new(0.1, 0.9, 0.2, 1.0);
+            material.emissive = Vec3::new(0.2, 0.0, 0.0);
+        },
+        |material| material.alpha_cutoff = 0.0,
+        |material| {
+            let texture = material.base_color_texture.as_mut().unwrap();
+            texture.texture_from_uv = glam::Affine2::from_translation(glam::Vec2::new(0.4, 0.2));
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut changed = scene.clone();
+        change(&mut changed.materials[1]);
+        let expected = pictures(&mut Stage::new(&gpu, &changed, [96, 64]), &rest);
+        let mut pose = rest.clone();
+        pose.materials = vec![(1, changed.materials[1].clone())];
+        assert!(
+            expected.iter().zip(&still).all(|(a, b)| a != b),
+            "{number} shows"
+        );
+        assert!(pictures(&mut stage, &pose) == expected, "{number}");
+    }
+    assert!(pictures(&mut stage, &rest) == still, "and rests again");
+}
+
 /// The largest distance between two lists of points.
 fn largest_distance(a: &[Vec3], b: &[Vec3]) -> f32 {
     assert_eq!(a.len(), b.len());

@@ -17,6 +17,7 @@ pub(super) enum Action {
     Play,
     NextClip,
     Clip(Option<usize>),
+    Variant(Option<usize>),
     Shadows(ShadowMode),
     NextShadows,
     Cutoff(i32),

@@ -31,6 +31,8 @@ pub(super) struct Loaded {
     pub(super) bounds: Bounds,
     /// The clip that the configuration names; the first one if there is no such clip.
     pub(super) clip: Option<usize>,
+    /// The variant that the configuration names.
+    pub(super) variant: Option<usize>,
     /// At the configuration's time.
     pub(super) pose: Pose,
     /// Every vertex in that pose, and if the clip plays, in others of its.
@@ -110,13 +112,20 @@ fn load(
     uploader: &Uploader,
     progress: &Progress,
 ) -> Result<(Loaded, SceneBuffers)> {
-    let scene = scene::load(files, &config.load, progress)?;
+    let mut scene = scene::load(files, &config.load, progress)?;
+    let mut misfit = None;
+    let mut fits = |found: Result<_>, otherwise| {
+        found.unwrap_or_else(|error| {
+            misfit.get_or_insert(error);
+            otherwise
+        })
+    };
+    let first_clip = (!scene.clips.is_empty()).then_some(0);
+    let clip = fits(scene.clip(&config.animation.clip), first_clip);
+    let variant = fits(scene.variant(&config.scene.variant), None);
+    scene.choose_variant(variant);
     progress.enter("bringing it to the GPU")?;
     let buffers = uploader.upload(gpu, &scene, config)?;
-    let (clip, misfit) = match scene.clip(&config.animation.clip) {
-        Ok(clip) => (clip, None),
-        Err(misfit) => ((!scene.clips.is_empty()).then_some(0), Some(misfit)),
-    };
     let pose = Pose::new(&scene, clip, config.animation.time);
     let points = clip_points(&scene, clip, config.animation.play, config.animation.time);
     let loaded = Loaded {
@@ -124,6 +133,7 @@ fn load(
         points,
         scene,
         clip,
+        variant,
         pose,
         misfit,
     };

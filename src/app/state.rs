@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) stage: Option<Stage>,
     /// From where.
     pub(super) camera: Camera,
+    /// As it stood at the file's camera last: as long as it stands there, a clip that moves that one takes it along.
+    followed: Option<Camera>,
     /// What of it.
     pub(super) channel: Channel,
     /// Whether the clip runs.
@@ -59,6 +61,8 @@ pub(super) struct Stage {
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The variant that its materials are of.
+    pub(super) variant: Option<usize>,
     /// Where in the clip, in seconds.
     pub(super) time: f32,
     /// The file's camera that was last looked through.
@@ -76,6 +80,7 @@ impl Stage {
             scene: loaded.scene,
             bounds: loaded.bounds,
             clip: loaded.clip,
+            variant: loaded.variant,
             time,
             camera: None,
             first: (loaded.pose, Aabb::of(loaded.points)),
@@ -144,6 +149,7 @@ impl State {
         Self {
             stage: None,
             camera: Camera::new(&view, unit.center(), unit.radius()),
+            followed: None,
             channel: Channel::Lit,
             playing: config.animation.play,
             panel: config.window.panel,
@@ -200,6 +206,31 @@ impl State {
             self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
         }
         stage.camera = stage.scene.camera(&settings.name).ok().flatten();
+        let stands_there =
+            |camera| view.ok() == Viewpoint::of_camera(&stage.scene, &stage.first.0, camera);
+        self.followed = stage
+            .camera
+            .filter(|&c| stands_there(c))
+            .map(|_| self.camera);
+    }
+
+    /// Moves on with the file's camera at `pose`, unless the person has left it.
+    pub(super) fn follow(&mut self, pose: &Pose) {
+        let (Some(stage), Some(followed)) = (&self.stage, self.followed) else {
+            return;
+        };
+        if self.camera != followed {
+            self.followed = None;
+            return;
+        }
+        let view = stage
+            .camera
+            .and_then(|c| Viewpoint::of_camera(&stage.scene, pose, c));
+        if let Some(view) = view {
+            let (_, tight) = &stage.first;
+            self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
+            self.followed = Some(self.camera);
+        }
     }
 
     /// The whole scene, from the side that it is seen from now.
@@ -220,6 +251,7 @@ impl State {
             let (_, tight) = &stage.first;
             self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
             stage.camera = Some(camera);
+            self.followed = Some(self.camera);
         }
     }
 
@@ -252,6 +284,13 @@ impl State {
                 self.play_clip(now.map_or(Some(0), |now| Some((now + 1) % clips.max(1))));
             }
             Action::Clip(clip) => self.play_clip(clip),
+            Action::Variant(variant) => {
+                if let Some(stage) = &mut self.stage {
+                    stage.scene.choose_variant(variant);
+                    stage.variant = variant;
+                }
+                return Some(action);
+            }
             Action::Shadows(mode) => self.config.shadows.mode = mode,
             Action::NextShadows => {
                 self.config.shadows.mode = match self.config.shadows.mode {
@@ -332,6 +371,7 @@ pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform};
 
     #[test]
     fn sun_angles_come_back() {
@@ -343,6 +383,62 @@ mod tests {
             );
         }
         assert_eq!(sun_angles([0.0, -1.0, 0.0]).1, 90.0);
+    }
+
+    /// A camera of the file that a clip moves takes the person along, until they go their own way.
+    #[test]
+    fn the_file_s_camera_is_followed_until_it_is_left() {
+        let channel = scene::Channel {
+            target: 0,
+            property: Property::Translation,
+            interpolation: Interpolation::Linear,
+            times_secs: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.0, 4.0, 0.0, 0.0],
+            components: 3,
+        };
+        let scene = Scene {
+            nodes: vec![Node {
+                camera: Some(0),
+                transform: Transform::Trs {
+                    translation: glam::Vec3::ZERO,
+                    rotation: glam::Quat::IDENTITY,
+                    scale: glam::Vec3::ONE,
+                },
+                ..Node::default()
+            }],
+            cameras: vec![scene::Camera {
+                name: "eye".into(),
+                projection: Projection::Perspective { fov_y: 1.0 },
+            }],
+            clips: vec![Clip {
+                channels: vec![channel],
+                duration_secs: 1.0,
+                ..Clip::default()
+            }],
+            ..Scene::default()
+        };
+        let loaded = Loaded {
+            bounds: Bounds::new(&scene),
+            clip: Some(0),
+            variant: None,
+            pose: Pose::new(&scene, Some(0), 0.0),
+            points: vec![glam::Vec3::ZERO, glam::Vec3::ONE],
+            misfit: None,
+            scene,
+        };
+        let mut state = State::new(Config::default());
+        state.show(vec!["a.glb".into()], loaded, &Look::default(), 1.0);
+        let later = |state: &State| Pose::new(&state.stage.as_ref().unwrap().scene, Some(0), 0.5);
+        let framed = state.camera;
+        state.follow(&later(&state));
+        assert_eq!(state.camera, framed, "nobody looks through it");
+        state.look_through(0);
+        state.follow(&later(&state));
+        assert_eq!(state.camera.viewpoint().eye().x, 2.0);
+        state.camera.pan(glam::Vec2::X);
+        let left = state.camera;
+        state.follow(&later(&state));
+        assert_eq!(state.camera, left);
     }
 
     #[test]

@@ -91,6 +91,7 @@ struct Shot {
     view: View,
     config: Config,
     clip: Option<usize>,
+    variant: Option<usize>,
     time: f32,
     channel: Channel,
     size: [u32; 2],
@@ -289,6 +290,11 @@ impl Viewer {
             Some(Action::Screenshot) => self.save = true,
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
+            Some(Action::Variant(_)) => {
+                if let (Some(stage), Some(buffers)) = (&self.state.stage, &mut self.buffers) {
+                    buffers.write_variant(&self.gpu, &stage.scene);
+                }
+            }
             _ => {}
         }
     }
@@ -564,13 +570,16 @@ impl Viewer {
 
     /// Records the scene if its picture would be another one than it is.
     fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<bool> {
+        let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
+            return Ok(false);
+        };
+        self.state.follow(&pose);
         let (Some(stage), Some(buffers)) = (&mut self.state.stage, &self.buffers) else {
             return Ok(false);
         };
         if self.area.size.contains(&0) {
             return Ok(false);
         }
-        let pose = stage.pose();
         let bounds = stage.bounds.scene(&stage.scene, &pose);
         let viewpoint = self.state.camera.viewpoint();
         let (near, far) = viewpoint.clip_planes(bounds, self.state.camera.distance());
@@ -588,6 +597,7 @@ impl Viewer {
                 far,
             },
             clip: stage.clip,
+            variant: stage.variant,
             time: stage.time,
             channel: self.state.channel,
             size: self

@@ -11,7 +11,7 @@ use crate::{
     scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, framing::Viewpoint},
 };
 use clap::Args;
-use std::{collections::HashSet, fmt::Write, path::PathBuf};
+use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
 
 /// `canopy export`.
 #[derive(Debug, Args)]
@@ -35,12 +35,13 @@ pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
     output::check_writable(&args.output)?;
-    let scene = scene::load(&args.files, &config.load, &Progress::default())?;
+    let mut scene = scene::load(&args.files, &config.load, &Progress::default())?;
+    scene.choose_variant(scene.variant(&config.scene.variant)?);
     scene.warnings.iter().for_each(|line| log::warn!("{line}"));
     let clip = scene.clip(&config.animation.clip)?;
     let pose = Pose::new(&scene, clip, config.animation.time);
     let merged = merge(&scene, &pose, &config)?;
-    output::write(&args.output, obj(&scene, &merged).as_bytes())
+    output::write(&args.output, obj(&scene, &pose, &merged).as_bytes())
 }
 
 fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
@@ -71,22 +72,45 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     renderer.read_merged(&gpu, &buffers)
 }
 
-/// Wavefront OBJ: an object for each mesh instance, positions and normals with the digits that bring every f32 back.
-fn obj(scene: &Scene, merged: &Merged) -> String {
+/// Wavefront OBJ: an object for each mesh instance that shows, positions and normals with the digits that bring every f32 back.
+fn obj(scene: &Scene, pose: &Pose, merged: &Merged) -> String {
+    let shows = |((node, _), _): &((usize, usize), _)| pose.visible[*node];
+    let shown = || scene.instances().zip(&merged.meshes).filter(shows);
+    let triangles = |range: &Range<u32>| &merged.indices[range.start as usize..range.end as usize];
+    // The numbers of the vertices in the file, from 1.
+    let mut numbers = vec![0; merged.positions.len()];
+    for vertex in shown().flat_map(|(_, range)| triangles(range).as_flattened()) {
+        numbers[*vertex as usize] = 1;
+    }
+    let mut count = 0;
+    for number in numbers.iter_mut().filter(|number| **number > 0) {
+        count += 1;
+        *number = count;
+    }
     let mut text = String::from("# canopy: world-space triangles\n");
     // Writing to a String cannot fail.
-    for p in &merged.positions {
+    for (p, _) in merged
+        .positions
+        .iter()
+        .zip(&numbers)
+        .filter(|(_, number)| **number > 0)
+    {
         writeln!(text, "v {} {} {}", p.x, p.y, p.z).ok();
     }
-    for n in &merged.normals {
+    for (n, _) in merged
+        .normals
+        .iter()
+        .zip(&numbers)
+        .filter(|(_, number)| **number > 0)
+    {
         writeln!(text, "vn {} {} {}", n.x, n.y, n.z).ok();
     }
     let mut taken = HashSet::new();
-    for ((node, mesh), range) in scene.instances().zip(&merged.meshes) {
+    for ((node, mesh), range) in shown() {
         let names = [&scene.nodes[node].name, &scene.meshes[mesh].name];
         writeln!(text, "o {}", object_name(names, node, &mut taken)).ok();
-        for triangle in &merged.indices[range.start as usize..range.end as usize] {
-            let [a, b, c] = triangle.map(|vertex| vertex + 1);
+        for triangle in triangles(range) {
+            let [a, b, c] = triangle.map(|vertex| numbers[vertex as usize]);
             writeln!(text, "f {a}//{a} {b}//{b} {c}//{c}").ok();
         }
     }

@@ -4,7 +4,9 @@ use crate::{
     Result,
     config::Config,
     reference::deform,
-    scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene, bounds::Aabb},
+    scene::{
+        self, AlphaMode, ExtensionUse, LightKind, Pose, Progress, Projection, Scene, bounds::Aabb,
+    },
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -91,6 +93,16 @@ fn describe(scene: &Scene) -> Value {
         "lights": scene.lights.iter().map(light).collect::<Vec<_>>(),
         "cameras": scene.cameras.iter().map(camera).collect::<Vec<_>>(),
     });
+    report["list"]["variants"] = scene.variants.iter().map(|v| json!({"name": v})).collect();
+    let extension = |e: &ExtensionUse| {
+        json!({
+            "name": e.name,
+            "treatment": e.treatment.name(),
+            "required": e.required,
+            "note": e.note,
+        })
+    };
+    report["extensions"] = scene.extensions.iter().map(extension).collect();
     report["warnings"] = json!(scene.warnings);
     report
 }
@@ -169,6 +181,7 @@ fn text(report: &Value) -> String {
         ("clips", "clips"),
         ("lights", "lights"),
         ("cameras", "cameras"),
+        ("variants", "variants"),
     ] {
         let items = report["list"][key].as_array().unwrap_or(&none);
         if !items.is_empty() {
@@ -177,6 +190,19 @@ fn text(report: &Value) -> String {
         for (index, item) in items.iter().enumerate() {
             writeln!(text, "  {index:<4}{}", item_text(item)).ok();
         }
+    }
+    let extensions = report["extensions"].as_array().unwrap_or(&none);
+    if !extensions.is_empty() {
+        writeln!(text, "extensions").ok();
+    }
+    for extension in extensions {
+        let word = |key: &str| extension[key].as_str().unwrap_or_default();
+        let required = match extension["required"] {
+            Value::Bool(true) => ", required",
+            _ => "",
+        };
+        let (name, treatment, note) = (word("name"), word("treatment"), word("note"));
+        writeln!(text, "  {name}: {treatment}{required} ({note})").ok();
     }
     for warning in report["warnings"].as_array().unwrap_or(&none) {
         writeln!(text, "warning: {}", warning.as_str().unwrap_or_default()).ok();

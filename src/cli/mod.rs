@@ -107,7 +107,7 @@ pub struct LookArgs {
     pub sun: Option<Vec3>,
 }
 
-/// The moment that is shown.
+/// What of the scene is shown: its moment and its variant.
 #[derive(Debug, Args)]
 pub struct TimeArgs {
     /// Clip to play, by name or number; "none" for the rest pose
@@ -116,6 +116,9 @@ pub struct TimeArgs {
     /// Time in the clip, in seconds
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = seconds)]
     pub time: Option<f64>,
+    /// Variant of the file's materials, by name or number
+    #[arg(long, value_name = "NAME|N")]
+    pub variant: Option<String>,
 }
 
 /// `canopy view`.
@@ -266,6 +269,9 @@ impl TimeArgs {
         }
         if let Some(time) = self.time {
             config.set("--time", "animation.time", time)?;
+        }
+        if let Some(variant) = &self.variant {
+            config.set("--variant", "scene.variant", variant.as_str())?;
         }
         Ok(())
     }

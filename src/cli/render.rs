@@ -110,6 +110,8 @@ struct Shot {
     clip: Option<usize>,
     bounds: Bounds,
     viewpoint: Viewpoint,
+    /// The file's camera that it is taken through, which clips may move.
+    camera: Option<usize>,
     exposure_ev: f32,
     gpu: Gpu,
     renderer: Renderer,
@@ -120,7 +122,8 @@ struct Shot {
 
 impl Shot {
     fn new(args: &RenderArgs, mut config: Config) -> Result<Self> {
-        let scene = scene::load(&args.files, &config.load, &Progress::default())?;
+        let mut scene = scene::load(&args.files, &config.load, &Progress::default())?;
+        scene.choose_variant(scene.variant(&config.scene.variant)?);
         scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         // The built-in scene is made to be seen through its camera.
         if args.files.is_empty() && config.camera.name.is_empty() && !scene.cameras.is_empty() {
@@ -142,6 +145,9 @@ impl Shot {
             &config.camera,
             width as f32 / height as f32,
         )?;
+        let camera = scene.camera(&config.camera.name).ok().flatten();
+        let camera =
+            camera.filter(|&camera| Viewpoint::of_camera(&scene, &pose, camera) == Some(viewpoint));
         let gpu = Gpu::new(&config.gpu)?;
         log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
         check_size(&gpu, config.output.size)?;
@@ -154,6 +160,7 @@ impl Shot {
             scene,
             clip,
             viewpoint,
+            camera,
             gpu,
             renderer,
             buffers,
@@ -195,11 +202,13 @@ impl Shot {
     fn frame(&mut self, time: f32, target: &wgpu::Texture) -> Result<()> {
         let pose = Pose::new(&self.scene, self.clip, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
+        let through = |camera| Viewpoint::of_camera(&self.scene, &pose, camera);
+        let viewpoint = self.camera.and_then(through).unwrap_or(self.viewpoint);
         let input = FrameInput {
             scene: &self.scene,
             buffers: &self.buffers,
             pose: &pose,
-            view: view(&self.viewpoint, bounds),
+            view: view(&viewpoint, bounds),
             config: &self.config,
             exposure_ev: self.exposure_ev,
             channel: Channel::Lit,

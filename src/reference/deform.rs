@@ -1,6 +1,6 @@
 //! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
 
-use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::joint_matrices};
+use crate::scene::{MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// The merged world-space buffers.
@@ -40,10 +40,7 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     let mut out = Deformed::default();
     for (node, mesh) in scene.instances() {
         let (first_triangle, first_vertex) = (out.indices.len() as u32, out.positions.len() as u32);
-        let world_from_node = pose.world_from_node[node];
-        let joints = scene.nodes[node]
-            .skin
-            .map(|skin| joint_matrices(scene, pose, skin));
+        let (world_from_node, joints) = instance_matrices(scene, pose, node);
         for primitive in &scene.meshes[mesh].primitives {
             let base = out.positions.len() as u32;
             let skinned = joints
@@ -72,7 +69,8 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
                 out.tangents
                     .push(tangent.extend(primitive.tangents[vertex].w * handedness));
             }
-            let mirrored = skinned.is_none() && sign(Mat3::from_mat4(world_from_node)) < 0.0;
+            let mirrors = sign(Mat3::from_mat4(pose.world_from_node[node])) < 0.0;
+            let mirrored = skinned.is_none() && mirrors;
             out.indices
                 .extend(primitive.indices.iter().map(|&[a, b, c]| {
                     let [a, b, c] = [base + a, base + b, base + c];
@@ -89,22 +87,23 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     out
 }
 
-/// Only the positions of [`deform`], without those that are not finite.
+/// Only the positions of [`deform`], without those that are not finite, and without instances that do not show unless none does.
 pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     let mut positions = Vec::new();
+    let nothing_shows = scene.instances().all(|(node, _)| !pose.visible[node]);
     for (node, mesh) in scene.instances() {
-        let joints = scene.nodes[node]
-            .skin
-            .map(|skin| joint_matrices(scene, pose, skin));
+        if !pose.visible[node] && !nothing_shows {
+            continue;
+        }
+        let (world_from_node, joints) = instance_matrices(scene, pose, node);
         for primitive in &scene.meshes[mesh].primitives {
             let skinned = joints
                 .as_deref()
                 .filter(|_| primitive.influences_per_vertex > 0);
             let at = |vertex: usize| {
                 let offset = morph(primitive, vertex, &pose.weights[node], |t| &t.positions);
-                let world_from_mesh = skinned.map_or(pose.world_from_node[node], |joints| {
-                    blend(primitive, vertex, joints)
-                });
+                let world_from_mesh =
+                    skinned.map_or(world_from_node, |joints| blend(primitive, vertex, joints));
                 world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
             };
             let vertices = 0..primitive.positions.len();

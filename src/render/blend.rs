@@ -3,6 +3,7 @@
 use super::{
     FrameInput,
     bindings::Layouts,
+    scene_buffers::Run,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
@@ -54,7 +55,8 @@ impl Blend {
         targets: &Targets,
     ) {
         let buffers = input.buffers;
-        let mut order: Vec<_> = buffers.blended.iter().collect();
+        let shows = |(_, part): &&(Run, usize)| !parts[*part].is_empty();
+        let mut order: Vec<_> = buffers.blended.iter().filter(shows).collect();
         let distance =
             |part: usize| (parts[part].center() - input.view.eye()).dot(input.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));

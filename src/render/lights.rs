@@ -19,14 +19,15 @@ pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
 /// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. Shadow views are left open.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
-    let of_scene =
-        scene
-            .nodes
-            .iter()
-            .zip(&pose.world_from_node)
-            .filter_map(|(node, world_from_node)| {
-                Some(place(&scene.lights[node.light?], *world_from_node))
-            });
+    let of_scene = scene
+        .nodes
+        .iter()
+        .zip(&pose.world_from_node)
+        .zip(&pose.visible)
+        .filter(|(_, shows)| **shows)
+        .filter_map(|((node, world_from_node), _)| {
+            Some(place(pose.light(scene, node.light?), *world_from_node))
+        });
     let sun = has_sun(scene, config).then(|| GpuLight {
         kind: DIRECTIONAL,
         direction: Vec3::from(config.sun.direction)

@@ -4,9 +4,12 @@ use super::{bindings::Layouts, mipmap::Mipmap};
 use crate::{
     Error, Result,
     gpu::{Gpu, layout::Material as GpuMaterial, pass},
-    scene::{AlphaMode, Image, Material, Sampler, Scene, TextureRef, Wrap},
+    scene::{AlphaMode, Image, Material, Pose, Sampler, Scene, TextureRef, Wrap},
 };
-use std::collections::HashMap;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+};
 
 /// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
 const ALPHA_HEADER: usize = 16;
@@ -18,6 +21,11 @@ pub struct Materials {
     pub groups: Vec<wgpu::BindGroup>,
     /// Whether back faces are drawn, by material.
     pub double_sided: Vec<bool>,
+    uniforms: Vec<wgpu::Buffer>,
+    /// What rays ask for; see [`alpha_table`].
+    pub(super) alpha: wgpu::Buffer,
+    /// Materials whose uniforms are not as at rest, and what they hold.
+    moved: RefCell<BTreeMap<usize, Material>>,
 }
 
 impl Materials {
@@ -30,12 +38,18 @@ impl Materials {
             samplers: HashMap::new(),
         };
         let white = textures.upload("white", 1, 1, &[255; 4], false, mipmap)?;
-        let groups = scene
+        let bound: Vec<_> = scene
             .materials
             .iter()
             .map(|material| textures.bind(material, &white, layouts, mipmap))
             .collect::<Result<_>>()?;
+        let (uniforms, groups) = bound.into_iter().unzip();
+        let alpha = alpha_table(scene);
+        gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
         Ok(Self {
+            uniforms,
+            alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
+            moved: RefCell::default(),
             groups,
             double_sided: scene
                 .materials
@@ -43,6 +57,32 @@ impl Materials {
                 .map(|material| material.double_sided)
                 .collect(),
         })
+    }
+
+    /// Brings what a clip moves into GPU memory: materials of `pose` that are not there yet, and those at rest again.
+    pub fn write(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
+        let moved: BTreeMap<usize, Material> = pose.materials.iter().cloned().collect();
+        let mut there = self.moved.borrow_mut();
+        let at_rest = there.keys().filter(|index| !moved.contains_key(index));
+        let at_rest = at_rest.map(|&index| (index, &scene.materials[index]));
+        let differs = |(index, material): &(&usize, &Material)| there.get(index) != Some(material);
+        let changed = moved.iter().filter(differs);
+        for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material)))
+        {
+            let uniform = [gpu_material(material)];
+            gpu.queue
+                .write_buffer(&self.uniforms[index], 0, bytemuck::cast_slice(&uniform));
+            let header = 4 * (ALPHA_HEADER * index) as u64;
+            let factors = [material.alpha_cutoff, material.base_color.w];
+            gpu.queue
+                .write_buffer(&self.alpha, header + 4, bytemuck::cast_slice(&factors));
+            if let Some(texture) = &material.base_color_texture {
+                let rows = uv_rows(texture).map(|row| [row[0], row[1], row[2]]);
+                gpu.queue
+                    .write_buffer(&self.alpha, header + 4 * 8, bytemuck::cast_slice(&rows));
+            }
+        }
+        *there = moved;
     }
 }
 
@@ -62,7 +102,7 @@ impl Textures<'_> {
         white: &wgpu::TextureView,
         layouts: &Layouts,
         mipmap: &Mipmap,
-    ) -> Result<wgpu::BindGroup> {
+    ) -> Result<(wgpu::Buffer, wgpu::BindGroup)> {
         let refs = texture_refs(material);
         let mut views = Vec::new();
         let mut samplers = Vec::new();
@@ -86,12 +126,8 @@ impl Textures<'_> {
         let mut resources = vec![uniform.as_entire_binding()];
         resources.extend(views.iter().map(wgpu::BindingResource::TextureView));
         resources.extend(samplers.iter().map(wgpu::BindingResource::Sampler));
-        Ok(pass::bind_group(
-            self.gpu,
-            "material",
-            &layouts.material,
-            &resources,
-        ))
+        let group = pass::bind_group(self.gpu, "material", &layouts.material, &resources);
+        Ok((uniform, group))
     }
 
     fn view(&mut self, image: usize, srgb: bool, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
@@ -260,7 +296,7 @@ fn gpu_material(material: &Material) -> GpuMaterial {
 }
 
 /// What rays need of materials, as common/shadow_ray.wgsl reads it: a header each, then the alpha of each masked one's texture, once per image.
-pub(super) fn alpha_table(scene: &Scene) -> Vec<u32> {
+fn alpha_table(scene: &Scene) -> Vec<u32> {
     let mut table = vec![0; ALPHA_HEADER * scene.materials.len()];
     let mut first_word_of_image = HashMap::new();
     for (index, material) in scene.materials.iter().enumerate() {

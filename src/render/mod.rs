@@ -298,6 +298,8 @@ impl Renderer {
             &shadow_views,
             &self.shadow_map,
         );
+        let materials = &input.buffers.materials;
+        materials.write(gpu, input.scene, input.pose);
         let changed = input.buffers.write_pose(gpu, input.scene, input.pose);
         let regrowth = &input.buffers.regrowth;
         let plan = regrowth.plan(&input.config.tree, changed);

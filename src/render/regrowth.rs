@@ -160,6 +160,11 @@ impl Regrowth {
         }
     }
 
+    /// The next frame builds all: the trees hold what is no longer so.
+    pub fn forget(&self) {
+        self.state.borrow_mut().policy = None;
+    }
+
     /// The frame of this plan has been recorded whole.
     pub fn settle(&self, plan: &Plan) {
         self.state.borrow_mut().policy = Some(plan.policy);

@@ -1,11 +1,7 @@
 //! A scene in GPU memory: the merged buffers, what `deform` makes them from, the trees, and what is drawn.
 
 use super::{
-    bindings::Layouts,
-    deform::Deform,
-    lights,
-    materials::{Materials, alpha_table},
-    mipmap::Mipmap,
+    bindings::Layouts, deform::Deform, lights, materials::Materials, mipmap::Mipmap,
     regrowth::Regrowth,
 };
 use crate::{
@@ -17,7 +13,7 @@ use crate::{
         layout::{DeformPart, LIGHT_LIMIT, MeshRange, NEEDS_CONSENT},
         pass,
     },
-    scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
+    scene::{AlphaMode, Pose, Primitive, Scene, animation::instance_matrices, bounds::Bounds},
 };
 use glam::{Mat3, Mat4, Vec3};
 use std::{cell::RefCell, ops::Range};
@@ -37,6 +33,36 @@ impl Run {
     /// Its corners: what is drawn.
     pub fn corners(self) -> Range<u32> {
         3 * self.first_triangle..3 * (self.first_triangle + self.triangle_count)
+    }
+}
+
+/// The lists of [`SceneBuffers`] that are drawn.
+struct DrawLists {
+    solid: Vec<Run>,
+    blended: Vec<(Run, usize)>,
+    opaque_casters: Vec<Run>,
+    masked_casters: Vec<Run>,
+}
+
+impl DrawLists {
+    /// Sorts out the runs of all parts.
+    fn new(scene: &Scene, runs: &[Run]) -> Self {
+        let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
+        let of_mode = |mode| {
+            runs.iter()
+                .copied()
+                .filter(move |run| alpha_mode(run) == mode)
+        };
+        let solid = |run: &Run| alpha_mode(run) != AlphaMode::Blend;
+        let same = |a: &Run, b: &Run| a.material == b.material;
+        let parts = runs.iter().copied().enumerate();
+        let blended = parts.filter(|(_, run)| !solid(run));
+        Self {
+            solid: joined(runs.iter().copied().filter(solid), same),
+            blended: blended.map(|(part, run)| (run, part)).collect(),
+            opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
+            masked_casters: joined(of_mode(AlphaMode::Mask), same),
+        }
     }
 }
 
@@ -201,11 +227,8 @@ impl Uploader {
         };
 
         let materials = Materials::new(gpu, scene, layouts, mipmap)?;
-        let alpha = alpha_table(scene);
-        gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
-        let alpha = gpu.buffer_with("scene.alpha", &alpha, storage);
-        let resources =
-            [&positions, &frames, &indices, &vertices, &alpha].map(wgpu::Buffer::as_entire_binding);
+        let resources = [&positions, &frames, &indices, &vertices, &materials.alpha]
+            .map(wgpu::Buffer::as_entire_binding);
         let scene_group = pass::bind_group(gpu, "scene", &layouts.scene, &resources);
 
         let geometry = Geometry {
@@ -217,33 +240,12 @@ impl Uploader {
         let tree = lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
-        let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
-        let of_mode = |mode| {
-            merge
-                .runs
-                .iter()
-                .copied()
-                .filter(move |run| alpha_mode(run) == mode)
-        };
+        let lists = DrawLists::new(scene, &merge.runs);
         Ok(SceneBuffers {
-            solid: joined(
-                merge
-                    .runs
-                    .iter()
-                    .copied()
-                    .filter(|run| alpha_mode(run) != AlphaMode::Blend),
-                |a, b| a.material == b.material,
-            ),
-            blended: merge
-                .runs
-                .iter()
-                .copied()
-                .enumerate()
-                .filter(|(_, run)| alpha_mode(run) == AlphaMode::Blend)
-                .map(|(part, run)| (run, part))
-                .collect(),
-            opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
-            masked_casters: joined(of_mode(AlphaMode::Mask), |a, b| a.material == b.material),
+            solid: lists.solid,
+            blended: lists.blended,
+            opaque_casters: lists.opaque_casters,
+            masked_casters: lists.masked_casters,
             bounds: Bounds::new(scene),
             written: RefCell::default(),
             mirrored: RefCell::default(),
@@ -277,13 +279,10 @@ impl SceneBuffers {
         // Of each instance: its matrices and its weights.
         let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(self.meshes.len());
         for (node, mesh) in scene.instances() {
-            let joints = scene.nodes[node]
-                .skin
-                .map(|skin| joint_matrices(scene, pose, skin));
-            let rigid = pose.world_from_node[node];
+            let (rigid, joints) = instance_matrices(scene, pose, node);
             let primitives = &scene.meshes[mesh].primitives;
             let (first_word, first_weight) = (words.len(), self.weights_at + weights.len());
-            mirrored.push(Mat3::from_mat4(rigid).determinant() < 0.0);
+            mirrored.push(Mat3::from_mat4(pose.world_from_node[node]).determinant() < 0.0);
             words.extend_from_slice(rigid.as_ref());
             for joint in joints.iter().flatten() {
                 words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
@@ -322,6 +321,18 @@ impl SceneBuffers {
         }
         self.written.replace(words);
         changed
+    }
+
+    /// Takes over what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.
+    pub fn write_variant(&mut self, gpu: &Gpu, scene: &Scene) {
+        let (info, runs) = surfaces(scene);
+        gpu.queue
+            .write_buffer(&self.triangle_info, 0, bytemuck::cast_slice(&info));
+        let lists = DrawLists::new(scene, &runs);
+        (self.solid, self.blended) = (lists.solid, lists.blended);
+        (self.opaque_casters, self.masked_casters) = (lists.opaque_casters, lists.masked_casters);
+        // Leaves hold materials too.
+        self.regrowth.forget();
     }
 
     /// Writes the triangles of every instance whose winding is not what the index buffer holds.
@@ -442,11 +453,38 @@ impl Sizes {
     }
 }
 
+/// Mesh and material of each triangle, and where each part lies.
+fn surfaces(scene: &Scene) -> (Vec<[u32; 2]>, Vec<Run>) {
+    let (mut info, mut runs) = (Vec::new(), Vec::new());
+    for (instance, (_, mesh)) in scene.instances().enumerate() {
+        for primitive in &scene.meshes[mesh].primitives {
+            let consent = match scene.materials[primitive.material].alpha_mode {
+                AlphaMode::Opaque => 0,
+                AlphaMode::Mask | AlphaMode::Blend => NEEDS_CONSENT,
+            };
+            runs.push(Run {
+                material: primitive.material,
+                first_triangle: info.len() as u32,
+                triangle_count: primitive.indices.len() as u32,
+            });
+            let of_triangle = [instance as u32 | consent, primitive.material as u32];
+            info.extend(std::iter::repeat_n(of_triangle, primitive.indices.len()));
+        }
+    }
+    (info, runs)
+}
+
 /// Puts the scene together: sources once per mesh, merged vertices and triangles once per instance.
 fn merge(scene: &Scene) -> Merge {
-    let mut merge = Merge::default();
+    let (triangle_info, runs) = surfaces(scene);
+    let mut merge = Merge {
+        triangle_info,
+        runs,
+        ..Merge::default()
+    };
+    let mut triangle_count = 0;
     let mut first_part_of_mesh = vec![None; scene.meshes.len()];
-    for (instance, (node, mesh)) in scene.instances().enumerate() {
+    for (node, mesh) in scene.instances() {
         let primitives = &scene.meshes[mesh].primitives;
         let sources: Vec<DeformPart> = first_part_of_mesh[mesh]
             .get_or_insert_with(|| {
@@ -460,12 +498,11 @@ fn merge(scene: &Scene) -> Merge {
             .skin
             .map(|skin| scene.skins[skin].joints.len() as u32);
         let range = MeshRange {
-            first_triangle: merge.triangle_info.len() as u32,
+            first_triangle: triangle_count,
             first_vertex: merge.part_of_vertex.len() as u32,
             ..MeshRange::default()
         };
         for (primitive, source) in primitives.iter().zip(sources) {
-            let first_triangle = merge.triangle_info.len() as u32;
             let skinned = skin.is_some() && primitive.influences_per_vertex > 0;
             let part = DeformPart {
                 first_vertex: merge.part_of_vertex.len() as u32,
@@ -486,23 +523,10 @@ fn merge(scene: &Scene) -> Merge {
             merge
                 .vertices
                 .extend((0..primitive.positions.len()).map(|vertex| attributes(primitive, vertex)));
-            let consent = if scene.materials[primitive.material].alpha_mode == AlphaMode::Opaque {
-                0
-            } else {
-                NEEDS_CONSENT
-            };
-            let info = [instance as u32 | consent, primitive.material as u32];
-            merge
-                .triangle_info
-                .extend(std::iter::repeat_n(info, primitive.indices.len()));
-            merge.runs.push(Run {
-                material: primitive.material,
-                first_triangle,
-                triangle_count: primitive.indices.len() as u32,
-            });
+            triangle_count += primitive.indices.len() as u32;
         }
         merge.meshes.push(MeshRange {
-            triangle_count: merge.triangle_info.len() as u32 - range.first_triangle,
+            triangle_count: triangle_count - range.first_triangle,
             ..range
         });
         merge.matrix_count += 1 + skin.unwrap_or(0);

@@ -35,14 +35,14 @@ impl Aabb {
         }
     }
 
-    /// The box of those boxes that are finite.
+    /// The box of those boxes that are finite; the origin where none is.
     pub fn union_of_finite(boxes: &[Self]) -> Self {
         let finite = |b: &&Self| b.min.is_finite() && b.max.is_finite();
-        boxes
-            .iter()
-            .filter(finite)
-            .copied()
-            .fold(Self::EMPTY, Self::union)
+        let finite = boxes.iter().filter(finite).copied();
+        finite.reduce(Self::union).unwrap_or(Self {
+            min: Vec3::ZERO,
+            max: Vec3::ZERO,
+        })
     }
 
     /// Whether it holds nothing.
@@ -159,10 +159,15 @@ impl Bounds {
         }
     }
 
-    /// A box around each part of each instance, in the order of the merged buffers. It holds every vertex and may be larger.
+    /// A box around each part of each instance, in the order of the merged buffers; it holds every vertex and may be larger. That of one
+    /// that does not show is empty.
     pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
         let mut parts = Vec::new();
         for (node, mesh) in scene.instances() {
+            if !pose.visible[node] {
+                parts.extend(self.meshes[mesh].iter().map(|_| Aabb::EMPTY));
+                continue;
+            }
             let joints = scene.nodes[node]
                 .skin
                 .map(|skin| joint_matrices(scene, pose, skin));

@@ -151,7 +151,7 @@ impl Folder {
 
 /// A name short enough for a one-line message.
 pub(super) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 80;
+    const LONGEST: usize = 120;
     let clean: String = text
         .chars()
         .take(LONGEST + 1)

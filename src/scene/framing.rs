@@ -167,7 +167,7 @@ impl Viewpoint {
             world_from_node.w_axis.truncate(),
             -world_from_node.z_axis.truncate(),
             world_from_node.y_axis.truncate(),
-            scene.cameras.get(camera)?.projection,
+            pose.camera(scene, camera).projection,
         ))
     }
 
@@ -240,11 +240,18 @@ pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Co
     let least_distance = extent(bounds) * 0.25;
     let mut lights = 0;
     let mut lux = 0.0;
-    for (node, world_from_node) in scene.nodes.iter().zip(&pose.world_from_node) {
-        let Some(light) = node.light.and_then(|light| scene.lights.get(light)) else {
-            continue;
-        };
+    for ((node, world_from_node), &shows) in scene
+        .nodes
+        .iter()
+        .zip(&pose.world_from_node)
+        .zip(&pose.visible)
+    {
+        let Some(light) = node.light else { continue };
         lights += 1;
+        if !shows {
+            continue;
+        }
+        let light = pose.light(scene, light);
         let distance = match light.kind {
             LightKind::Directional => 1.0,
             LightKind::Point | LightKind::Spot { .. } => world_from_node
@@ -383,6 +390,7 @@ mod tests {
                 weights: Vec::new(),
                 light: Some(0),
                 camera: None,
+                ..Node::default()
             }],
             lights: vec![Light {
                 name: String::new(),
@@ -396,6 +404,8 @@ mod tests {
         let pose = Pose {
             world_from_node: vec![Mat4::from_translation(translation)],
             weights: vec![Vec::new()],
+            visible: vec![true],
+            ..Pose::default()
         };
         (scene, pose)
     }

@@ -7,16 +7,17 @@ mod container;
 mod draco;
 mod material;
 mod mesh;
+mod meshopt;
 mod node;
 
 use super::{
-    Scene,
-    files::{Bytes, Folder, shorten},
+    ExtensionUse, Scene, Treatment,
+    files::{Bytes, Folder},
     load::Load,
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
-use std::{cell::RefCell, path::Path, sync::Arc};
+use std::{cell::RefCell, collections::HashSet, path::Path, sync::Arc};
 
 /// Beyond this many lines a file's warnings are counted and not kept.
 const MAX_WARNINGS: usize = 100;
@@ -26,8 +27,12 @@ const MAX_WARNINGS: usize = 100;
 struct File<'a> {
     path: &'a Path,
     root: Root,
+    /// The extensions that the file says it cannot be shown without.
+    required: HashSet<String>,
     /// `None` for a buffer without data, which is an error only if something reads it.
     buffers: Vec<Option<Bytes>>,
+    /// What compressed buffer views hold, by the file's numbers.
+    views: Vec<Option<meshopt::Decoded>>,
     folder: Folder,
     warnings: RefCell<Vec<String>>,
 }
@@ -50,6 +55,11 @@ impl File<'_> {
                 ));
             }
         }
+    }
+
+    /// Whether the file says that it cannot be shown without an extension.
+    fn requires(&self, extension: &str) -> bool {
+        self.required.contains(extension)
     }
 
     /// The thing that an index found at `from` refers to.
@@ -80,34 +90,45 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
-    let root = container::parse(container.json, &mut repairs).map_err(error)?;
+    let container::Parsed { root, pointers } =
+        container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = Folder::of(path, load.limits.max_file_bytes)?;
     let mut file = File {
         path,
+        required: root.extensions_required.iter().cloned().collect(),
         root,
         buffers: Vec::new(),
+        views: Vec::new(),
         folder,
         warnings: RefCell::default(),
     };
     repairs.iter().for_each(|what| file.warn(what));
-    for name in &file.root.extensions_used {
-        if !container::SUPPORTED.contains(&name.as_str()) {
-            file.warn(format!(
-                "uses the extension {}, which canopy ignores",
-                shorten(name)
-            ));
-        }
+    let extensions = container::extensions(&file.root);
+    for ExtensionUse { name, note, .. } in extensions
+        .iter()
+        .filter(|extension| extension.treatment == Treatment::Ignored)
+    {
+        file.warn(if file.requires(name) {
+            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown without it is shown")
+        } else {
+            format!("uses the extension {name}, which canopy ignores ({note})")
+        });
     }
     load.enter(format!("reading the buffers of {}", path.display()), 0.05)?;
     file.buffers = buffers(&file, container.bin)?;
+    file.views = meshopt::views(&file, load)?;
 
-    let mut scene = Scene::default();
+    let mut scene = Scene {
+        extensions,
+        ..Scene::default()
+    };
+    scene.variants = mesh::variant_names(&file)?;
     let hierarchy = node::hierarchy(&file, load)?;
-    let used = node::nodes(&file, &hierarchy, &mut scene)?;
+    let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
     mesh::meshes(&file, &used, load, &mut scene)?;
     node::check_instances(&file, &used, &mut scene)?;
-    clip::clips(&file, &hierarchy, load, &mut scene)?;
+    clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
     load.enter("decoding images", 0.5)?;
     material::images(&file, load, &mut scene)?;
     scene.warnings.append(&mut file.warnings.into_inner());
@@ -119,11 +140,13 @@ fn buffers(file: &File<'_>, bin: Option<&[u8]>) -> Result<Vec<Option<Bytes>>> {
     let mut buffers = Vec::with_capacity(file.root.buffers.len());
     for (index, buffer) in file.root.buffers.iter().enumerate() {
         let bytes = match (&buffer.uri, bin) {
-            (Some(uri), _) => Some(
-                file.folder
-                    .uri(uri)
-                    .map_err(|why| file.error(format!("buffer {index}: {why}")))?,
-            ),
+            (Some(uri), _) => match file.folder.uri(uri) {
+                Ok(bytes) => Some(bytes),
+                // What takes its place may be sound.
+                Err(_) if meshopt::is_fallback(buffer) => None,
+                Err(why) => return Err(file.error(format!("buffer {index}: {why}"))),
+            },
+            (None, _) if meshopt::is_fallback(buffer) => None,
             (None, Some(bin)) if index == 0 => Some(Arc::new(bin.to_vec())),
             _ => None,
         };

@@ -1,6 +1,6 @@
 //! Files to a [`Scene`].
 
-use super::{Scene, files, gltf, image, obj};
+use super::{PropertyOf, Scene, Treatment, files, gltf, image, obj};
 use crate::{Error, Result, config};
 use std::{
     path::{Path, PathBuf},
@@ -71,6 +71,7 @@ pub(super) struct Load<'a> {
     nodes: u64,
     animation_bytes: u64,
     texture_bytes: u64,
+    decoded_bytes: u64,
 }
 
 impl<'a> Load<'a> {
@@ -83,6 +84,7 @@ impl<'a> Load<'a> {
             nodes: 0,
             animation_bytes: 0,
             texture_bytes: 0,
+            decoded_bytes: 0,
         }
     }
 
@@ -156,6 +158,22 @@ impl<'a> Load<'a> {
             self.limits.max_texture_bytes,
             "bytes",
             "load.max_texture_bytes",
+            what,
+        )
+    }
+
+    /// Takes bytes of decompressed buffer views from what the limits allow: together they may be what a file may be.
+    pub(super) fn take_decoded_bytes(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.decoded_bytes,
+            count,
+            self.limits.max_file_bytes,
+            "decompressed bytes",
+            "load.max_file_bytes",
             what,
         )
     }
@@ -250,7 +268,17 @@ fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
         let primitives = &scene.meshes[mesh].primitives;
         primitives.iter().all(|p| p.indices.is_empty())
     }) {
-        return Err(Error::scene(path, "holds no triangles"));
+        let mut missing = scene.extensions.iter();
+        let missing = missing.find(|e| e.required && e.treatment == Treatment::Ignored);
+        return Err(Error::scene(
+            path,
+            missing.map_or("holds no triangles".into(), |missing| {
+                format!(
+                    "holds no triangles without the extension {}, which canopy does not read",
+                    missing.name
+                )
+            }),
+        ));
     }
     Ok(scene)
 }
@@ -263,6 +291,15 @@ fn append(scene: &mut Scene, mut other: Scene) {
         scene.skins.len(),
         scene.materials.len(),
     ];
+    // A variant of several files is one, so that it is chosen in all of them.
+    let number = |name: String| {
+        let known = scene.variants.iter().position(|known| *known == name);
+        known.unwrap_or_else(|| {
+            scene.variants.push(name);
+            scene.variants.len() - 1
+        })
+    };
+    let variants: Vec<usize> = other.variants.drain(..).map(number).collect();
     let [textures, images, lights, cameras] = [
         scene.textures.len(),
         scene.images.len(),
@@ -279,6 +316,10 @@ fn append(scene: &mut Scene, mut other: Scene) {
     }
     for primitive in other.meshes.iter_mut().flat_map(|m| &mut m.primitives) {
         primitive.material += materials;
+        for (variant, material) in &mut primitive.variants {
+            *variant = variant.map(|variant| variants[variant]);
+            *material += materials;
+        }
     }
     for joint in other.skins.iter_mut().flat_map(|s| &mut s.joints) {
         *joint += nodes;
@@ -290,7 +331,12 @@ fn append(scene: &mut Scene, mut other: Scene) {
         texture.image += images;
     }
     for channel in other.clips.iter_mut().flat_map(|c| &mut c.channels) {
-        channel.node += nodes;
+        channel.target += match channel.property.of() {
+            PropertyOf::Node => nodes,
+            PropertyOf::Material => materials,
+            PropertyOf::Light => lights,
+            PropertyOf::Camera => cameras,
+        };
     }
     scene.nodes.append(&mut other.nodes);
     scene.meshes.append(&mut other.meshes);
@@ -301,6 +347,15 @@ fn append(scene: &mut Scene, mut other: Scene) {
     scene.clips.append(&mut other.clips);
     scene.lights.append(&mut other.lights);
     scene.cameras.append(&mut other.cameras);
+    for extension in other.extensions {
+        match scene
+            .extensions
+            .binary_search_by(|e| e.name.cmp(&extension.name))
+        {
+            Ok(at) => scene.extensions[at].required |= extension.required,
+            Err(at) => scene.extensions.insert(at, extension),
+        }
+    }
     scene.warnings.append(&mut other.warnings);
 }
 

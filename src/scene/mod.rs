@@ -18,6 +18,7 @@ pub use animation::Pose;
 pub use load::{Progress, load};
 
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
+use std::f32::consts::FRAC_PI_2;
 
 /// Everything that files hold, in one place.
 #[derive(Debug, Clone, Default)]
@@ -40,8 +41,47 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Cameras, referred to by nodes.
     pub cameras: Vec<Camera>,
+    /// Names of KHR_materials_variants; primitives have the materials.
+    pub variants: Vec<String>,
+    /// The extensions that the files list, by name.
+    pub extensions: Vec<ExtensionUse>,
     /// What was ignored, replaced or repaired, one line each, naming the file and the thing.
     pub warnings: Vec<String>,
+}
+
+/// A glTF extension that a file lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtensionUse {
+    /// Its name.
+    pub name: String,
+    /// Whether a file says that it cannot be shown without.
+    pub required: bool,
+    /// What canopy does with it.
+    pub treatment: Treatment,
+    /// What that means for the picture.
+    pub note: &'static str,
+}
+
+/// What canopy does with an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// All that it says is shown.
+    Full,
+    /// It is shown as far as the frame can.
+    Approximate,
+    /// It changes nothing.
+    Ignored,
+}
+
+impl Treatment {
+    /// The name in JSON and on the panel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Approximate => "approximate",
+            Self::Ignored => "ignored",
+        }
+    }
 }
 
 /// A node of the hierarchy.
@@ -63,6 +103,28 @@ pub struct Node {
     pub light: Option<usize>,
     /// Index into [`Scene::cameras`].
     pub camera: Option<usize>,
+    /// Whether it shows at rest, if all nodes above it do (KHR_node_visibility).
+    pub visible: bool,
+    /// Whether it is one of its parent's many, and takes the parent's morph weights (EXT_mesh_gpu_instancing).
+    pub instance: bool,
+}
+
+impl Default for Node {
+    /// A node that holds nothing, and shows.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            parent: None,
+            transform: Transform::Matrix(Mat4::IDENTITY),
+            mesh: None,
+            skin: None,
+            weights: Vec::new(),
+            light: None,
+            camera: None,
+            visible: true,
+            instance: false,
+        }
+    }
 }
 
 /// A node's local transform.
@@ -95,6 +157,8 @@ pub struct Mesh {
 pub struct Primitive {
     /// Index into [`Scene::materials`].
     pub material: usize,
+    /// The material without a variant, and that of each of [`Scene::variants`] which gives it one; empty where none does.
+    pub variants: Vec<(Option<usize>, usize)>,
     /// Positions in mesh space, all finite.
     pub positions: Vec<Vec3>,
     /// Unit normals, one per vertex.
@@ -163,7 +227,7 @@ pub struct TextureRef {
 }
 
 /// Metallic-roughness material of glTF 2.0.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Material {
     /// Name in the file; may be empty.
     pub name: String,
@@ -187,6 +251,10 @@ pub struct Material {
     pub occlusion_strength: f32,
     /// Linear emission, with KHR_materials_emissive_strength multiplied in.
     pub emissive: Vec3,
+    /// The factor in [`Self::emissive`], which clips can move by itself; only of glTF.
+    pub emissive_factor: Vec3,
+    /// The strength in [`Self::emissive`].
+    pub emissive_strength: f32,
     /// sRGB emission.
     pub emissive_texture: Option<TextureRef>,
     /// How alpha is used.
@@ -214,11 +282,26 @@ impl Default for Material {
             occlusion_texture: None,
             occlusion_strength: 1.0,
             emissive: Vec3::ZERO,
+            emissive_factor: Vec3::ZERO,
+            emissive_strength: 1.0,
             emissive_texture: None,
             alpha_mode: AlphaMode::Opaque,
             alpha_cutoff: 0.5,
             double_sided: false,
             unlit: false,
+        }
+    }
+}
+
+impl Material {
+    /// The texture in a slot.
+    pub fn texture_mut(&mut self, slot: TextureSlot) -> Option<&mut TextureRef> {
+        match slot {
+            TextureSlot::BaseColor => self.base_color_texture.as_mut(),
+            TextureSlot::MetallicRoughness => self.metallic_roughness_texture.as_mut(),
+            TextureSlot::Normal => self.normal_texture.as_mut(),
+            TextureSlot::Occlusion => self.occlusion_texture.as_mut(),
+            TextureSlot::Emissive => self.emissive_texture.as_mut(),
         }
     }
 }
@@ -284,7 +367,7 @@ pub struct Image {
 }
 
 /// A light of KHR_lights_punctual, shining along its node's −Z.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Light {
     /// Name in the file; may be empty.
     pub name: String,
@@ -315,7 +398,7 @@ pub enum LightKind {
 }
 
 /// A camera, looking along its node's −Z.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
     /// Name of the camera, or of its node; may be empty.
     pub name: String,
@@ -338,6 +421,17 @@ pub enum Projection {
     },
 }
 
+impl LightKind {
+    /// A spot with these half angles in radians, as far as the falloff can divide by their difference.
+    pub fn spot(inner_angle: f32, outer_angle: f32) -> Self {
+        let outer_angle = outer_angle.clamp(1e-3, FRAC_PI_2);
+        Self::Spot {
+            inner_angle: inner_angle.clamp(0.0, outer_angle - 5e-4),
+            outer_angle,
+        }
+    }
+}
+
 /// An animation clip.
 #[derive(Debug, Clone, Default)]
 pub struct Clip {
@@ -349,11 +443,11 @@ pub struct Clip {
     pub duration_secs: f32,
 }
 
-/// One property of one node over time.
+/// One property of one thing over time.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Index into [`Scene::nodes`].
-    pub node: usize,
+    /// Index into [`Scene::nodes`], [`Scene::materials`], [`Scene::lights`] or [`Scene::cameras`], as [`Property::of`] says.
+    pub target: usize,
     /// What is moved.
     pub property: Property,
     /// Between the keys.
@@ -362,12 +456,12 @@ pub struct Channel {
     pub times_secs: Vec<f32>,
     /// Values: `components` per key, three times that (in-tangent, value, out-tangent) for cubic splines.
     pub values: Vec<f32>,
-    /// Floats in one value: 3, 4, or the number of morph targets.
+    /// Floats in one value: as the property has, or the number of morph targets.
     pub components: usize,
 }
 
-/// What a channel moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a channel moves. What is not a node's comes from KHR_animation_pointer, and has the units of the thing it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Property {
     /// Translation, three floats.
     Translation,
@@ -377,6 +471,131 @@ pub enum Property {
     Scale,
     /// Morph weights.
     Weights,
+    /// One of them, a float.
+    Weight(usize),
+    /// Whether a node shows: a float that is not 0.
+    Visible,
+    /// Of a material: four floats.
+    BaseColor,
+    /// Of a material, a float.
+    Metallic,
+    /// Of a material, a float.
+    Roughness,
+    /// Of a material: three floats, scaled by the strength.
+    EmissiveFactor,
+    /// Of a material, a float.
+    EmissiveStrength,
+    /// Of a material, a float.
+    AlphaCutoff,
+    /// Of a material, a float.
+    NormalScale,
+    /// Of a material, a float.
+    OcclusionStrength,
+    /// A part of how a material's texture is placed; all of it at rest is `rest`.
+    Uv {
+        /// Which texture.
+        slot: TextureSlot,
+        /// Which part.
+        part: UvPart,
+        /// All parts at rest.
+        rest: UvTransform,
+    },
+    /// Of a light: three floats.
+    LightColor,
+    /// Of a light, a float.
+    LightIntensity,
+    /// Of a light, a float.
+    LightRange,
+    /// Of a spot, a float.
+    InnerAngle,
+    /// Of a spot, a float.
+    OuterAngle,
+    /// Of a perspective camera, a float.
+    FovY,
+    /// Of an orthographic camera, a float.
+    HalfHeight,
+}
+
+/// What things a property is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyOf {
+    /// A node.
+    Node,
+    /// A material.
+    Material,
+    /// A light.
+    Light,
+    /// A camera.
+    Camera,
+}
+
+impl Property {
+    /// What a channel's target is.
+    pub fn of(self) -> PropertyOf {
+        match self {
+            Self::Translation
+            | Self::Rotation
+            | Self::Scale
+            | Self::Weights
+            | Self::Weight(_)
+            | Self::Visible => PropertyOf::Node,
+            Self::BaseColor
+            | Self::Metallic
+            | Self::Roughness
+            | Self::EmissiveFactor
+            | Self::EmissiveStrength
+            | Self::AlphaCutoff
+            | Self::NormalScale
+            | Self::OcclusionStrength
+            | Self::Uv { .. } => PropertyOf::Material,
+            Self::LightColor
+            | Self::LightIntensity
+            | Self::LightRange
+            | Self::InnerAngle
+            | Self::OuterAngle => PropertyOf::Light,
+            Self::FovY | Self::HalfHeight => PropertyOf::Camera,
+        }
+    }
+}
+
+/// A texture of a material.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields of Material have these names")]
+pub enum TextureSlot {
+    BaseColor,
+    MetallicRoughness,
+    Normal,
+    Occlusion,
+    Emissive,
+}
+
+/// A part of [`UvTransform`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields of UvTransform have these names")]
+pub enum UvPart {
+    Offset,
+    Rotation,
+    Scale,
+}
+
+/// How a texture is placed (KHR_texture_transform).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UvTransform {
+    /// Of the origin, in textures.
+    pub offset: Vec2,
+    /// In radians, counter-clockwise in an image whose v points down.
+    pub rotation: f32,
+    /// Per axis.
+    pub scale: Vec2,
+}
+
+impl UvTransform {
+    /// `texture_from_uv`.
+    pub fn matrix(self) -> Affine2 {
+        Affine2::from_translation(self.offset)
+            * Affine2::from_angle(-self.rotation)
+            * Affine2::from_scale(self.scale)
+    }
 }
 
 /// How values between keys come about (glTF 2.0, appendix C).
@@ -397,5 +616,15 @@ impl Scene {
             .iter()
             .enumerate()
             .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+
+    /// Gives every primitive its material of a variant, or without one its own.
+    pub fn choose_variant(&mut self, variant: Option<usize>) {
+        for primitive in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
+            let of = |wanted| primitive.variants.iter().find(|(of, _)| *of == wanted);
+            if let Some((_, material)) = of(variant).or_else(|| of(None)) {
+                primitive.material = *material;
+            }
+        }
     }
 }

@@ -110,6 +110,7 @@ fn meshes(
                 weights: Vec::new(),
                 light: None,
                 camera: None,
+                ..Node::default()
             });
             scene.meshes.push(Mesh {
                 name,

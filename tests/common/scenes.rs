@@ -22,6 +22,7 @@ pub(crate) fn node(transform: Mat4) -> Node {
         weights: Vec::new(),
         light: None,
         camera: None,
+        ..Node::default()
     }
 }
 

@@ -129,7 +129,36 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::{
+        app::{loading::Loaded, state::Stage},
+        config::Config,
+        scene::{ExtensionUse, Pose, Scene, Treatment, bounds::Bounds},
+    };
+
+    /// A scene of which there is little but much to say.
+    fn loaded() -> Loaded {
+        let extension = |treatment| ExtensionUse {
+            name: "EXT_x".into(),
+            required: true,
+            treatment,
+            note: "a note",
+        };
+        let scene = Scene {
+            variants: vec!["red".into(), String::new()],
+            extensions: vec![extension(Treatment::Full), extension(Treatment::Ignored)],
+            warnings: vec!["a warning".into()],
+            ..Scene::default()
+        };
+        Loaded {
+            bounds: Bounds::new(&scene),
+            clip: None,
+            variant: Some(1),
+            pose: Pose::new(&scene, None, 0.0),
+            points: Vec::new(),
+            misfit: None,
+            scene,
+        }
+    }
 
     #[test]
     fn numbers_are_grouped() {
@@ -154,6 +183,7 @@ mod tests {
         for (size, help) in [([320.0, 200.0], true), ([1280.0, 720.0], false)] {
             state.help = help;
             state.error = Some("a: b".into());
+            state.stage = help.then(|| Stage::new(Vec::new(), loaded(), 0.0));
             let ctx = egui::Context::default();
             set_style(&ctx);
             let input = egui::RawInput {

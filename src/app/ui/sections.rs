@@ -4,11 +4,11 @@ use super::{Facts, cell, digits, grouped, timings};
 use crate::{
     app::{
         keys::Action,
-        state::{State, sun_angles, sun_direction},
+        state::{Stage, State, sun_angles, sun_direction},
     },
     config::{Rebuild, ShadowMode, Switch, Tonemap},
     render::{Channel, TreeWork},
-    scene::Projection,
+    scene::{ExtensionUse, Projection, Treatment},
 };
 use egui::{ComboBox, RichText, Slider, Ui};
 
@@ -73,6 +73,8 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         );
     }
     let Some(stage) = &state.stage else { return };
+    variants(ui, stage, &mut state.actions);
+    extensions(ui, stage);
     let warnings = &stage.scene.warnings;
     if !warnings.is_empty() {
         let color = ui.visuals().warn_fg_color;
@@ -83,6 +85,59 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             }
         });
     }
+}
+
+/// A choice of KHR_materials_variants.
+fn variants(ui: &mut Ui, stage: &Stage, actions: &mut Vec<Action>) {
+    let names = &stage.scene.variants;
+    if names.is_empty() {
+        return;
+    }
+    let name = |variant: Option<usize>| match variant.and_then(|v| names.get(v).map(|n| (v, n))) {
+        None => "none".to_owned(),
+        Some((variant, name)) if name.is_empty() => format!("variant {variant}"),
+        Some((_, name)) => name.clone(),
+    };
+    setting(ui, "variant", |ui| {
+        let combo = ComboBox::from_id_salt("variant").selected_text(name(stage.variant));
+        combo.truncate().show_ui(ui, |ui| {
+            for variant in std::iter::once(None).chain((0..names.len()).map(Some)) {
+                let chosen = stage.variant == variant;
+                if ui.selectable_label(chosen, name(variant)).clicked() {
+                    actions.push(Action::Variant(variant));
+                }
+            }
+        });
+    });
+}
+
+/// The extensions that the files list; what is done with each on hover.
+fn extensions(ui: &mut Ui, stage: &Stage) {
+    let extensions = &stage.scene.extensions;
+    if extensions.is_empty() {
+        return;
+    }
+    ui.collapsing(format!("{} extensions", extensions.len()), |ui| {
+        for ExtensionUse {
+            name,
+            required,
+            treatment,
+            note,
+        } in extensions
+        {
+            let text = RichText::new(format!("{name}: {}", treatment.name())).small();
+            let text = match treatment {
+                Treatment::Ignored => text.color(ui.visuals().warn_fg_color),
+                Treatment::Full | Treatment::Approximate => text,
+            };
+            let needs = if *required {
+                "; the file requires it"
+            } else {
+                ""
+            };
+            ui.label(text).on_hover_text(format!("{note}{needs}"));
+        }
+    });
 }
 
 fn shadows(ui: &mut Ui, state: &mut State) {

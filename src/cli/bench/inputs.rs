@@ -230,6 +230,7 @@ impl Input {
                 weights: Vec::new(),
                 light: None,
                 camera: None,
+                ..Node::default()
             });
         }
         scene

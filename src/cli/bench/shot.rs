@@ -34,7 +34,8 @@ impl Shot {
     pub(super) fn new(source: &Source, config: &Config, size: [u32; 2]) -> Result<Self> {
         let mut config = config.clone();
         config.output.size = size;
-        let scene = source.scene(&config)?;
+        let mut scene = source.scene(&config)?;
+        scene.choose_variant(scene.variant(&config.scene.variant)?);
         // As in `canopy render`: the built-in scene is made to be seen through its camera.
         let builtin = matches!(source, Source::Builtin);
         if builtin && config.camera.name.is_empty() && !scene.cameras.is_empty() {

@@ -1,7 +1,7 @@
 //! Accessors: everything about one is checked when it is opened, so that reading an element cannot fail.
 
 use super::File;
-use crate::Result;
+use crate::{Result, scene::files::Bytes};
 use ::gltf::json::{
     Index,
     accessor::{ComponentType, Type},
@@ -259,19 +259,24 @@ fn unsigned(component: ComponentType, bytes: &[u8]) -> u32 {
 }
 
 /// `offset..offset + length`, if that can be addressed.
-fn byte_range(offset: u64, length: u64) -> Option<Range<usize>> {
+pub(super) fn byte_range(offset: u64, length: u64) -> Option<Range<usize>> {
     let end = usize::try_from(offset.checked_add(length)?).ok()?;
     Some(offset as usize..end)
 }
 
-/// Where a buffer view lies in its buffer, checked.
-pub(super) fn view_range(
-    file: &File<'_>,
+/// Where the bytes of a buffer view lie, checked: in its buffer, or all that its compressed stream holds.
+pub(super) fn view_range<'a>(
+    file: &'a File<'_>,
     index: Index<View>,
     user: impl FnOnce() -> String,
-) -> Result<(usize, Range<usize>)> {
+) -> Result<(&'a Bytes, Range<usize>)> {
     let number = index.value();
     let view = file.get(&file.root.buffer_views, "buffer view", number, user)?;
+    match file.views.get(number) {
+        Some(Some(Ok(bytes))) => return Ok((bytes, 0..bytes.len())),
+        Some(Some(Err(why))) => return Err(file.error(format!("buffer view {number}: {why}"))),
+        _ => {}
+    }
     let buffer = view.buffer.value();
     let bytes = file.get(&file.buffers, "buffer", buffer, || {
         format!("buffer view {number}")
@@ -287,7 +292,7 @@ pub(super) fn view_range(
             bytes.len()
         ))
     })?;
-    Ok((buffer, range))
+    Ok((bytes, range))
 }
 
 /// The bytes of a buffer view, and its byteStride.
@@ -296,14 +301,9 @@ pub(super) fn view_bytes<'a>(
     index: Index<View>,
     user: impl FnOnce() -> String,
 ) -> Result<(&'a [u8], Option<usize>)> {
-    let (buffer, range) = view_range(file, index, user)?;
-    let bytes = file.buffers[buffer]
-        .as_ref()
-        .map_or(&[][..], |bytes| &bytes[range]);
-    Ok((
-        bytes,
-        file.root.buffer_views[index.value()]
-            .byte_stride
-            .map(|stride| stride.0),
-    ))
+    let (bytes, range) = view_range(file, index, user)?;
+    let stride = file.root.buffer_views[index.value()].byte_stride;
+    // Some exporters write 0 for elements side by side.
+    let stride = stride.map(|stride| stride.0).filter(|&stride| stride > 0);
+    Ok((&bytes[range], stride))
 }

@@ -3,12 +3,16 @@
 use super::{
     File,
     accessor::{ANY, Accessor},
-    name_of,
+    container::Pointer,
+    material, name_of,
     node::Hierarchy,
 };
 use crate::{
     Result,
-    scene::{Channel, Clip, Interpolation, Property, Scene, Transform, load::Load},
+    scene::{
+        Channel, Clip, Interpolation, LightKind, Projection, Property, Scene, TextureSlot,
+        Transform, UvPart, files::shorten, load::Load,
+    },
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -18,14 +22,17 @@ use ::gltf::json::{
     },
     validation::Checked,
 };
+use std::collections::HashMap;
 
-/// Reads every animation; channels that move nothing in the scene are left out.
+/// Reads every animation; channels that move nothing in the scene are left out. `pointers` are the channels of KHR_animation_pointer.
 pub(super) fn clips(
     file: &File<'_>,
     hierarchy: &Hierarchy,
+    pointers: &[Pointer],
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
+    let pointed = Pointed::new(file, hierarchy, pointers);
     for (index, json) in file.root.animations.iter().enumerate() {
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
@@ -33,22 +40,71 @@ pub(super) fn clips(
         };
         for (number, channel) in json.channels.iter().enumerate() {
             let user = format!("channel {number} of animation {index}");
-            load.progress().check()?;
-            let channel = read_channel(file, hierarchy, scene, json, channel, &user, load)?;
-            let Some(channel) = channel else {
-                continue;
-            };
-            if channel.property != Property::Weights {
-                movable(file, scene, channel.node);
+            let targets = target(file, hierarchy, scene, channel, &user)?;
+            let sampler = channel.sampler.value();
+            add(file, json, sampler, &targets, &user, load, &mut clip)?;
+        }
+        let first = pointers.partition_point(|pointer| pointer.animation < index);
+        let of_clip = pointers[first..].iter();
+        for pointer in of_clip.take_while(|pointer| pointer.animation == index) {
+            let user = format!("pointer channel {} of animation {index}", pointer.channel);
+            let targets = pointed.targets(scene, &pointer.path);
+            if targets.is_none() {
+                file.warn(format!(
+                    "{user} moves \"{}\", which canopy does not animate",
+                    shorten(&pointer.path)
+                ));
             }
-            clip.duration_secs = channel
-                .times_secs
-                .iter()
-                .copied()
-                .fold(clip.duration_secs, f32::max);
-            clip.channels.push(channel);
+            let targets = targets.unwrap_or_default();
+            add(
+                file,
+                json,
+                pointer.sampler,
+                &targets,
+                &user,
+                load,
+                &mut clip,
+            )?;
+        }
+        for channel in &clip.channels {
+            if matches!(
+                channel.property,
+                Property::Translation | Property::Rotation | Property::Scale
+            ) {
+                movable(file, scene, channel.target);
+            }
         }
         scene.clips.push(clip);
+    }
+    Ok(())
+}
+
+/// What a channel moves, with the accessor that this needs.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    /// As in [`Channel::target`].
+    target: usize,
+    property: Property,
+    components: usize,
+    kind: Type,
+}
+
+/// Adds a channel for each of `targets`.
+fn add(
+    file: &File<'_>,
+    animation: &Animation,
+    sampler: usize,
+    targets: &[Target],
+    user: &str,
+    load: &mut Load<'_>,
+    clip: &mut Clip,
+) -> Result<()> {
+    for target in targets {
+        load.progress().check()?;
+        let channel = read_channel(file, animation, sampler, *target, user, load)?;
+        let end = channel.times_secs.last().copied().unwrap_or_default();
+        clip.duration_secs = clip.duration_secs.max(end);
+        clip.channels.push(channel);
     }
     Ok(())
 }
@@ -75,53 +131,233 @@ fn movable(file: &File<'_>, scene: &mut Scene, node: usize) {
     }
 }
 
-fn read_channel(
+/// What a channel of core glTF moves; nothing if it is not in the scene.
+fn target(
     file: &File<'_>,
     hierarchy: &Hierarchy,
     scene: &Scene,
-    animation: &Animation,
     json: &JsonChannel,
     user: &str,
-    load: &mut Load<'_>,
-) -> Result<Option<Channel>> {
-    let sampler = file.get(&animation.samplers, "sampler", json.sampler.value(), || {
-        user.to_owned()
-    })?;
-    let target = json.target.node.value();
-    file.get(&file.root.nodes, "node", target, || user.to_owned())?;
-    let Some(node) = hierarchy.place[target] else {
-        return Ok(None);
+) -> Result<Vec<Target>> {
+    let node = json.target.node.value();
+    file.get(&file.root.nodes, "node", node, || user.to_owned())?;
+    let Some(place) = hierarchy.place[node] else {
+        return Ok(Vec::new());
     };
-    let (property, components, kind) = match json.target.path {
-        Checked::Valid(JsonProperty::Translation) => (Property::Translation, 3, Type::Vec3),
-        Checked::Valid(JsonProperty::Rotation) => (Property::Rotation, 4, Type::Vec4),
-        Checked::Valid(JsonProperty::Scale) => (Property::Scale, 3, Type::Vec3),
-        Checked::Valid(JsonProperty::MorphTargetWeights) => {
-            let mesh = scene.nodes[node]
-                .mesh
-                .and_then(|m| scene.meshes[m].primitives.first());
-            (
-                Property::Weights,
-                mesh.map_or(0, |p| p.targets.len()),
-                Type::Scalar,
-            )
-        }
+    let path = match json.target.path {
+        Checked::Valid(JsonProperty::Translation) => "translation",
+        Checked::Valid(JsonProperty::Rotation) => "rotation",
+        Checked::Valid(JsonProperty::Scale) => "scale",
+        Checked::Valid(JsonProperty::MorphTargetWeights) => "weights",
         Checked::Invalid => {
             file.warn(format!("{user} has an unknown path and is ignored"));
-            return Ok(None);
+            return Ok(Vec::new());
         }
     };
-    if components == 0 {
+    let target = of_node(scene, place, &[path]);
+    if target.is_none() {
         file.warn(format!(
-            "{user} moves the morph targets of node {target}, which has none, and is ignored"
+            "{user} moves the morph targets of node {node}, which has none, and is ignored"
         ));
-        return Ok(None);
     }
+    Ok(target.into_iter().collect())
+}
+
+/// What `path` is of a node of the scene.
+fn of_node(scene: &Scene, node: usize, path: &[&str]) -> Option<Target> {
+    let mesh = scene.nodes[node].mesh;
+    let primitive = mesh.and_then(|mesh| scene.meshes[mesh].primitives.first());
+    // A node with instances holds their weights, and no mesh.
+    let weights = primitive.map_or(scene.nodes[node].weights.len(), |p| p.targets.len());
+    let (property, components, kind) = match path {
+        ["translation"] => (Property::Translation, 3, Type::Vec3),
+        ["rotation"] => (Property::Rotation, 4, Type::Vec4),
+        ["scale"] => (Property::Scale, 3, Type::Vec3),
+        ["weights"] if weights > 0 => (Property::Weights, weights, Type::Scalar),
+        ["weights", weight] => {
+            let weight = number(weight).filter(|weight| *weight < weights)?;
+            (Property::Weight(weight), 1, Type::Scalar)
+        }
+        ["extensions", "KHR_node_visibility", "visible"] => (Property::Visible, 1, Type::Scalar),
+        _ => return None,
+    };
+    Some(Target {
+        target: node,
+        property,
+        components,
+        kind,
+    })
+}
+
+/// A number in a pointer, without signs and leading zeros.
+fn number(text: &str) -> Option<usize> {
+    let plain = text == "0" || text.starts_with(|c: char| ('1'..='9').contains(&c));
+    text.parse().ok().filter(|_| plain)
+}
+
+/// Where pointers lead: the glTF 2.0 Asset Object Model, as far as canopy animates it.
+struct Pointed<'a> {
+    file: &'a File<'a>,
+    hierarchy: &'a Hierarchy,
+    /// Of each of the file's meshes, the places of nodes that show it and have no morph weights of their own.
+    weighted: HashMap<usize, Vec<usize>>,
+}
+
+impl<'a> Pointed<'a> {
+    fn new(file: &'a File<'a>, hierarchy: &'a Hierarchy, pointers: &[Pointer]) -> Self {
+        let mut weighted: HashMap<usize, Vec<usize>> = HashMap::new();
+        let nodes = file.root.nodes.iter().zip(&hierarchy.place);
+        for (node, place) in nodes.filter(|_| !pointers.is_empty()) {
+            if let (Some(mesh), None, Some(place)) = (node.mesh, &node.weights, place) {
+                weighted.entry(mesh.value()).or_default().push(*place);
+            }
+        }
+        Self {
+            file,
+            hierarchy,
+            weighted,
+        }
+    }
+
+    /// What `pointer` moves, which may be nothing of the scene; `None` for what canopy does not animate.
+    fn targets(&self, scene: &Scene, pointer: &str) -> Option<Vec<Target>> {
+        let parts: Vec<&str> = pointer.strip_prefix('/')?.split('/').collect();
+        match &parts[..] {
+            ["nodes", node, path @ ..] => {
+                let Some(place) = *self.hierarchy.place.get(number(node)?)? else {
+                    return Some(Vec::new());
+                };
+                of_node(scene, place, path).map(|target| vec![target])
+            }
+            ["meshes", mesh, "weights", ..] => {
+                let mesh = number(mesh).filter(|mesh| *mesh < self.file.root.meshes.len())?;
+                let nodes = self.weighted.get(&mesh).map_or(&[][..], Vec::as_slice);
+                let of_node = |&place: &usize| of_node(scene, place, &parts[2..]);
+                nodes.iter().map(of_node).collect()
+            }
+            ["materials", material, path @ ..] => {
+                let material = number(material)?;
+                (material < self.file.root.materials.len()).then_some(())?;
+                self.of_material(material, path).map(|target| vec![target])
+            }
+            [
+                "extensions",
+                "KHR_lights_punctual",
+                "lights",
+                light,
+                path @ ..,
+            ] => {
+                let light = number(light)?;
+                let is_spot = matches!(scene.lights.get(light)?.kind, LightKind::Spot { .. });
+                let (property, components, kind) = match path {
+                    ["color"] => (Property::LightColor, 3, Type::Vec3),
+                    ["intensity"] => (Property::LightIntensity, 1, Type::Scalar),
+                    ["range"] => (Property::LightRange, 1, Type::Scalar),
+                    ["spot", "innerConeAngle"] if is_spot => {
+                        (Property::InnerAngle, 1, Type::Scalar)
+                    }
+                    ["spot", "outerConeAngle"] if is_spot => {
+                        (Property::OuterAngle, 1, Type::Scalar)
+                    }
+                    _ => return None,
+                };
+                Some(vec![Target {
+                    target: light,
+                    property,
+                    components,
+                    kind,
+                }])
+            }
+            ["cameras", camera, path @ ..] => {
+                let camera = number(camera)?;
+                let property = match (scene.cameras.get(camera)?.projection, path) {
+                    (Projection::Perspective { .. }, ["perspective", "yfov"]) => Property::FovY,
+                    (Projection::Orthographic { .. }, ["orthographic", "ymag"]) => {
+                        Property::HalfHeight
+                    }
+                    _ => return None,
+                };
+                Some(vec![Target {
+                    target: camera,
+                    property,
+                    components: 1,
+                    kind: Type::Scalar,
+                }])
+            }
+            _ => None,
+        }
+    }
+
+    fn of_material(&self, material: usize, path: &[&str]) -> Option<Target> {
+        let scalar = |property| (property, 1, Type::Scalar);
+        let (property, components, kind) = match path {
+            ["pbrMetallicRoughness", "baseColorFactor"] => (Property::BaseColor, 4, Type::Vec4),
+            ["pbrMetallicRoughness", "metallicFactor"] => scalar(Property::Metallic),
+            ["pbrMetallicRoughness", "roughnessFactor"] => scalar(Property::Roughness),
+            ["emissiveFactor"] => (Property::EmissiveFactor, 3, Type::Vec3),
+            [
+                "extensions",
+                "KHR_materials_emissive_strength",
+                "emissiveStrength",
+            ] => scalar(Property::EmissiveStrength),
+            ["alphaCutoff"] => scalar(Property::AlphaCutoff),
+            ["normalTexture", "scale"] => scalar(Property::NormalScale),
+            ["occlusionTexture", "strength"] => scalar(Property::OcclusionStrength),
+            [texture @ .., "extensions", "KHR_texture_transform", part] => {
+                let slot = match texture {
+                    ["pbrMetallicRoughness", "baseColorTexture"] => TextureSlot::BaseColor,
+                    ["pbrMetallicRoughness", "metallicRoughnessTexture"] => {
+                        TextureSlot::MetallicRoughness
+                    }
+                    ["normalTexture"] => TextureSlot::Normal,
+                    ["occlusionTexture"] => TextureSlot::Occlusion,
+                    ["emissiveTexture"] => TextureSlot::Emissive,
+                    _ => return None,
+                };
+                let rest = material::uv_transform(self.file, material, slot)?;
+                let (part, components, kind) = match *part {
+                    "offset" => (UvPart::Offset, 2, Type::Vec2),
+                    "rotation" => (UvPart::Rotation, 1, Type::Scalar),
+                    "scale" => (UvPart::Scale, 2, Type::Vec2),
+                    _ => return None,
+                };
+                (Property::Uv { slot, part, rest }, components, kind)
+            }
+            _ => return None,
+        };
+        Some(Target {
+            target: material,
+            property,
+            components,
+            kind,
+        })
+    }
+}
+
+fn read_channel(
+    file: &File<'_>,
+    animation: &Animation,
+    sampler: usize,
+    Target {
+        target,
+        property,
+        components,
+        kind,
+    }: Target,
+    user: &str,
+    load: &mut Load<'_>,
+) -> Result<Channel> {
+    let sampler = file.get(&animation.samplers, "sampler", sampler, || user.to_owned())?;
     let interpolation = match sampler.interpolation {
         Checked::Valid(JsonInterpolation::Step) => Interpolation::Step,
         Checked::Valid(JsonInterpolation::Linear) => Interpolation::Linear,
         Checked::Valid(JsonInterpolation::CubicSpline) => Interpolation::CubicSpline,
         Checked::Invalid => return Err(file.error(format!("{user} has an unknown interpolation"))),
+    };
+    let interpolation = match property {
+        // There is nothing between shown and hidden.
+        Property::Visible if interpolation == Interpolation::Linear => Interpolation::Step,
+        _ => interpolation,
     };
 
     let input = Accessor::open(
@@ -159,7 +395,11 @@ fn read_channel(
         }
         times_secs.push(time);
     }
-    let bytes = (has as u64).saturating_mul(size_of::<f32>() as u64);
+    // A pointer may become any number of channels.
+    let floats = (has as u64).saturating_add(input.count as u64);
+    let bytes = floats
+        .saturating_mul(size_of::<f32>() as u64)
+        .saturating_add(size_of::<Channel>() as u64);
     load.take_animation_bytes(bytes, || format!("{}: {user}", file.path.display()))?;
     let elements = (0..output.count).map(|e| output.floats::<4>(e));
     let values: Vec<f32> = elements
@@ -171,12 +411,12 @@ fn read_channel(
             sampler.output
         )));
     }
-    Ok(Some(Channel {
-        node,
+    Ok(Channel {
+        target,
         property,
         interpolation,
         times_secs,
         values,
         components,
-    }))
+    })
 }

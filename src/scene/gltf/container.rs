@@ -1,16 +1,188 @@
 //! From bytes to the JSON root: GLB chunks, versions, and the legal JSON that gltf-json would refuse.
 
+use crate::scene::{
+    ExtensionUse,
+    Treatment::{self, Approximate, Full, Ignored},
+    files::shorten,
+};
 use ::gltf::json::{Root, Value, deserialize};
 
-/// Extensions that canopy reads.
-pub(super) const SUPPORTED: [&str; 6] = [
-    "KHR_draco_mesh_compression",
-    "KHR_lights_punctual",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_unlit",
-    "KHR_mesh_quantization",
-    "KHR_texture_transform",
+/// Every extension that canopy knows, with how it is treated and what that means for the picture.
+const KNOWN: &[(&str, Treatment, &str)] = &[
+    // Compression and layout.
+    (
+        "EXT_mesh_gpu_instancing",
+        Full,
+        "every instance is one of the scene's",
+    ),
+    (
+        "EXT_meshopt_compression",
+        Full,
+        "decompressed when it is loaded",
+    ),
+    (
+        "KHR_draco_mesh_compression",
+        Full,
+        "decompressed when it is loaded",
+    ),
+    ("KHR_mesh_quantization", Full, "read as floats"),
+    (
+        "KHR_meshopt_compression",
+        Full,
+        "decompressed when it is loaded",
+    ),
+    // Textures.
+    ("EXT_texture_webp", Full, "decoded when it is loaded"),
+    (
+        "KHR_texture_basisu",
+        Full,
+        "transcoded to what the adapter takes",
+    ),
+    ("KHR_texture_transform", Full, "on every texture"),
+    ("MSFT_texture_dds", Full, "decoded when it is loaded"),
+    // Materials.
+    ("KHR_materials_anisotropy", Ignored, "highlights are round"),
+    ("KHR_materials_clearcoat", Ignored, "drawn without the coat"),
+    (
+        "KHR_materials_diffuse_transmission",
+        Ignored,
+        "no light comes through",
+    ),
+    (
+        "KHR_materials_dispersion",
+        Ignored,
+        "light is not split into colours",
+    ),
+    (
+        "KHR_materials_emissive_strength",
+        Full,
+        "scales what is emitted",
+    ),
+    (
+        "KHR_materials_ior",
+        Ignored,
+        "an index of refraction of 1.5",
+    ),
+    (
+        "KHR_materials_iridescence",
+        Ignored,
+        "drawn without the thin film",
+    ),
+    (
+        "KHR_materials_pbrSpecularGlossiness",
+        Ignored,
+        "drawn as metallic-roughness, which is white where the file has none",
+    ),
+    ("KHR_materials_sheen", Ignored, "drawn without the sheen"),
+    (
+        "KHR_materials_specular",
+        Ignored,
+        "reflections are those of a usual dielectric",
+    ),
+    (
+        "KHR_materials_transmission",
+        Ignored,
+        "drawn as if nothing shone through",
+    ),
+    ("KHR_materials_unlit", Full, "drawn without lights"),
+    (
+        "KHR_materials_variants",
+        Full,
+        "chosen by name in the panel or with --variant",
+    ),
+    (
+        "KHR_materials_volume",
+        Ignored,
+        "light is not absorbed inside",
+    ),
+    // The scene.
+    (
+        "EXT_lights_image_based",
+        Ignored,
+        "the file's surroundings light nothing",
+    ),
+    (
+        "KHR_animation_pointer",
+        Approximate,
+        "transforms, weights, visibility, factors of core materials and of emissive strength, texture transforms, lights and fields of view are animated; warnings name what is not",
+    ),
+    (
+        "KHR_gaussian_splatting",
+        Ignored,
+        "splats are points, which canopy does not draw",
+    ),
+    ("KHR_interactivity", Ignored, "nothing reacts"),
+    ("KHR_lights_punctual", Full, "all three kinds of lights"),
+    (
+        "KHR_node_hoverability",
+        Ignored,
+        "nothing is hovered over in canopy",
+    ),
+    (
+        "KHR_node_selectability",
+        Ignored,
+        "nothing is selected in canopy",
+    ),
+    (
+        "KHR_node_visibility",
+        Full,
+        "hidden nodes neither show nor cast shadows",
+    ),
+    (
+        "KHR_xmp_json_ld",
+        Ignored,
+        "metadata, without effect on the picture",
+    ),
+    ("MSFT_lod", Ignored, "the finest level is always drawn"),
 ];
+
+/// Names of extensions that a report keeps; a file can list any number.
+const MOST_NAMES: usize = 100;
+
+/// Whether canopy does something with an extension.
+pub(super) fn reads(name: &str) -> bool {
+    KNOWN
+        .iter()
+        .any(|(known, treatment, _)| *known == name && *treatment != Ignored)
+}
+
+/// The extensions that a file lists, and how each is treated.
+pub(super) fn extensions(root: &Root) -> Vec<ExtensionUse> {
+    let mut names: Vec<&String> = root.extensions_used.iter().collect();
+    names.extend(&root.extensions_required);
+    names.sort_unstable();
+    names.dedup();
+    let describe = |name: &String| {
+        let known = KNOWN.iter().find(|(known, ..)| known == name);
+        let (treatment, note) =
+            known.map_or((Ignored, "not known to canopy"), |known| (known.1, known.2));
+        ExtensionUse {
+            name: shorten(name),
+            required: root.extensions_required.contains(name),
+            treatment,
+            note,
+        }
+    };
+    names.into_iter().take(MOST_NAMES).map(describe).collect()
+}
+
+/// A clip's channel of KHR_animation_pointer, which gltf-json does not hold.
+#[derive(Debug)]
+pub(super) struct Pointer {
+    /// The file's number of the animation, of the channel in it and of its sampler.
+    pub(super) animation: usize,
+    pub(super) channel: usize,
+    pub(super) sampler: usize,
+    /// What is animated: `/nodes/0/rotation`.
+    pub(super) path: String,
+}
+
+/// What JSON holds.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) root: Root,
+    pub(super) pointers: Vec<Pointer>,
+}
 
 /// The parts of a `.gltf` or `.glb` file.
 #[derive(Debug)]
@@ -87,17 +259,10 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
 }
 
 /// Parses and checks the JSON as far as that needs nothing but the JSON; repairs are told to `warnings`.
-pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, String> {
+pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, String> {
     let mut value: Value =
         deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
-    for name in strings(&value, "extensionsRequired") {
-        if !SUPPORTED.contains(&name) {
-            return Err(format!(
-                "needs the extension {name}, which canopy does not read"
-            ));
-        }
-    }
     whole_numbers(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
@@ -107,6 +272,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, Str
                 .or_insert_with(|| Value::Array(Vec::new()));
         }
     }
+    let mut pointers = Vec::new();
     for (index, animation) in array(&mut value, "animations")
         .into_iter()
         .flatten()
@@ -115,20 +281,39 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, Str
         let Some(channels) = array(animation, "channels") else {
             continue;
         };
-        let before = channels.len();
-        channels.retain(|channel| {
-            channel
-                .get("target")
-                .is_none_or(|target| target.get("node").is_some())
+        let (before, first) = (channels.len(), pointers.len());
+        let mut channel = 0..;
+        channels.retain(|json| {
+            let pointer = pointer(json, index, channel.next().unwrap_or_default());
+            let is_pointer = pointer.is_some();
+            pointers.extend(pointer);
+            let target = json.get("target");
+            !is_pointer && target.is_none_or(|target| target.get("node").is_some())
         });
-        if channels.len() < before {
+        let without = before - channels.len() - (pointers.len() - first);
+        if without > 0 {
             warnings.push(format!(
-                "animation {index}: {} channels without a node are ignored",
-                before - channels.len()
+                "animation {index}: {without} channels without a node are ignored"
             ));
         }
     }
-    deserialize::from_value(value).map_err(|e| format!("holds JSON that is not glTF 2.0: {e}"))
+    let root = deserialize::from_value(value)
+        .map_err(|e| format!("holds JSON that is not glTF 2.0: {e}"))?;
+    Ok(Parsed { root, pointers })
+}
+
+/// What a channel's pointer is, if it has one.
+fn pointer(json: &Value, animation: usize, channel: usize) -> Option<Pointer> {
+    let target = json.get("target")?;
+    let extension = target.get("extensions")?.get("KHR_animation_pointer")?;
+    let is_pointer = target.get("path")?.as_str()? == "pointer";
+    is_pointer.then_some(())?;
+    Some(Pointer {
+        animation,
+        channel,
+        sampler: usize::try_from(json.get("sampler")?.as_u64()?).ok()?,
+        path: extension.get("pointer")?.as_str()?.to_owned(),
+    })
 }
 
 fn check_version(value: &Value) -> Result<(), String> {
@@ -141,7 +326,7 @@ fn check_version(value: &Value) -> Result<(), String> {
             .map(|v| v.as_str().unwrap_or("of a wrong type"))
     };
     let version = part("version").ok_or("is not glTF: asset.version is missing")?;
-    if !version.starts_with("2.") {
+    if version != "2" && !version.starts_with("2.") {
         return Err(format!("is glTF {version}; canopy reads glTF 2.0"));
     }
     match part("minVersion") {
@@ -150,15 +335,6 @@ fn check_version(value: &Value) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
-}
-
-fn strings<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
 }
 
 /// The array at `key`, if there is one.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Error, Result, scene::load::Load};
 use ::gltf::json::{
-    Index, Value,
+    Index,
     accessor::{ComponentType, Type},
     buffer::View,
     mesh::{Mode, Primitive as JsonPrimitive, Semantic},
@@ -34,8 +34,18 @@ const MOST_ATTRIBUTES: usize = 16;
 const EDGEBREAKER: u8 = 1;
 const HAS_METADATA: u16 = 0x8000;
 
-/// How far quantisation may carry a value past its accessor's `min` and `max`: a step of 4 bits, as a share of the largest extent.
-const QUANTISATION: f64 = 1.0 / 16.0;
+/// Whether a primitive can be read without its stream: the file may do so, and has the plain bytes.
+pub(super) fn is_optional(file: &File<'_>, json: &JsonPrimitive) -> bool {
+    let has_bytes = |index: usize| {
+        let accessor = file.root.accessors.get(index);
+        accessor.is_some_and(|accessor| accessor.buffer_view.is_some())
+    };
+    let streamed = json.extensions.as_ref().map(|all| &all.others);
+    let mut accessors = json.attributes.values().chain(&json.indices);
+    streamed.is_some_and(|all| all.contains_key(NAME))
+        && !file.requires(NAME)
+        && accessors.all(|a| has_bytes(a.value()))
+}
 
 /// The extension's JSON.
 #[derive(Debug, Deserialize)]
@@ -131,10 +141,8 @@ impl<'a> Decoded<'a> {
                 accessor.components
             )));
         }
-        let json = &self.file.root.accessors[index];
-        let (bytes, range) = values(attribute, self.mesh.num_points(), accessor.component)
+        let bytes = values(attribute, self.mesh.num_points(), accessor.component)
             .map_err(|why| fail(format!("(attribute {id} of its Draco stream) {why}")))?;
-        check_range(&range, json.min.as_ref(), json.max.as_ref()).map_err(fail)?;
         accessor.hold(bytes);
         Ok(Some(accessor))
     }
@@ -273,15 +281,12 @@ fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, Strin
     }
 }
 
-/// Smallest and largest value of each component.
-type Range = Vec<[f64; 2]>;
-
-/// The values of every vertex as an accessor of `component` would hold them, tightly packed, and their range.
+/// The values of every vertex as an accessor of `component` would hold them, tightly packed.
 fn values(
     attribute: &PointAttribute,
     vertices: usize,
     component: ComponentType,
-) -> std::result::Result<(Vec<u8>, Range), String> {
+) -> std::result::Result<Vec<u8>, String> {
     let kind = attribute.data_type();
     let width = kind.byte_length();
     let components = usize::from(attribute.num_components());
@@ -291,22 +296,20 @@ fn values(
     let scale = if normalised { largest } else { 1.0 };
     let data = attribute.buffer().data();
     let mut bytes = Vec::new();
-    let mut range = vec![[f64::INFINITY, f64::NEG_INFINITY]; components];
     for vertex in 0..vertices {
         let place = attribute.mapped_index(PointIndex::from(vertex)).0 as usize;
         let value = place
             .checked_mul(components * width)
             .and_then(|start| data.get(start..)?.get(..components * width))
             .ok_or_else(|| format!("lacks the value of vertex {vertex}"))?;
-        for (value, [least, most]) in value.chunks_exact(width).zip(&mut range) {
+        for value in value.chunks_exact(width) {
             let value = read(kind, value) / scale;
-            (*least, *most) = (least.min(value), most.max(value));
             push(&mut bytes, component, value).ok_or_else(|| {
                 format!("is {value} at vertex {vertex}, which is no {component:?}")
             })?;
         }
     }
-    Ok((bytes, range))
+    Ok(bytes)
 }
 
 /// What stands for 1 in a normalised attribute; `None` for types that no accessor has.
@@ -355,32 +358,4 @@ fn push(bytes: &mut Vec<u8>, component: ComponentType, value: f64) -> Option<()>
     let width = component.size();
     bytes.extend(&(value as i64).to_le_bytes()[..width]);
     Some(())
-}
-
-/// Holds decoded values to the accessor's `min` and `max`, but for quantisation.
-fn check_range(
-    range: &Range,
-    min: Option<&Value>,
-    max: Option<&Value>,
-) -> std::result::Result<(), String> {
-    let numbers = |value: Option<&Value>| -> Option<Vec<f64>> {
-        value?.as_array()?.iter().map(Value::as_f64).collect()
-    };
-    let (Some(min), Some(max)) = (numbers(min), numbers(max)) else {
-        return Ok(());
-    };
-    let declared = || min.iter().zip(&max);
-    let extent = declared().map(|(min, max)| max - min).fold(0.0, f64::max);
-    let size = declared()
-        .map(|(min, max)| min.abs().max(max.abs()))
-        .fold(0.0, f64::max);
-    let slack = extent * QUANTISATION + size * f64::from(f32::EPSILON);
-    for ([least, most], (min, max)) in range.iter().zip(declared()) {
-        if *least < min - slack || *most > max + slack {
-            return Err(format!(
-                "declares values from {min} to {max}, and its Draco stream has {least} to {most}"
-            ));
-        }
-    }
-    Ok(())
 }

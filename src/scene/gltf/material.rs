@@ -4,7 +4,8 @@ use super::{File, accessor::view_range, name_of};
 use crate::{
     Result,
     scene::{
-        AlphaMode, Material, Sampler, Scene, Texture, TextureRef, Wrap,
+        AlphaMode, Material, Sampler, Scene, Texture, TextureRef, TextureSlot, UvTransform, Wrap,
+        animation::BRIGHTEST_EMISSION as BRIGHTEST,
         files::shorten,
         image::{self, Encoded, Source},
         load::Load,
@@ -17,12 +18,9 @@ use ::gltf::json::{
     texture::{Info, MagFilter, MinFilter, WrappingMode},
     validation::Checked,
 };
-use glam::{Affine2, Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3, Vec4};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-
-/// The brightest emission that is taken at its word: products with more leave the range of f32.
-const BRIGHTEST: f32 = 1e9;
 
 /// Reads the materials and the textures that they use. Until [`images`] has run, textures refer to images by the file's numbers.
 pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
@@ -80,6 +78,8 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
                 .map_or(1.0, |t| t.strength.0.clamp(0.0, 1.0)),
             emissive: (Vec3::from(json.emissive_factor.0) * strength)
                 .clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST)),
+            emissive_factor: json.emissive_factor.0.into(),
+            emissive_strength: strength,
             emissive_texture: textures
                 .info(json.emissive_texture.as_ref(), &user("emissiveTexture"))?,
             alpha_mode: match alpha_mode {
@@ -155,14 +155,7 @@ impl Textures<'_> {
             ));
             uv_set = 0;
         }
-        let (offset, scale) = (
-            Vec2::from(transform.offset.0),
-            Vec2::from(transform.scale.0),
-        );
-        // The extension's rotation is counter-clockwise in an image whose v points down.
-        let texture_from_uv = Affine2::from_translation(offset)
-            * Affine2::from_angle(-transform.rotation.0)
-            * Affine2::from_scale(scale);
+        let texture_from_uv = placed(transform).matrix();
         if !texture_from_uv.is_finite() {
             return Err(self
                 .file
@@ -188,6 +181,42 @@ impl Textures<'_> {
             texture_from_uv,
         })
     }
+}
+
+fn placed(transform: &TextureTransform) -> UvTransform {
+    UvTransform {
+        offset: Vec2::from(transform.offset.0),
+        rotation: transform.rotation.0,
+        scale: Vec2::from(transform.scale.0),
+    }
+}
+
+/// How a texture of material `index` is placed by KHR_texture_transform, which animations move; `None` where it has no such extension.
+pub(super) fn uv_transform(
+    file: &File<'_>,
+    index: usize,
+    slot: TextureSlot,
+) -> Option<UvTransform> {
+    let material = file.root.materials.get(index)?;
+    let of_info = |info: Option<&Info>| info?.extensions.as_ref()?.texture_transform.clone();
+    let of_map = |others: &Map<String, Value>| {
+        deserialize::from_value(others.get("KHR_texture_transform")?.clone()).ok()
+    };
+    let pbr = &material.pbr_metallic_roughness;
+    let transform = match slot {
+        TextureSlot::BaseColor => of_info(pbr.base_color_texture.as_ref()),
+        TextureSlot::MetallicRoughness => of_info(pbr.metallic_roughness_texture.as_ref()),
+        TextureSlot::Emissive => of_info(material.emissive_texture.as_ref()),
+        TextureSlot::Normal => {
+            let texture = material.normal_texture.as_ref()?;
+            of_map(&texture.extensions.as_ref()?.others)
+        }
+        TextureSlot::Occlusion => {
+            let texture = material.occlusion_texture.as_ref()?;
+            of_map(&texture.extensions.as_ref()?.others)
+        }
+    };
+    transform.as_ref().map(placed)
 }
 
 fn sampler(file: &File<'_>, index: usize, texture: usize) -> Result<Sampler> {
@@ -269,11 +298,11 @@ fn source(file: &File<'_>, index: usize) -> Result<Source> {
             bytes,
         }),
         (None, Some(view)) => {
-            let (buffer, range) = view_range(file, view, || format!("image {index}"))?;
-            file.buffers[buffer]
-                .clone()
-                .map(|bytes| Encoded { bytes, range })
-                .ok_or_else(|| "has no bytes".into())
+            let (bytes, range) = view_range(file, view, || format!("image {index}"))?;
+            Ok(Encoded {
+                bytes: bytes.clone(),
+                range,
+            })
         }
         (None, None) => Err("has neither a uri nor a buffer view".into()),
     };

@@ -3,13 +3,17 @@
 use super::{
     File,
     accessor::{ANY, Accessor, UNSIGNED},
-    draco::Decoded,
+    container,
+    draco::{self, Decoded},
     name_of,
     node::Used,
 };
 use crate::{
-    Result,
-    scene::{Material, Mesh, MorphTarget, Primitive, Scene, load::Load, surface},
+    Error, Result,
+    scene::{
+        Material, Mesh, MorphTarget, Primitive, Scene, TextureRef, files::shorten, load::Load,
+        surface,
+    },
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -17,6 +21,9 @@ use ::gltf::json::{
     validation::Checked,
 };
 use glam::{Vec2, Vec3, Vec4};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Reads the meshes that nodes show.
 pub(super) fn meshes(
@@ -36,32 +43,36 @@ pub(super) fn meshes(
         let mut primitives = Vec::new();
         for (index, json) in json.primitives.iter().enumerate() {
             load.progress().check()?;
-            let material = match json.material.map(|m| m.value()) {
-                Some(material) => {
-                    let materials = &scene.materials[..file.root.materials.len()];
-                    file.get(materials, "material", material, || {
-                        format!("mesh {number} primitive {index}")
-                    })?;
-                    material
-                }
+            let name = format!("mesh {number} primitive {index}");
+            let own = match json.material.map(|m| m.value()) {
+                Some(material) => material,
                 None => *default_material.get_or_insert_with(|| {
                     scene.materials.push(Material::default());
                     scene.materials.len() - 1
                 }),
             };
-            let name = format!("mesh {number} primitive {index}");
-            let reader = Reader {
-                file,
-                json,
-                draco: Decoded::open(file, json, &name, instances, load)?,
-                name,
-            };
-            primitives.extend(reader.read(
-                material,
-                &scene.materials[material],
-                instances,
-                load,
-            )?);
+            let materials = variants(file, json, own, &name, &scene.variants)?;
+            let number_of = |&(_, material): &(_, usize)| material;
+            for material in materials
+                .iter()
+                .map(number_of)
+                .filter(|&m| Some(m) != default_material)
+            {
+                let of_file = &scene.materials[..file.root.materials.len()];
+                file.get(of_file, "material", material, || name.clone())?;
+            }
+            let mut looks = materials.iter().map(|m| &scene.materials[number_of(m)]);
+            let normal_texture = looks.find_map(|look| look.normal_texture);
+            let read = primitive(file, json, &name, normal_texture, instances, load)?;
+            primitives.extend(read.map(|primitive| Primitive {
+                material: own,
+                variants: if materials.len() > 1 {
+                    materials
+                } else {
+                    Vec::new()
+                },
+                ..primitive
+            }));
         }
         let targets = |p: &Primitive| p.targets.len();
         if primitives
@@ -78,6 +89,100 @@ pub(super) fn meshes(
         });
     }
     Ok(())
+}
+
+/// The materials of a primitive called `name`: its own, which is that of no variant, and those of KHR_materials_variants.
+fn variants(
+    file: &File<'_>,
+    json: &JsonPrimitive,
+    own: usize,
+    name: &str,
+    names: &[String],
+) -> Result<Vec<(Option<usize>, usize)>> {
+    let mut materials = BTreeMap::from([(None, own)]);
+    let others = json.extensions.as_ref().map(|all| &all.others);
+    let Some(value) = others.and_then(|all| all.get(VARIANTS)) else {
+        return Ok(materials.into_iter().collect());
+    };
+    let mappings = Mappings::deserialize(value)
+        .map_err(|why| file.error(format!("{name}: {VARIANTS}: {why}")))?;
+    for Mapping { material, variants } in mappings.mappings {
+        for variant in variants {
+            file.get(names, "variant", variant, || name.to_owned())?;
+            // A variant has one material; the first that is named holds.
+            materials.entry(Some(variant)).or_insert(material);
+        }
+    }
+    Ok(materials.into_iter().collect())
+}
+
+/// The names of KHR_materials_variants, which number them.
+pub(super) fn variant_names(file: &File<'_>) -> Result<Vec<String>> {
+    let others = file.root.extensions.as_ref().map(|all| &all.others);
+    let Some(value) = others.and_then(|all| all.get(VARIANTS)) else {
+        return Ok(Vec::new());
+    };
+    let names =
+        Names::deserialize(value).map_err(|why| file.error(format!("{VARIANTS}: {why}")))?;
+    Ok(names
+        .variants
+        .into_iter()
+        .map(|variant| variant.name)
+        .collect())
+}
+
+/// A primitive, out of its Draco stream if it has one that is sound; `None` for one that canopy does not draw.
+fn primitive(
+    file: &File<'_>,
+    json: &JsonPrimitive,
+    name: &str,
+    normal_texture: Option<TextureRef>,
+    instances: u64,
+    load: &mut Load<'_>,
+) -> Result<Option<Primitive>> {
+    let read = |draco, load: &mut Load<'_>| {
+        let name = name.to_owned();
+        let reader = Reader {
+            file,
+            json,
+            draco,
+            name,
+        };
+        reader.read(normal_texture, instances, load)
+    };
+    let streamed = Decoded::open(file, json, name, instances, load);
+    match streamed.and_then(|draco| read(draco, load)) {
+        Err(Error::Scene { what, .. }) if draco::is_optional(file, json) => {
+            file.warn(format!("{what}; its plain accessors are read instead"));
+            read(None, load)
+        }
+        outcome => outcome,
+    }
+}
+
+const VARIANTS: &str = "KHR_materials_variants";
+
+/// The extension's JSON on the root.
+#[derive(Debug, Deserialize)]
+struct Names {
+    variants: Vec<Name>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Name {
+    name: String,
+}
+
+/// The extension's JSON on a primitive.
+#[derive(Debug, Deserialize)]
+struct Mappings {
+    mappings: Vec<Mapping>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Mapping {
+    material: usize,
+    variants: Vec<usize>,
 }
 
 /// One primitive on its way.
@@ -97,11 +202,16 @@ impl<'a> Reader<'a> {
     /// `None` for a primitive that canopy does not draw.
     fn read(
         &self,
-        material: usize,
-        look: &Material,
+        normal_texture: Option<TextureRef>,
         instances: u64,
         load: &mut Load<'_>,
     ) -> Result<Option<Primitive>> {
+        if let Some(extension) = self.unreadable() {
+            self.warn(&format!(
+                "needs the extension {extension} for its geometry, which canopy does not read, and is left out"
+            ));
+            return Ok(None);
+        }
         let mode = match self.json.mode {
             Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => {
                 mode
@@ -126,7 +236,6 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let mut primitive = Primitive {
-            material,
             indices: triangles,
             ..Primitive::default()
         };
@@ -149,12 +258,45 @@ impl<'a> Reader<'a> {
         self.targets(&mut primitive, &sources, count, instances, load)?;
         self.normals(&mut primitive, &sources, count)?;
         if primitive.tangents.is_empty() {
-            match look.normal_texture {
+            match normal_texture {
                 Some(texture) => surface::tangents(&mut primitive, texture.uv_set),
                 None => primitive.tangents = surface::any_tangents(&primitive.normals),
             }
         }
         Ok(Some(primitive))
+    }
+
+    /// The extension that canopy does not read and without which bytes of the geometry are missing.
+    fn unreadable(&self) -> Option<String> {
+        let unknown = |others: Option<&Map<String, Value>>| {
+            let mut names = others?.keys().filter(|name| !container::reads(name));
+            names.next().map(|name| shorten(name))
+        };
+        let of_primitive = unknown(self.json.extensions.as_ref().map(|all| &all.others));
+        let root = &self.file.root;
+        let positions = self
+            .json
+            .attributes
+            .get(&Checked::Valid(Semantic::Positions));
+        let accessors = self.json.attributes.values().chain(&self.json.indices);
+        accessors
+            .filter_map(|index| Some((index, root.accessors.get(index.value())?)))
+            .find_map(|(index, accessor)| match accessor.buffer_view {
+                // Zeros are a position for no geometry.
+                None if accessor.sparse.is_none()
+                    && self.draco.is_none()
+                    && [positions, self.json.indices.as_ref()].contains(&Some(index)) =>
+                {
+                    of_primitive.clone()
+                }
+                None => None,
+                Some(view) => {
+                    let view = root.buffer_views.get(view.value())?;
+                    let buffer = self.file.buffers.get(view.buffer.value())?;
+                    let extension = unknown(view.extensions.as_ref().map(|all| &all.others));
+                    extension.filter(|_| buffer.is_none())
+                }
+            })
     }
 
     fn index_of(&self, semantic: Semantic) -> usize {

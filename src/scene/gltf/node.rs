@@ -2,8 +2,11 @@
 
 use super::{File, accessor::Accessor, name_of};
 use crate::{
-    Result,
-    scene::{Camera, Light, LightKind, Node, Projection, Scene, Skin, Transform, load::Load},
+    Error, Result,
+    scene::{
+        Camera, Light, LightKind, Node, Projection, Scene, Skin, Transform,
+        animation::BRIGHTEST_LIGHT as BRIGHTEST, load::Load,
+    },
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -12,13 +15,20 @@ use ::gltf::json::{
     validation::Checked,
 };
 use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
+use serde::Deserialize;
+use serde_json::Value;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     f32::consts::FRAC_PI_2,
 };
 
-/// Past this an intensity is no longer taken at its word: products with it leave the range of f32.
-const BRIGHTEST: f32 = 1e30;
+const INSTANCING: &str = "EXT_mesh_gpu_instancing";
+
+/// The extension's JSON on a node.
+#[derive(Debug, Deserialize)]
+struct Instancing {
+    attributes: BTreeMap<String, usize>,
+}
 
 /// Which of the file's nodes are in the scene, parents before children.
 #[derive(Debug)]
@@ -176,13 +186,20 @@ impl Hierarchy {
 }
 
 /// Fills the scene's nodes, skins, lights and cameras. Meshes are numbered as in the result.
-pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -> Result<Used> {
+pub(super) fn nodes(
+    file: &File<'_>,
+    hierarchy: &Hierarchy,
+    load: &mut Load<'_>,
+    scene: &mut Scene,
+) -> Result<Used> {
     lights(file, scene)?;
     cameras(file, scene)?;
     let mut used = Used::default();
     let (mut mesh_places, mut skin_places) = (HashMap::new(), HashMap::new());
+    let mut instances = Vec::new();
     for placed in &hierarchy.order {
         let (number, json) = (placed.node, &file.root.nodes[placed.node]);
+        let others = json.extensions.as_ref().map(|all| &all.others);
         let user = || format!("node {number}");
         let mut node = Node {
             name: name_of(json.name.as_ref()),
@@ -193,6 +210,10 @@ pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -
             weights: json.weights.clone().unwrap_or_default(),
             light: None,
             camera: None,
+            visible: others
+                .and_then(|all| all.get("KHR_node_visibility")?.get("visible")?.as_bool())
+                .unwrap_or(true),
+            instance: false,
         };
         if placed.shown {
             if let Some(mesh) = json.mesh.map(|m| m.value()) {
@@ -201,8 +222,14 @@ pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -
                     used.meshes.push((mesh, 0));
                     used.meshes.len() - 1
                 });
-                used.meshes[place].1 += 1;
-                node.mesh = Some(place);
+                let many = others.and_then(|all| all.get(INSTANCING));
+                let many =
+                    many.map_or(Ok(None), |value| read_instances(file, number, value, load))?;
+                used.meshes[place].1 += many.as_ref().map_or(1, |many| many.len() as u64);
+                match many {
+                    Some(many) => instances.push((scene.nodes.len(), place, many)),
+                    None => node.mesh = Some(place),
+                }
                 node.skin = json.skin.map(|skin| {
                     *skin_places.entry(skin.value()).or_insert_with(|| {
                         used.skins.push(skin.value());
@@ -229,10 +256,114 @@ pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -
         }
         scene.nodes.push(node);
     }
+    // After all that the file numbers, and so after their parents.
+    for (parent, mesh, transforms) in instances {
+        scene
+            .nodes
+            .extend(transforms.into_iter().map(|transform| Node {
+                parent: Some(parent),
+                transform,
+                mesh: Some(mesh),
+                instance: true,
+                ..Node::default()
+            }));
+    }
     for &skin in &used.skins {
         scene.skins.push(read_skin(file, skin, hierarchy)?);
     }
     Ok(used)
+}
+
+/// Where the instances of node `number` are; `None` if it is to show its mesh as any other does.
+fn read_instances(
+    file: &File<'_>,
+    number: usize,
+    value: &Value,
+    load: &mut Load<'_>,
+) -> Result<Option<Vec<Transform>>> {
+    let ignored = |why: &str| {
+        file.warn(format!(
+            "node {number}: {INSTANCING} {why}; its mesh is shown once"
+        ));
+        Ok(None)
+    };
+    if file.root.nodes[number].skin.is_some() {
+        return ignored("moves nothing that has a skin");
+    }
+    match instance_transforms(file, number, value, load) {
+        Err(Error::Scene { what, .. }) if !file.requires(INSTANCING) => {
+            ignored(&format!("is broken ({what})"))
+        }
+        outcome => outcome.map(Some),
+    }
+}
+
+fn instance_transforms(
+    file: &File<'_>,
+    number: usize,
+    value: &Value,
+    load: &mut Load<'_>,
+) -> Result<Vec<Transform>> {
+    let user = format!("node {number}: {INSTANCING}");
+    let Instancing { attributes } =
+        Instancing::deserialize(value).map_err(|why| file.error(format!("{user}: {why}")))?;
+    let mut count = None;
+    let mut open = |name: &str, kind: Type, components: &[ComponentType]| {
+        let Some(&index) = attributes.get(name) else {
+            return Ok(None);
+        };
+        let accessor =
+            Accessor::open(file, index, &format!("{user}: {name}"), &[kind], components)?;
+        let expected = *count.get_or_insert(accessor.count);
+        if accessor.count != expected {
+            return Err(file.error(format!(
+                "{user}: {name} has {} elements where another attribute has {expected}",
+                accessor.count
+            )));
+        }
+        Ok(Some(accessor))
+    };
+    let translations = open("TRANSLATION", Type::Vec3, &[ComponentType::F32])?;
+    let fractions = [ComponentType::F32, ComponentType::I8, ComponentType::I16];
+    let rotations = open("ROTATION", Type::Vec4, &fractions)?.map(Accessor::normalized);
+    let scales = open("SCALE", Type::Vec3, &[ComponentType::F32])?;
+    let count = match (count, attributes.values().next()) {
+        (Some(count), _) => count,
+        // Attributes that shaders of the file's author would read; they say at least how many.
+        (None, Some(&index)) => {
+            file.get(&file.root.accessors, "accessor", index, || user.clone())?
+                .count
+                .0 as usize
+        }
+        (None, None) => return Err(file.error(format!("{user} has no attributes"))),
+    };
+    let name = || format!("{}: {user}", file.path.display());
+    load.take_nodes(count as u64, name)?;
+    let transform = |at: usize| {
+        let vector = |of: &Option<Accessor<'_>>, otherwise| {
+            of.as_ref()
+                .map_or(otherwise, |of| Vec3::from(of.floats(at)))
+        };
+        let rotation = rotations
+            .as_ref()
+            .map_or(Vec4::W, |of| Vec4::from(of.floats(at)));
+        let (translation, scale) = (
+            vector(&translations, Vec3::ZERO),
+            vector(&scales, Vec3::ONE),
+        );
+        let finite = translation.is_finite() && scale.is_finite() && rotation.is_finite();
+        let rotation = rotation.try_normalize();
+        finite.then(|| Transform::Trs {
+            translation,
+            rotation: rotation.map_or(Quat::IDENTITY, Quat::from_vec4),
+            scale,
+        })
+    };
+    (0..count)
+        .map(|at| {
+            transform(at).ok_or_else(|| file.error(format!("{user}: instance {at} is not finite")))
+        })
+        .collect()
 }
 
 fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
@@ -312,8 +443,14 @@ fn read_skin(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Result<Sk
 
 /// What only meshes, nodes and skins together show: joints within their skins, and a weight for every target.
 pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
-    for node in &mut scene.nodes {
-        let Some(mesh) = node.mesh else {
+    let mut meshes: Vec<Option<usize>> = scene.nodes.iter().map(|node| node.mesh).collect();
+    for node in scene.nodes.iter().filter(|node| node.instance) {
+        if let Some(parent) = node.parent {
+            meshes[parent] = node.mesh;
+        }
+    }
+    for (node, mesh) in scene.nodes.iter_mut().zip(meshes) {
+        let Some(mesh) = mesh.filter(|_| !node.instance) else {
             node.weights.clear();
             continue;
         };
@@ -329,7 +466,8 @@ pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -
                 node.weights.len()
             ));
         }
-        if !node.weights.is_empty() {
+        // The parent of instances holds the weights of them all.
+        if !node.weights.is_empty() || node.mesh.is_none() {
             node.weights.resize(targets, 0.0);
         }
         if node.weights.iter().any(|w| !w.is_finite()) {
@@ -383,12 +521,7 @@ fn light_kind(json: &JsonLight) -> Option<LightKind> {
             let (inner, outer) = json.spot.as_ref().map_or((0.0, FRAC_PI_2 / 2.0), |s| {
                 (s.inner_cone_angle, s.outer_cone_angle)
             });
-            let outer_angle = outer.clamp(1e-3, FRAC_PI_2);
-            // The falloff divides by their difference.
-            Some(LightKind::Spot {
-                inner_angle: inner.clamp(0.0, outer_angle - 5e-4),
-                outer_angle,
-            })
+            Some(LightKind::spot(inner, outer))
         }
         Checked::Invalid => None,
     }
