@@ -11,12 +11,12 @@ mod node;
 
 use super::{
     Scene,
-    files::{Bytes, Folder, shorten},
+    files::{Bytes, Folder, clip, shorten},
     load::Load,
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
-use std::{cell::RefCell, path::Path, sync::Arc};
+use std::{cell::RefCell, collections::HashMap, path::Path, rc::Rc, sync::Arc};
 
 /// Beyond this many lines a file's warnings are counted and not kept.
 const MAX_WARNINGS: usize = 100;
@@ -29,6 +29,8 @@ struct File<'a> {
     /// `None` for a buffer without data, which is an error only if something reads it.
     buffers: Vec<Option<Bytes>>,
     folder: Folder,
+    /// Of the sparse accessors that were opened: thousands of primitives may share one.
+    sparse_indices: RefCell<HashMap<usize, Rc<[u32]>>>,
     warnings: RefCell<Vec<String>>,
 }
 
@@ -39,7 +41,8 @@ impl File<'_> {
 
     /// Keeps a line about what was ignored or repaired; the same line only once.
     fn warn(&self, what: impl AsRef<str>) {
-        let line = format!("{}: {}", self.path.display(), what.as_ref());
+        // Names of any length come from the file.
+        let line = format!("{}: {}", self.path.display(), clip(what.as_ref(), 300));
         let mut warnings = self.warnings.borrow_mut();
         if warnings.len() < MAX_WARNINGS && !warnings.contains(&line) {
             warnings.push(line);
@@ -80,13 +83,17 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
+    // An object of a few bytes becomes a thousand in memory.
+    let objects = container.json.iter().filter(|&&b| b == b'{').count() as u64;
+    load.check_json_objects(objects, || path.display().to_string())?;
     let root = container::parse(container.json, &mut repairs).map_err(error)?;
-    let folder = Folder::of(path, load.limits.max_file_bytes)?;
+    let folder = load.folder(path)?;
     let mut file = File {
         path,
         root,
         buffers: Vec::new(),
         folder,
+        sparse_indices: RefCell::default(),
         warnings: RefCell::default(),
     };
     repairs.iter().for_each(|what| file.warn(what));
@@ -103,7 +110,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
 
     let mut scene = Scene::default();
     let hierarchy = node::hierarchy(&file, load)?;
-    let used = node::nodes(&file, &hierarchy, &mut scene)?;
+    let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
     mesh::meshes(&file, &used, load, &mut scene)?;
     node::check_instances(&file, &used, &mut scene)?;

@@ -1,5 +1,6 @@
 //! From bytes to the JSON root: GLB chunks, versions, and the legal JSON that gltf-json would refuse.
 
+use crate::scene::files::clip;
 use ::gltf::json::{Root, Value, deserialize};
 
 /// Extensions that canopy reads.
@@ -67,7 +68,8 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
             )
         })?;
         match (chunk, kind) {
-            (0, b"JSON") => json = Some(data),
+            // Some exporters pad it with zeros, where blanks belong.
+            (0, b"JSON") => json = Some(without_zeros(data)),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
             (1, b"BIN\0") => bin = Some(data),
             (_, b"JSON" | b"BIN\0") => {
@@ -86,6 +88,12 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     })
 }
 
+/// What comes before trailing zeros.
+fn without_zeros(data: &[u8]) -> &[u8] {
+    let end = data.iter().rposition(|byte| *byte != 0);
+    &data[..end.map_or(0, |last| last + 1)]
+}
+
 /// Parses and checks the JSON as far as that needs nothing but the JSON; repairs are told to `warnings`.
 pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, String> {
     let mut value: Value =
@@ -98,7 +106,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, Str
             ));
         }
     }
-    whole_numbers(&mut value);
+    simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
         if let Some(scene) = scene.as_object_mut() {
@@ -128,7 +136,11 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Root, Str
             ));
         }
     }
-    deserialize::from_value(value).map_err(|e| format!("holds JSON that is not glTF 2.0: {e}"))
+    deserialize::from_value(value).map_err(|e| {
+        // It may quote a text of any length.
+        let why = clip(&e.to_string(), 200);
+        format!("holds JSON that is not glTF 2.0: {why}")
+    })
 }
 
 fn check_version(value: &Value) -> Result<(), String> {
@@ -166,8 +178,9 @@ fn array<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// Turns 3.0 into 3: the same number in JSON, and not to gltf-json. The parser has bounded the depth.
-fn whole_numbers(value: &mut Value) {
+/// Turns 3.0 into 3, which is the same number in JSON and not to gltf-json, and takes away extras, which may be anything in glTF and not in
+/// gltf-json. The parser has bounded the depth.
+fn simplify(value: &mut Value) {
     match value {
         Value::Number(number) => {
             let float = number
@@ -177,8 +190,11 @@ fn whole_numbers(value: &mut Value) {
                 *value = Value::from(float as i64);
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(whole_numbers),
-        Value::Object(values) => values.values_mut().for_each(whole_numbers),
+        Value::Array(values) => values.iter_mut().for_each(simplify),
+        Value::Object(values) => {
+            values.remove("extras");
+            values.values_mut().for_each(simplify);
+        }
         _ => {}
     }
 }

@@ -3,7 +3,7 @@
 use super::{File, accessor::Accessor, name_of};
 use crate::{
     Result,
-    scene::{Camera, Light, LightKind, Node, Projection, Scene, Skin, Transform, load::Load},
+    scene::{Camera, Light, LightKind, Mesh, Node, Projection, Scene, Skin, Transform, load::Load},
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -176,7 +176,12 @@ impl Hierarchy {
 }
 
 /// Fills the scene's nodes, skins, lights and cameras. Meshes are numbered as in the result.
-pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -> Result<Used> {
+pub(super) fn nodes(
+    file: &File<'_>,
+    hierarchy: &Hierarchy,
+    load: &mut Load<'_>,
+    scene: &mut Scene,
+) -> Result<Used> {
     lights(file, scene)?;
     cameras(file, scene)?;
     let mut used = Used::default();
@@ -231,6 +236,10 @@ pub(super) fn nodes(file: &File<'_>, hierarchy: &Hierarchy, scene: &mut Scene) -
     }
     for &skin in &used.skins {
         scene.skins.push(read_skin(file, skin, hierarchy)?);
+    }
+    for skin in scene.nodes.iter().filter_map(|node| node.skin) {
+        let joints = scene.skins[skin].joints.len() as u64;
+        load.take_joints(joints, || file.path.display().to_string())?;
     }
     Ok(used)
 }
@@ -312,6 +321,15 @@ fn read_skin(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Result<Sk
 
 /// What only meshes, nodes and skins together show: joints within their skins, and a weight for every target.
 pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
+    // Once for each mesh: any number of nodes may show it.
+    let highest = |mesh: &Mesh| {
+        mesh.primitives
+            .iter()
+            .flat_map(|p| &p.joints)
+            .max()
+            .copied()
+    };
+    let highest_joints: Vec<Option<u32>> = scene.meshes.iter().map(highest).collect();
     for node in &mut scene.nodes {
         let Some(mesh) = node.mesh else {
             node.weights.clear();
@@ -337,11 +355,7 @@ pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -
         }
         let Some(skin) = node.skin else { continue };
         let joints = scene.skins[skin].joints.len();
-        if let Some(joint) = primitives
-            .iter()
-            .flat_map(|p| &p.joints)
-            .find(|&&joint| joint as usize >= joints)
-        {
+        if let Some(joint) = highest_joints[mesh].filter(|&joint| joint as usize >= joints) {
             let skin = used.skins[skin];
             return Err(file.error(format!(
                 "mesh {number} refers to joint {joint}, and skin {skin} has {joints}"
