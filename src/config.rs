@@ -45,7 +45,20 @@ Window { size: [u32; 2], vsync: bool, panel: bool, render_scale: f32 });
 section!(/// `[output]`: images made without a window.
 Output { size: [u32; 2], fps: f32 });
 section!(/// `[load]`: what a file may cost.
-Load { max_file_bytes: u64, max_image_pixels: u64, max_texture_bytes: u64, max_triangles: u64, max_nodes: u64, max_morph_bytes: u64 });
+Load {
+    max_file_bytes: u64,
+    max_total_bytes: u64,
+    max_json_objects: u64,
+    max_image_pixels: u64,
+    max_texture_bytes: u64,
+    max_triangles: u64,
+    max_vertices: u64,
+    max_empty_vertices: u64,
+    max_nodes: u64,
+    max_joints: u64,
+    max_morph_targets: u64,
+    max_morph_bytes: u64,
+});
 section!(/// `[scene]`: what of a scene is shown.
 Scene { variant: String });
 section!(/// `[animation]`: the clip and its time.

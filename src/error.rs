@@ -73,11 +73,11 @@ impl Error {
         }
     }
 
-    /// An [`Error::Scene`] for `path`.
+    /// An [`Error::Scene`] for `path`; in one line, whatever the file has put into it.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::Scene {
             path: path.into(),
-            what: what.into(),
+            what: what.into().replace(char::is_control, "?"),
         }
     }
 }

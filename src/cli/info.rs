@@ -70,7 +70,9 @@ fn targets(mesh: &scene::Mesh) -> usize {
 fn describe(scene: &Scene) -> Value {
     let bounds = Aabb::of(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
-    report["bounds"] = json!({"min": bounds.min.to_array(), "max": bounds.max.to_array()});
+    if !bounds.is_empty() {
+        report["bounds"] = json!({"min": bounds.min.to_array(), "max": bounds.max.to_array()});
+    }
     report["list"] = json!({
         "meshes": scene.meshes.iter().map(|m| json!({
             "name": m.name,
@@ -168,13 +170,10 @@ fn text(report: &Value) -> String {
             .collect();
         numbers.join(" ")
     };
-    writeln!(
-        text,
-        "  bounds at rest {} to {}",
-        corner("min"),
-        corner("max")
-    )
-    .ok();
+    if report["bounds"].is_object() {
+        let (min, max) = (corner("min"), corner("max"));
+        writeln!(text, "  bounds at rest {min} to {max}").ok();
+    }
     for (title, key) in [
         ("materials", "materials"),
         ("images", "images"),

@@ -50,9 +50,12 @@ impl Aabb {
         self.min.cmpgt(self.max).any()
     }
 
-    /// The middle.
+    /// The middle; the origin for a box that holds nothing.
     pub fn center(self) -> Vec3 {
-        0.5 * (self.min + self.max)
+        if self.is_empty() {
+            return Vec3::ZERO;
+        }
+        0.5 * self.min + 0.5 * self.max
     }
 
     /// Half the length of the diagonal.

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use base64::{Engine as _, alphabet, engine};
 use std::{
-    cell::RefCell,
+    cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     fs,
     io::Read as _,
@@ -51,24 +51,41 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
 /// The folder of an opened file: where its relative URIs lead.
 #[derive(Debug)]
 pub(super) struct Folder {
-    root: PathBuf,
+    /// `None` for bytes that came from no file: then nothing is opened.
+    root: Option<PathBuf>,
     max_bytes: u64,
+    /// What all files may still hold.
+    left_bytes: Cell<u64>,
+    /// Names of what lies in the folder itself, by their lower case.
+    names: OnceCell<HashMap<String, String>>,
     /// A file is read once however often it is referred to, so that memory cannot outgrow what is on the disk.
     read: RefCell<HashMap<PathBuf, Bytes>>,
 }
 
 impl Folder {
-    /// The folder that holds `file`.
-    pub(super) fn of(file: &Path, max_bytes: u64) -> Result<Self> {
+    /// No folder: every path is an error.
+    pub(super) fn none() -> Self {
+        Self {
+            root: None,
+            max_bytes: 0,
+            left_bytes: Cell::new(0),
+            names: OnceCell::new(),
+            read: RefCell::default(),
+        }
+    }
+
+    /// The folder that holds `file`; a file in it may have `max_bytes`, and those that are read together `max_total_bytes`.
+    pub(super) fn of(file: &Path, max_bytes: u64, max_total_bytes: u64) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
         let root = parent.canonicalize().map_err(|e| Error::io(parent, e))?;
         Ok(Self {
-            root,
+            root: Some(root),
             max_bytes,
-            read: RefCell::default(),
+            left_bytes: Cell::new(max_total_bytes),
+            ..Self::none()
         })
     }
 
@@ -125,13 +142,15 @@ impl Folder {
                 return Err(format!("{quoted} leads out of the scene's folder"));
             }
         }
-        let found = self
-            .root
+        let root = self.root.as_ref().ok_or_else(|| {
+            format!("{quoted} lies in no folder; canopy was given bytes and no file")
+        })?;
+        let found = root
             .join(relative)
             .canonicalize()
             .map_err(|e| format!("{quoted}: {e}"))?;
         // Symbolic links are resolved by now.
-        if !found.starts_with(&self.root) {
+        if !found.starts_with(root) {
             return Err(format!("{quoted} leads out of the scene's folder"));
         }
         if let Some(bytes) = self.read.borrow().get(&found) {
@@ -144,24 +163,51 @@ impl Folder {
                 Error::Scene { what, .. } => format!("{quoted} {what}"),
                 other => other.to_string(),
             })?;
+        let left = self.left_bytes.get().checked_sub(bytes.len() as u64);
+        self.left_bytes.set(left.ok_or_else(|| {
+            format!("{quoted} and the files before it hold more than load.max_total_bytes allows")
+        })?);
         self.read.borrow_mut().insert(found, bytes.clone());
         Ok(bytes)
+    }
+
+    /// As [`Self::path`], for names that another machine wrote: what is not there is looked for by its bare name, in any case of
+    /// its letters, beside the scene. Gives the bare name if that is what was found. The error is that of the path itself.
+    pub(super) fn beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
+        let why = match self.path(path) {
+            Ok(bytes) => return Ok((bytes, None)),
+            Err(why) => why,
+        };
+        let bare = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let names = self.names.get_or_init(|| self.list());
+        let name = names.get(&bare.to_lowercase()).ok_or(why)?;
+        Ok((self.path(name)?, Some(name.clone())))
+    }
+
+    fn list(&self) -> HashMap<String, String> {
+        let entries = self.root.as_ref().and_then(|root| fs::read_dir(root).ok());
+        entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .map(|name| (name.to_lowercase(), name))
+            .collect()
     }
 }
 
 /// A name short enough for a one-line message.
 pub(super) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let clean: String = text
-        .chars()
-        .take(LONGEST + 1)
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
-    if clean.chars().count() > LONGEST {
-        clean.chars().take(LONGEST).chain(['…']).collect()
-    } else {
-        clean
+    clip(text, 120)
+}
+
+/// The first `longest` characters of `text`, in one line.
+pub(super) fn clip(text: &str, longest: usize) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let mut clipped: String = text.chars().take(longest).map(clean).collect();
+    if text.chars().nth(longest).is_some() {
+        clipped.push('…');
     }
+    clipped
 }
 
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -206,7 +252,7 @@ mod tests {
         fs::write(dir.path().join("secret"), b"no").unwrap();
         fs::write(dir.path().join("in/a.bin"), b"abc").unwrap();
         fs::write(dir.path().join("in/sub dir/ü %.bin"), b"def").unwrap();
-        let folder = Folder::of(&dir.path().join("in/scene.gltf"), 10).unwrap();
+        let folder = Folder::of(&dir.path().join("in/scene.gltf"), 10, 40).unwrap();
         (dir, folder)
     }
 
@@ -287,6 +333,46 @@ mod tests {
                 .unwrap_err()
                 .contains("load.max_file_bytes")
         );
+    }
+
+    #[test]
+    fn refuses_more_than_all_files_may_hold() {
+        let (dir, folder) = folder();
+        for name in ["1", "2", "3", "4"] {
+            fs::write(dir.path().join("in").join(name), [0; 10]).unwrap();
+            folder.uri(name).unwrap();
+        }
+        folder.uri("1").unwrap();
+        assert!(
+            folder
+                .uri("a.bin")
+                .unwrap_err()
+                .contains("load.max_total_bytes")
+        );
+    }
+
+    #[test]
+    fn finds_names_of_other_machines_beside_the_scene() {
+        let (_dir, folder) = folder();
+        for path in ["A.BIN", "C:\\work\\A.bin", "/etc/a.bin", "../../a.BIN"] {
+            let (bytes, name) = folder.beside(path).unwrap();
+            assert_eq!(
+                (bytes.as_slice(), name.as_deref()),
+                (&b"abc"[..], Some("a.bin"))
+            );
+        }
+        assert_eq!(folder.beside("a.bin").unwrap().1, None);
+        for path in ["../secret", "/etc/passwd", "sub dir", "x/", ".."] {
+            folder.beside(path).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn bytes_without_a_file_have_no_folder() {
+        let folder = Folder::none();
+        assert!(folder.uri("a.bin").unwrap_err().contains("no folder"));
+        folder.beside("a.bin").unwrap_err();
+        assert_eq!(folder.uri("data:,ab").unwrap().as_slice(), b"ab");
     }
 
     #[cfg(unix)]

@@ -6,8 +6,20 @@ use glam::{Mat4, Vec3};
 
 /// Half the diagonal in metres, never zero: a point has no size of its own, so it gets what its coordinates can tell apart.
 pub fn extent(bounds: Aabb) -> f32 {
+    let bounds = or_nothing(bounds);
     let radius = bounds.radius().max(bounds.center().length() * 1e-5);
     radius.clamp(1e-9, f32::MAX.sqrt())
+}
+
+/// What stands in for a scene in which there is nothing to see.
+const NOTHING: Aabb = Aabb {
+    min: Vec3::splat(-0.5),
+    max: Vec3::splat(0.5),
+};
+
+/// `bounds`, or what stands in for them.
+fn or_nothing(bounds: Aabb) -> Aabb {
+    if bounds.is_empty() { NOTHING } else { bounds }
 }
 
 /// Distance in metres from `point` to the box; 0 inside.
@@ -110,6 +122,8 @@ impl Viewpoint {
         projection: Projection,
         aspect: f32,
     ) -> Self {
+        let nothing = NOTHING.corners();
+        let points = if points.is_empty() { &nothing } else { points };
         let bounds = Aabb::of(points.iter().copied());
         let mut view = Self::looking(bounds.center(), -direction, Vec3::Y, projection);
         let view_from_world = view.world_from_view.inverse();
@@ -185,6 +199,7 @@ impl Viewpoint {
     ///
     /// `focus` is the distance in metres to what is looked at, and never clipped.
     pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
+        let bounds = or_nothing(bounds);
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
         // Depth is reversed floats: a near plane this close costs no precision far away.
         let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-6);
@@ -360,6 +375,15 @@ mod tests {
             let m = Viewpoint::looking(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
             assert!((m.determinant() - 1.0).abs() < 1e-4, "{direction}: {m}");
         }
+    }
+
+    #[test]
+    fn nothing_is_framed_as_a_cube() {
+        let view = Viewpoint::framing(&[], LENS, 1.5);
+        assert_eq!(view, Viewpoint::framing(&NOTHING.corners(), LENS, 1.5));
+        let (near, far) = view.clip_planes(Aabb::EMPTY, view.eye().length());
+        assert!(0.0 < near && near < far && far < 100.0, "{near} {far}");
+        assert_eq!(extent(Aabb::EMPTY), extent(NOTHING));
     }
 
     #[test]

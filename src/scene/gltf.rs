@@ -12,12 +12,18 @@ mod node;
 
 use super::{
     ExtensionUse, Scene, Treatment,
-    files::{Bytes, Folder},
+    files::{Bytes, Folder, clip},
     load::Load,
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
-use std::{cell::RefCell, collections::HashSet, path::Path, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    path::Path,
+    rc::Rc,
+    sync::Arc,
+};
 
 /// Beyond this many lines a file's warnings are counted and not kept.
 const MAX_WARNINGS: usize = 100;
@@ -34,6 +40,8 @@ struct File<'a> {
     /// What compressed buffer views hold, by the file's numbers.
     views: Vec<Option<meshopt::Decoded>>,
     folder: Folder,
+    /// Of the sparse accessors that were opened: thousands of primitives may share one.
+    sparse_indices: RefCell<HashMap<usize, Rc<[u32]>>>,
     warnings: RefCell<Vec<String>>,
 }
 
@@ -44,7 +52,8 @@ impl File<'_> {
 
     /// Keeps a line about what was ignored or repaired; the same line only once.
     fn warn(&self, what: impl AsRef<str>) {
-        let line = format!("{}: {}", self.path.display(), what.as_ref());
+        // Names of any length come from the file.
+        let line = format!("{}: {}", self.path.display(), clip(what.as_ref(), 300));
         let mut warnings = self.warnings.borrow_mut();
         if warnings.len() < MAX_WARNINGS && !warnings.contains(&line) {
             warnings.push(line);
@@ -90,9 +99,12 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
+    // An object of a few bytes becomes a thousand in memory.
+    let objects = container.json.iter().filter(|&&b| b == b'{').count() as u64;
+    load.check_json_objects(objects, || path.display().to_string())?;
     let container::Parsed { root, pointers } =
         container::parse(container.json, &mut repairs).map_err(error)?;
-    let folder = Folder::of(path, load.limits.max_file_bytes)?;
+    let folder = load.folder(path)?;
     let mut file = File {
         path,
         required: root.extensions_required.iter().cloned().collect(),
@@ -100,6 +112,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
         buffers: Vec::new(),
         views: Vec::new(),
         folder,
+        sparse_indices: RefCell::default(),
         warnings: RefCell::default(),
     };
     repairs.iter().for_each(|what| file.warn(what));

@@ -1,6 +1,10 @@
 //! Files to a [`Scene`].
 
-use super::{PropertyOf, Scene, Treatment, files, gltf, image, obj};
+use super::{
+    PropertyOf, Scene, Treatment,
+    files::{self, Folder},
+    gltf, image, obj,
+};
 use crate::{Error, Result, config};
 use std::{
     path::{Path, PathBuf},
@@ -67,8 +71,13 @@ pub(super) struct Load<'a> {
     progress: &'a Progress,
     /// The file being read, and how many there are.
     file: (usize, usize),
+    /// Whether there is a folder whose files may be read.
+    on_disk: bool,
     triangles: u64,
+    vertices: u64,
     nodes: u64,
+    joints: u64,
+    morph_targets: u64,
     animation_bytes: u64,
     texture_bytes: u64,
     decoded_bytes: u64,
@@ -80,8 +89,12 @@ impl<'a> Load<'a> {
             limits,
             progress,
             file: (0, files),
+            on_disk: true,
             triangles: 0,
+            vertices: 0,
             nodes: 0,
+            joints: 0,
+            morph_targets: 0,
             animation_bytes: 0,
             texture_bytes: 0,
             decoded_bytes: 0,
@@ -91,6 +104,18 @@ impl<'a> Load<'a> {
     /// Shared with threads.
     pub(super) fn progress(&self) -> &'a Progress {
         self.progress
+    }
+
+    /// Where the relative paths in `file` lead.
+    pub(super) fn folder(&self, file: &Path) -> Result<Folder> {
+        if !self.on_disk {
+            return Ok(Folder::none());
+        }
+        Folder::of(
+            file,
+            self.limits.max_file_bytes,
+            self.limits.max_total_bytes,
+        )
     }
 
     /// Says what is being done; `done` is the share of this file, 0 to 1. Fails once the load is cancelled.
@@ -113,6 +138,82 @@ impl<'a> Load<'a> {
             self.limits.max_triangles,
             "triangles",
             "load.max_triangles",
+            what,
+        )
+    }
+
+    /// Takes `count` vertices from what the limits allow.
+    pub(super) fn take_vertices(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.vertices,
+            count,
+            self.limits.max_vertices,
+            "vertices",
+            "load.max_vertices",
+            what,
+        )
+    }
+
+    /// Checks `count` vertices of one mesh that a file does not hold, and reads as zeros.
+    pub(super) fn check_empty_vertices(
+        &self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut 0,
+            count,
+            self.limits.max_empty_vertices,
+            "vertices without data",
+            "load.max_empty_vertices",
+            what,
+        )
+    }
+
+    /// Checks `count` objects in the JSON of one file.
+    pub(super) fn check_json_objects(
+        &self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut 0,
+            count,
+            self.limits.max_json_objects,
+            "JSON objects",
+            "load.max_json_objects",
+            what,
+        )
+    }
+
+    /// Takes `count` joints from what the limits allow.
+    pub(super) fn take_joints(&mut self, count: u64, what: impl FnOnce() -> String) -> Result<()> {
+        take(
+            &mut self.joints,
+            count,
+            self.limits.max_joints,
+            "joints",
+            "load.max_joints",
+            what,
+        )
+    }
+
+    /// Takes `count` morph targets from what the limits allow.
+    pub(super) fn take_morph_targets(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        take(
+            &mut self.morph_targets,
+            count,
+            self.limits.max_morph_targets,
+            "morph targets",
+            "load.max_morph_targets",
             what,
         )
     }
@@ -252,9 +353,26 @@ pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Re
     Ok(scene)
 }
 
+/// Loads one scene from `bytes`, of the kind that they or the ending of `name` say. Nothing but these bytes is read: what they
+/// refer to is missing, unless it is a data URI.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_bytes(
+    name: &str,
+    bytes: &[u8],
+    limits: &config::Load,
+    progress: &Progress,
+) -> Result<Scene> {
+    let mut load = Load::new(limits, progress, 1);
+    load.on_disk = false;
+    parse(Path::new(name), bytes, &mut load)
+}
+
 /// The scene that one file holds.
 fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
-    let scene = match Format::of(path, bytes) {
+    let mut scene = match Format::of(path, bytes) {
         Some(Format::Gltf) => gltf::load(path, bytes, load)?,
         Some(Format::Obj) => obj::load(path, bytes, load)?,
         None => {
@@ -268,17 +386,21 @@ fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
         let primitives = &scene.meshes[mesh].primitives;
         primitives.iter().all(|p| p.indices.is_empty())
     }) {
-        let mut missing = scene.extensions.iter();
-        let missing = missing.find(|e| e.required && e.treatment == Treatment::Ignored);
-        return Err(Error::scene(
-            path,
-            missing.map_or("holds no triangles".into(), |missing| {
+        let mut required = scene.extensions.iter().filter(|e| e.required);
+        if let Some(missing) = required.find(|e| e.treatment == Treatment::Ignored) {
+            return Err(Error::scene(
+                path,
                 format!(
                     "holds no triangles without the extension {}, which canopy does not read",
                     missing.name
-                )
-            }),
-        ));
+                ),
+            ));
+        }
+        let line = format!(
+            "{}: holds no triangles; there is nothing to see",
+            path.display()
+        );
+        scene.warnings.push(line);
     }
     Ok(scene)
 }

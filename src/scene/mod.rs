@@ -15,7 +15,7 @@ mod obj;
 mod surface;
 
 pub use animation::Pose;
-pub use load::{Progress, load};
+pub use load::{Progress, load, load_bytes};
 
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
 use std::f32::consts::FRAC_PI_2;

@@ -6,38 +6,39 @@ mod polygon;
 
 use super::{
     Image, Material, Mesh, Node, Primitive, Scene, Texture, Transform,
-    files::{Bytes, Folder, shorten},
+    files::{Bytes, Folder, clip, shorten},
     image::{self, Encoded, Source},
     load::Load,
     surface,
 };
-use crate::{Error, Result};
+use crate::Result;
 use glam::{Quat, Vec2, Vec3};
 use mtl::Map;
 use parse::{Corner, Model};
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
+    rc::Rc,
 };
 
 /// Triangles whose normals are further apart than this have a hard edge between them, where the file gives no normals.
 const CREASE_RADIANS: f32 = std::f32::consts::FRAC_PI_3;
 
+/// Beyond this many lines a file's warnings are counted and not kept.
+const MAX_WARNINGS: usize = 100;
+
+/// Triangles with the corners of the model that they lie between, and whether each is in a smoothing group.
+type Triangles = Vec<([usize; 3], bool)>;
+
 /// Loads the OBJ file `path`, whose bytes are `bytes`.
 pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(Error::scene(
-            path,
-            "is UTF-16; canopy reads OBJ in ASCII and UTF-8",
-        ));
-    }
     let mut warnings = Vec::new();
     load.enter(format!("parsing {}", path.display()), 0.1)?;
-    let model = parse::parse(path, &parse::text(bytes), load, &mut warnings)?;
-    let folder = Folder::of(path, load.limits.max_file_bytes)?;
+    let model = parse::parse(path, &parse::utf8(bytes), load, &mut warnings)?;
+    let folder = load.folder(path)?;
     let mut scene = Scene::default();
     load.enter("reading materials", 0.3)?;
-    let mut materials = Materials::read(&model, &folder, &mut warnings);
+    let mut materials = Materials::read(path, &model, &folder, &mut warnings);
     load.enter("building triangles", 0.4)?;
     meshes(&model, &mut materials, &mut scene, load, &mut warnings)?;
     load.enter("decoding images", 0.6)?;
@@ -49,10 +50,15 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
             None => primitive.tangents = surface::any_tangents(&primitive.normals),
         }
     }
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    warnings.truncate(MAX_WARNINGS);
+    if more > 0 {
+        warnings.push(format!("{more} further warnings are left out"));
+    }
     scene.warnings.extend(
         warnings
             .iter()
-            .map(|what| format!("{}: {what}", path.display())),
+            .map(|what| format!("{}: {}", path.display(), clip(what, 300))),
     );
     Ok(scene)
 }
@@ -66,8 +72,8 @@ fn meshes(
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     // Triangles by object and material, as corners of the model.
-    let mut groups: BTreeMap<(usize, usize), Vec<[usize; 3]>> = BTreeMap::new();
-    let mut unfinished = 0;
+    let mut groups: BTreeMap<(u32, usize), Triangles> = BTreeMap::new();
+    let (mut unfinished, mut spare_tests) = (0, polygon::SPARE_TESTS);
     for face in &model.faces {
         load.progress().check()?;
         let corners = &model.corners[face.corners.clone()];
@@ -75,14 +81,15 @@ fn meshes(
             .iter()
             .map(|c| model.positions[c.position as usize])
             .collect();
-        let (triangles, complete) = polygon::triangulate(&outline);
+        let (triangles, complete) = polygon::triangulate(&outline, &mut spare_tests);
         unfinished += usize::from(!complete);
         let material = materials.place(face.material);
         let first = face.corners.start;
-        groups
-            .entry((face.object, material))
-            .or_default()
-            .extend(triangles.iter().map(|t| t.map(|c| first + c)));
+        groups.entry((face.object, material)).or_default().extend(
+            triangles
+                .iter()
+                .map(|t| (t.map(|c| first + c), face.smooth)),
+        );
     }
     if unfinished > 0 {
         warnings.push(format!(
@@ -94,8 +101,12 @@ fn meshes(
     for ((object, material), triangles) in &groups {
         load.progress().check()?;
         let primitive = primitive(model, *material, triangles, &normals);
+        let vertices = primitive.positions.len() as u64;
+        load.take_vertices(vertices, || {
+            format!("object \"{}\"", shorten(&model.objects[*object as usize]))
+        })?;
         if object_before.replace(*object) != Some(*object) {
-            let name = model.objects[*object].clone();
+            let name = model.objects[*object as usize].clone();
             load.take_nodes(1, || format!("object \"{}\"", shorten(&name)))?;
             scene.nodes.push(Node {
                 name: name.clone(),
@@ -124,53 +135,55 @@ fn meshes(
     Ok(())
 }
 
-/// Normals for the corners that have none in the file.
+/// Normals for the corners that have none in the file, by the corner; zero for the others.
 fn generated_normals<'a>(
     model: &Model,
-    triangles: impl Iterator<Item = &'a [usize; 3]>,
-) -> HashMap<usize, Vec3> {
+    triangles: impl Iterator<Item = &'a ([usize; 3], bool)>,
+) -> Vec<Vec3> {
     let missing = |corner: usize| model.normal(&model.corners[corner]).is_none();
-    let open: Vec<[usize; 3]> = triangles
-        .filter(|t| t.iter().any(|&c| missing(c)))
+    let open: Triangles = triangles
+        .filter(|(t, _)| t.iter().any(|&c| missing(c)))
         .copied()
         .collect();
     let positions: Vec<[u32; 3]> = open
         .iter()
-        .map(|t| t.map(|c| model.corners[c].position))
+        .map(|(t, _)| t.map(|c| model.corners[c].position))
         .collect();
-    let smooth: Vec<bool> = open.iter().map(|t| model.corners[t[0]].smooth).collect();
+    let smooth: Vec<bool> = open.iter().map(|(_, smooth)| *smooth).collect();
     let normals = surface::creased_normals(&model.positions, &positions, &smooth, CREASE_RADIANS);
     // A corner of a polygon is in several triangles; in the order of their making, the last one decides.
-    open.as_flattened()
-        .iter()
-        .copied()
-        .zip(normals.into_iter().flatten())
-        .collect()
+    let mut generated = vec![Vec3::ZERO; model.corners.len()];
+    for ((corners, _), normals) in open.iter().zip(normals) {
+        for (corner, normal) in corners.iter().zip(normals) {
+            generated[*corner] = normal;
+        }
+    }
+    generated
 }
 
 /// One vertex for every different combination of position, texture coordinates and normal.
 fn primitive(
     model: &Model,
     material: usize,
-    triangles: &[[usize; 3]],
-    generated: &HashMap<usize, Vec3>,
+    triangles: &[([usize; 3], bool)],
+    generated: &[Vec3],
 ) -> Primitive {
     let mut out = Primitive {
         material,
         ..Primitive::default()
     };
     let corner = |c: usize| &model.corners[c];
-    let used = |has: &dyn Fn(&Corner) -> bool| triangles.iter().flatten().any(|&c| has(corner(c)));
+    let used = |has: &dyn Fn(&Corner) -> bool| {
+        let corners = triangles.iter().flat_map(|(t, _)| t);
+        corners.into_iter().any(|&c| has(corner(c)))
+    };
     let textured = used(&|c| model.uv(c).is_some());
     let coloured = used(&|c| model.color(c).is_some());
-    let mut known: HashMap<(u32, Option<u32>, [u32; 3]), u32> = HashMap::new();
-    for triangle in triangles {
+    let mut known: HashMap<(u32, u32, [u32; 3]), u32> = HashMap::new();
+    for (triangle, _) in triangles {
         out.indices.push(triangle.map(|c| {
             let at = corner(c);
-            let normal = model
-                .normal(at)
-                .or_else(|| generated.get(&c).copied())
-                .unwrap_or(Vec3::Y);
+            let normal = model.normal(at).unwrap_or(generated[c]);
             *known
                 .entry((at.position, at.uv, normal.to_array().map(f32::to_bits)))
                 .or_insert_with(|| {
@@ -194,24 +207,24 @@ fn primitive(
 struct Materials<'a> {
     folder: &'a Folder,
     /// Those of the libraries that `usemtl` names, by the model's number of the name.
-    named: Vec<Option<(mtl::Material, String)>>,
+    named: Vec<Option<Rc<(mtl::Material, String)>>>,
     /// Used materials by the model's number, and their places.
-    places: HashMap<Option<usize>, usize>,
-    used: Vec<Option<usize>>,
+    places: HashMap<Option<u32>, usize>,
+    used: Vec<Option<u32>>,
 }
 
 impl<'a> Materials<'a> {
-    fn read(model: &Model, folder: &'a Folder, warnings: &mut Vec<String>) -> Self {
-        let mut found: HashMap<String, (mtl::Material, String)> = HashMap::new();
+    fn read(path: &Path, model: &Model, folder: &'a Folder, warnings: &mut Vec<String>) -> Self {
+        let mut found: HashMap<String, Rc<(mtl::Material, String)>> = HashMap::new();
         for library in &model.libraries {
-            for (name, bytes) in open_library(library, folder, warnings) {
+            for (name, bytes) in open_library(path, library, folder, warnings) {
                 let base = name
                     .rsplit_once(['/', '\\'])
                     .map_or(String::new(), |(base, _)| format!("{base}/"));
-                for material in mtl::parse(&name, &parse::text(&bytes), warnings) {
+                for material in mtl::parse(&name, &bytes, warnings) {
                     found
                         .entry(material.name.clone())
-                        .or_insert_with(|| (material, base.clone()));
+                        .or_insert_with(|| Rc::new((material, base.clone())));
                 }
             }
         }
@@ -234,7 +247,7 @@ impl<'a> Materials<'a> {
     }
 
     /// The scene's number of the material that the model numbers `material`.
-    fn place(&mut self, material: Option<usize>) -> usize {
+    fn place(&mut self, material: Option<u32>) -> usize {
         *self.places.entry(material).or_insert_with(|| {
             self.used.push(material);
             self.used.len() - 1
@@ -256,10 +269,12 @@ impl<'a> Materials<'a> {
         let used: Vec<_> = self
             .used
             .iter()
-            .map(|number| number.and_then(|n| self.named[n].as_ref()))
+            .map(|number| number.and_then(|n| self.named[n as usize].as_deref()))
             .collect();
-        for (material, base) in used.iter().flatten() {
-            material.maps().for_each(|map| images.add(base, map));
+        for (material, base) in used.iter().copied().flatten() {
+            for map in material.maps() {
+                images.add(base, map, warnings);
+            }
         }
         scene.images = image::decode_all(&images.sources, load, warnings)?;
         for (number, found) in self.used.iter().zip(&used) {
@@ -273,21 +288,42 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// The files of a `mtllib` line: one whose name holds spaces, or several.
-fn open_library(line: &str, folder: &Folder, warnings: &mut Vec<String>) -> Vec<(String, Bytes)> {
-    let whole = folder.path(line);
-    if let Ok(bytes) = whole {
-        return vec![(line.to_owned(), bytes)];
+/// The files of a `mtllib` line: one whose name holds spaces, or several. One that is not there gives way to the file that is called
+/// as the OBJ is.
+fn open_library(
+    path: &Path,
+    line: &str,
+    folder: &Folder,
+    warnings: &mut Vec<String>,
+) -> Vec<(String, Bytes)> {
+    let unquoted = |name: &str| name.trim_matches(['"', '\'']).to_owned();
+    let open = |name: String| -> Result<(String, Bytes), String> {
+        let (bytes, bare) = folder.beside(&name)?;
+        Ok((bare.unwrap_or(name), bytes))
+    };
+    let why = match open(unquoted(line)) {
+        Ok(file) => return vec![file],
+        Err(why) => why,
+    };
+    let (files, faults): (Vec<_>, Vec<_>) = line
+        .split_whitespace()
+        .take(parse::MOST_LIBRARIES)
+        .map(|name| open(unquoted(name)))
+        .partition(Result::is_ok);
+    let files: Vec<_> = files.into_iter().flatten().collect();
+    if !files.is_empty() {
+        let faults = faults.into_iter().filter_map(Result::err);
+        warnings.extend(faults.map(|why| format!("mtllib: {why}; its materials are grey")));
+        return files;
     }
-    let names: Vec<&str> = line.split_whitespace().collect();
-    let mut files = Vec::new();
-    for name in names {
-        match folder.path(name) {
-            Ok(bytes) => files.push((name.to_owned(), bytes)),
-            Err(why) => warnings.push(format!("mtllib: {why}; its materials are grey")),
-        }
+    let own = path.with_extension("mtl");
+    let own = own.file_name().and_then(|name| name.to_str());
+    if let Some(Ok(file)) = own.map(|name| open(name.to_owned())) {
+        warnings.push(format!("mtllib: {why}; {} is taken", file.0));
+        return vec![file];
     }
-    files
+    warnings.push(format!("mtllib: {why}; its materials are grey"));
+    Vec::new()
 }
 
 /// Images that materials use, each once.
@@ -298,21 +334,29 @@ struct Images<'a> {
 }
 
 impl Images<'_> {
-    fn add(&mut self, base: &str, map: &Map) {
+    fn add(&mut self, base: &str, map: &Map, warnings: &mut Vec<String>) {
         let key = format!("{base}{}", map.path);
         if self.places.contains_key(&key) {
             return;
         }
         // Beside the MTL, beside the OBJ, and, for paths from another machine, by the bare name.
-        let name = map.path.rsplit(['/', '\\']).next().unwrap_or_default();
-        let first = self.folder.path(&key);
-        let others = [map.path.clone(), format!("{base}{name}"), name.to_owned()];
-        let bytes = first.or_else(|why| {
-            others
-                .iter()
-                .find_map(|path| self.folder.path(path).ok())
-                .ok_or(why)
-        });
+        let open = |path: &str| self.folder.path(path).ok();
+        let bytes = match self.folder.path(&key) {
+            Ok(bytes) => Ok(bytes),
+            Err(why) => open(&map.path).map_or_else(
+                || {
+                    let name = map.path.rsplit(['/', '\\']).next().unwrap_or_default();
+                    let beside_mtl = format!("{base}{name}");
+                    let found = open(&beside_mtl).map(|bytes| (bytes, Some(beside_mtl)));
+                    let found = found.or_else(|| self.folder.beside(name).ok());
+                    let (bytes, taken) = found.ok_or(why)?;
+                    let (path, taken) = (shorten(&map.path), taken.unwrap_or(name.to_owned()));
+                    warnings.push(format!("image {path} is not there; {taken} is taken"));
+                    Ok(bytes)
+                },
+                Ok,
+            ),
+        };
         let encoded = bytes.map(|bytes| Encoded {
             range: 0..bytes.len(),
             bytes,
@@ -372,6 +416,28 @@ fn build(
             material.normal_texture = add(scene, map, image);
         }
     }
+    if let Some(map) = from.roughness_map.as_ref().or(from.metallic_map.as_ref()) {
+        let (roughness, metallic) = (&from.roughness_map, &from.metallic_map);
+        let packed = matches!((roughness, metallic), (Some(r), Some(m)) if r.path == m.path);
+        let mut image = images.place(base, map);
+        if !packed {
+            let channel = |map: &Option<Map>, value: f32| match map {
+                Some(map) => Grey::Image(&scene.images[images.place(base, map)]),
+                None => Grey::Value((value * 255.0).round() as u8),
+            };
+            let joined = roughness_metallic(
+                &channel(roughness, from.roughness()),
+                &channel(metallic, from.metallic()),
+            );
+            load.take_texture_bytes(joined.rgba8.len() as u64, || {
+                format!("image {}", joined.name)
+            })?;
+            image = scene.images.len();
+            scene.images.push(joined);
+        }
+        material.metallic_roughness_texture = add(scene, map, image);
+        (material.roughness, material.metallic) = (1.0, 1.0);
+    }
     let color = from.color_map.as_ref().map(|map| images.place(base, map));
     match (&from.color_map, &from.alpha_map) {
         (Some(map), Some(alpha)) if map.path == alpha.path => {
@@ -421,6 +487,53 @@ fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
         width: size.width,
         height: size.height,
         rgba8,
+    }
+}
+
+/// A grey image, or one value everywhere.
+enum Grey<'a> {
+    Image(&'a Image),
+    Value(u8),
+}
+
+impl Grey<'_> {
+    /// The value at a texel of an image of another size.
+    fn at(&self, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> u8 {
+        match self {
+            Self::Value(value) => *value,
+            Self::Image(image) => {
+                let scaled = |at: u32, from: u32, to: u32| {
+                    (u64::from(at) * u64::from(to) / u64::from(from)) as usize
+                };
+                let row = scaled(y, height, image.height) * image.width as usize;
+                image.rgba8[(row + scaled(x, width, image.width)) * 4]
+            }
+        }
+    }
+}
+
+/// Roughness in green and metalness in blue, as glTF has them.
+fn roughness_metallic(roughness: &Grey<'_>, metallic: &Grey<'_>) -> Image {
+    let images = [roughness, metallic].map(|grey| match grey {
+        Grey::Image(image) => Some(*image),
+        Grey::Value(_) => None,
+    });
+    let sizes = || images.iter().flatten();
+    let name = sizes().next().map(|image| image.name.clone());
+    let width = sizes().map(|image| image.width).max().unwrap_or(1);
+    let height = sizes().map(|image| image.height).max().unwrap_or(1);
+    let texel = |i: u64| {
+        let at = [i % u64::from(width), i / u64::from(width)].map(|place| place as u32);
+        let [green, blue] = [roughness, metallic].map(|grey| grey.at(at, [width, height]));
+        [255, green, blue, 255]
+    };
+    Image {
+        name: name.unwrap_or_default(),
+        width,
+        height,
+        rgba8: (0..u64::from(width) * u64::from(height))
+            .flat_map(texel)
+            .collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use ::gltf::json::{
     buffer::View,
     validation::Checked,
 };
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, ops::Range, rc::Rc};
 
 /// An accessor whose every element lies in its buffer.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Accessor<'a> {
 #[derive(Debug)]
 struct Sparse<'a> {
     /// Strictly increasing.
-    indices: Vec<usize>,
+    indices: Rc<[u32]>,
     /// Tightly packed.
     values: &'a [u8],
 }
@@ -117,22 +117,27 @@ impl<'a> Accessor<'a> {
                     ))
                 })
             };
-            let width = kind.0.size();
-            let indices: Vec<usize> = slice(
-                sparse.indices.buffer_view,
-                sparse.indices.byte_offset.0,
-                width,
-            )?
-            .chunks_exact(width)
-            .map(|bytes| unsigned(kind.0, bytes) as usize)
-            .collect();
-            if indices.last().is_some_and(|&last| last >= count)
-                || indices.windows(2).any(|pair| pair[0] >= pair[1])
-            {
-                return Err(fail(format!(
-                    "has sparse indices that do not increase, or reach past its {count} elements"
-                )));
-            }
+            let known = file.sparse_indices.borrow().get(&index).cloned();
+            let indices: Rc<[u32]> = match known {
+                Some(indices) => indices,
+                None => {
+                    let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
+                    let width = kind.0.size();
+                    let elements = slice(view, offset, width)?.chunks_exact(width);
+                    let indices: Rc<[u32]> =
+                        elements.map(|bytes| unsigned(kind.0, bytes)).collect();
+                    if indices.last().is_some_and(|&last| last as usize >= count)
+                        || indices.windows(2).any(|pair| pair[0] >= pair[1])
+                    {
+                        return Err(fail(format!(
+                            "has sparse indices that do not increase, or reach past its {count} elements"
+                        )));
+                    }
+                    let mut known = file.sparse_indices.borrow_mut();
+                    known.insert(index, indices.clone());
+                    indices
+                }
+            };
             let values = slice(sparse.values.buffer_view, sparse.values.byte_offset.0, size)?;
             accessor.sparse = Some(Sparse { indices, values });
         }
@@ -176,6 +181,16 @@ impl<'a> Accessor<'a> {
         })
     }
 
+    /// Whether the file holds its elements; else all but the sparse ones are zeros.
+    pub(super) fn has_data(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// Whether the file holds none of its elements: all are zeros.
+    pub(super) fn is_zero(&self) -> bool {
+        self.data.is_none() && self.sparse.is_none()
+    }
+
     /// Gives a declared accessor its elements, tightly packed and as many as it counts.
     pub(super) fn hold(&mut self, bytes: Vec<u8>) {
         self.data = Some(Cow::Owned(bytes));
@@ -190,6 +205,7 @@ impl<'a> Accessor<'a> {
     /// The bytes of element `index`, or `None` for zeros.
     fn element(&self, index: usize) -> Option<&[u8]> {
         if let Some(sparse) = &self.sparse
+            && let Ok(index) = u32::try_from(index)
             && let Ok(place) = sparse.indices.binary_search(&index)
         {
             let size = self.components * self.component.size();

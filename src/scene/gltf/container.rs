@@ -3,7 +3,7 @@
 use crate::scene::{
     ExtensionUse,
     Treatment::{self, Approximate, Full, Ignored},
-    files::shorten,
+    files::{clip, shorten},
 };
 use ::gltf::json::{Root, Value, deserialize};
 
@@ -239,7 +239,8 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
             )
         })?;
         match (chunk, kind) {
-            (0, b"JSON") => json = Some(data),
+            // Some exporters pad it with zeros, where blanks belong.
+            (0, b"JSON") => json = Some(without_zeros(data)),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
             (1, b"BIN\0") => bin = Some(data),
             (_, b"JSON" | b"BIN\0") => {
@@ -258,12 +259,18 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     })
 }
 
+/// What comes before trailing zeros.
+fn without_zeros(data: &[u8]) -> &[u8] {
+    let end = data.iter().rposition(|byte| *byte != 0);
+    &data[..end.map_or(0, |last| last + 1)]
+}
+
 /// Parses and checks the JSON as far as that needs nothing but the JSON; repairs are told to `warnings`.
 pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, String> {
     let mut value: Value =
         deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
-    whole_numbers(&mut value);
+    simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
         if let Some(scene) = scene.as_object_mut() {
@@ -297,8 +304,11 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
             ));
         }
     }
-    let root = deserialize::from_value(value)
-        .map_err(|e| format!("holds JSON that is not glTF 2.0: {e}"))?;
+    let root = deserialize::from_value(value).map_err(|e| {
+        // It may quote a text of any length.
+        let why = clip(&e.to_string(), 200);
+        format!("holds JSON that is not glTF 2.0: {why}")
+    })?;
     Ok(Parsed { root, pointers })
 }
 
@@ -342,8 +352,9 @@ fn array<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// Turns 3.0 into 3: the same number in JSON, and not to gltf-json. The parser has bounded the depth.
-fn whole_numbers(value: &mut Value) {
+/// Turns 3.0 into 3, which is the same number in JSON and not to gltf-json, and takes away extras, which may be anything in glTF and not in
+/// gltf-json. The parser has bounded the depth.
+fn simplify(value: &mut Value) {
     match value {
         Value::Number(number) => {
             let float = number
@@ -353,8 +364,11 @@ fn whole_numbers(value: &mut Value) {
                 *value = Value::from(float as i64);
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(whole_numbers),
-        Value::Object(values) => values.values_mut().for_each(whole_numbers),
+        Value::Array(values) => values.iter_mut().for_each(simplify),
+        Value::Object(values) => {
+            values.remove("extras");
+            values.values_mut().for_each(simplify);
+        }
         _ => {}
     }
 }

@@ -230,25 +230,31 @@ impl<'a> Reader<'a> {
             self.warn("has no POSITION and is ignored");
             return Ok(None);
         };
-        let (triangles, sources) = self.triangles(mode, position.count, instances, load)?;
-        if triangles.is_empty() {
-            self.warn("holds no triangles and is ignored");
-            return Ok(None);
+        if !position.has_data() {
+            load.check_empty_vertices(position.count as u64, || self.place())?;
         }
+        let (triangles, sources) = self.triangles(mode, position.count, instances, load)?;
         let mut primitive = Primitive {
             indices: triangles,
             ..Primitive::default()
         };
-        for &vertex in &sources {
-            let position = Vec3::from(position.floats(vertex as usize));
-            if !position.is_finite() {
-                let index = self.index_of(Semantic::Positions);
-                return Err(self.file.error(format!(
-                    "{}: POSITION (accessor {index}) of vertex {vertex} is NaN or infinite",
-                    self.name
-                )));
-            }
-            primitive.positions.push(position);
+        // Without normals every triangle gets vertices of its own.
+        let smooth = Checked::Valid(Semantic::Normals);
+        let vertices = if self.json.attributes.contains_key(&smooth) {
+            sources.len()
+        } else {
+            3 * primitive.indices.len()
+        };
+        load.take_vertices((vertices as u64).saturating_mul(instances), || self.place())?;
+        let read = |&vertex: &u32| Vec3::from(position.floats(vertex as usize));
+        primitive.positions = sources.iter().map(read).collect();
+        if !primitive.positions.iter().all(|p| p.is_finite()) {
+            self.warn("has positions that are NaN or infinite; their triangles are left out");
+            drop_unplaced(&mut primitive);
+        }
+        if primitive.indices.is_empty() {
+            self.warn("holds no triangles and is ignored");
+            return Ok(None);
         }
         let count = Some(position.count);
         primitive.uv0 = self.texture_coordinates(0, &sources, count)?;
@@ -299,11 +305,9 @@ impl<'a> Reader<'a> {
             })
     }
 
-    fn index_of(&self, semantic: Semantic) -> usize {
-        self.json
-            .attributes
-            .get(&Checked::Valid(semantic))
-            .map_or(0, |a| a.value())
+    /// The file and the primitive, for limits.
+    fn place(&self) -> String {
+        format!("{}: {}", self.file.path.display(), self.name)
     }
 
     /// The accessor of an attribute; `count` is how many elements it must have.
@@ -371,8 +375,10 @@ impl<'a> Reader<'a> {
         } else {
             corners.saturating_sub(2)
         };
-        let name = || format!("{}: {}", self.file.path.display(), self.name);
-        load.take_triangles((count as u64).saturating_mul(instances), name)?;
+        load.take_triangles((count as u64).saturating_mul(instances), || self.place())?;
+        if let Some((_, accessor)) = indices.as_ref().filter(|(_, a)| !a.has_data()) {
+            load.check_empty_vertices(accessor.count as u64, || self.place())?;
+        }
         if u32::try_from(vertices).is_err() && indices.is_none() {
             return Err(fail(format!(
                 "{vertices} vertices are more than 32 bits can number"
@@ -520,6 +526,7 @@ impl<'a> Reader<'a> {
         load: &mut Load<'_>,
     ) -> Result<()> {
         for (number, json) in self.json.targets.iter().flatten().enumerate() {
+            load.take_morph_targets(instances, || self.place())?;
             // What the renderer keeps of a target, whatever the file leaves out of it, and a weight for each node.
             let bytes = (3 * sources.len() * size_of::<Vec3>()) as u64 + 4 * instances;
             load.take_animation_bytes(bytes, || {
@@ -541,17 +548,21 @@ impl<'a> Reader<'a> {
                         "{user}: accessor {index} has {has} elements for {needs} vertices"
                     )));
                 }
+                if accessor.is_zero() {
+                    return Ok(Vec::new());
+                }
                 let offsets: Vec<Vec3> = sources
                     .iter()
                     .map(|&v| Vec3::from(accessor.floats(v as usize)))
                     .collect();
-                match offsets.iter().position(|o| !o.is_finite()) {
-                    Some(at) => Err(self.file.error(format!(
-                        "{user} (accessor {index}) of vertex {} is NaN or infinite",
-                        sources[at]
-                    ))),
-                    None => Ok(offsets),
+                if offsets.iter().all(|o| o.is_finite()) {
+                    return Ok(offsets);
                 }
+                self.warn(&format!(
+                    "has a morph target {number} that is not finite everywhere; there it moves nothing"
+                ));
+                let or_none = |o: Vec3| if o.is_finite() { o } else { Vec3::ZERO };
+                Ok(offsets.into_iter().map(or_none).collect())
             };
             primitive.targets.push(MorphTarget {
                 positions: read(json.positions.map(|i| i.value()), "POSITION")?,
@@ -603,6 +614,17 @@ impl<'a> Reader<'a> {
             primitive.tangents = sources.iter().zip(&primitive.normals).map(read).collect();
         }
         Ok(())
+    }
+}
+
+/// Leaves out the triangles that have a corner nowhere, and gives that corner a place.
+fn drop_unplaced(primitive: &mut Primitive) {
+    let positions = &mut primitive.positions;
+    primitive
+        .indices
+        .retain(|triangle| triangle.iter().all(|&v| positions[v as usize].is_finite()));
+    for position in positions.iter_mut().filter(|p| !p.is_finite()) {
+        *position = Vec3::ZERO;
     }
 }
 

@@ -4,7 +4,7 @@ use super::{File, accessor::Accessor, name_of};
 use crate::{
     Error, Result,
     scene::{
-        Camera, Light, LightKind, Node, Projection, Scene, Skin, Transform,
+        Camera, Light, LightKind, Mesh, Node, Projection, Scene, Skin, Transform,
         animation::BRIGHTEST_LIGHT as BRIGHTEST, load::Load,
     },
 };
@@ -271,6 +271,10 @@ pub(super) fn nodes(
     for &skin in &used.skins {
         scene.skins.push(read_skin(file, skin, hierarchy)?);
     }
+    for skin in scene.nodes.iter().filter_map(|node| node.skin) {
+        let joints = scene.skins[skin].joints.len() as u64;
+        load.take_joints(joints, || file.path.display().to_string())?;
+    }
     Ok(used)
 }
 
@@ -443,6 +447,15 @@ fn read_skin(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Result<Sk
 
 /// What only meshes, nodes and skins together show: joints within their skins, and a weight for every target.
 pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
+    // Once for each mesh: any number of nodes may show it.
+    let highest = |mesh: &Mesh| {
+        mesh.primitives
+            .iter()
+            .flat_map(|p| &p.joints)
+            .max()
+            .copied()
+    };
+    let highest_joints: Vec<Option<u32>> = scene.meshes.iter().map(highest).collect();
     let mut meshes: Vec<Option<usize>> = scene.nodes.iter().map(|node| node.mesh).collect();
     for node in scene.nodes.iter().filter(|node| node.instance) {
         if let Some(parent) = node.parent {
@@ -475,11 +488,7 @@ pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -
         }
         let Some(skin) = node.skin else { continue };
         let joints = scene.skins[skin].joints.len();
-        if let Some(joint) = primitives
-            .iter()
-            .flat_map(|p| &p.joints)
-            .find(|&&joint| joint as usize >= joints)
-        {
+        if let Some(joint) = highest_joints[mesh].filter(|&joint| joint as usize >= joints) {
             let skin = used.skins[skin];
             return Err(file.error(format!(
                 "mesh {number} refers to joint {joint}, and skin {skin} has {joints}"

@@ -1,6 +1,6 @@
 //! MTL materials, mapped to metallic-roughness.
 
-use super::parse::{numbers, statement};
+use super::parse::{lines, numbers, statement, utf8};
 use crate::scene::{self, AlphaMode, Sampler, TextureRef, Wrap, files::shorten};
 use glam::{Affine2, Vec2, Vec3};
 
@@ -24,9 +24,16 @@ pub(super) struct Material {
     pub(super) emissive_map: Option<Map>,
     /// map_d.
     pub(super) alpha_map: Option<Map>,
+    /// map_Pr: roughness as grey, or in green where map_Pm names the same file.
+    pub(super) roughness_map: Option<Map>,
+    /// map_Pm: metalness as grey, or in blue where map_Pr names the same file.
+    pub(super) metallic_map: Option<Map>,
     /// norm, or bump, which exporters use for normal maps as well.
     pub(super) normal_map: Option<Map>,
 }
+
+/// A file's warnings past this many lines are left out.
+const MOST_WARNINGS: usize = 1000;
 
 /// A texture statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,10 +60,10 @@ pub(super) fn default_material(name: &str) -> scene::Material {
 }
 
 /// The materials of an MTL file called `file`.
-pub(super) fn parse(file: &str, text: &str, warnings: &mut Vec<String>) -> Vec<Material> {
+pub(super) fn parse(file: &str, bytes: &[u8], warnings: &mut Vec<String>) -> Vec<Material> {
     let mut materials: Vec<Material> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let Some((keyword, rest)) = statement(line) else {
+    for (number, line) in lines(&utf8(bytes)) {
+        let Some((keyword, rest)) = statement(&line) else {
             continue;
         };
         if keyword == "newmtl" {
@@ -66,11 +73,11 @@ pub(super) fn parse(file: &str, text: &str, warnings: &mut Vec<String>) -> Vec<M
             });
         } else if let Some(material) = materials.last_mut()
             && let Err(what) = material.statement(keyword, rest)
+            && warnings.len() < MOST_WARNINGS
         {
             warnings.push(format!(
-                "{} line {}: {what}; it is ignored",
-                shorten(file),
-                number + 1
+                "{} line {number}: {what}; it is ignored",
+                shorten(file)
             ));
         }
     }
@@ -83,18 +90,27 @@ impl Material {
             "Kd" => self.diffuse = Some(color(rest)?),
             "Ke" => self.emissive = Some(color(rest)?),
             "d" => self.alpha = Some(number(rest.trim_start_matches("-halo"))?.clamp(0.0, 1.0)),
-            "Tr" => self.alpha = Some(1.0 - number(rest)?.clamp(0.0, 1.0)),
+            // Files that hold both disagree at times.
+            "Tr" if self.alpha.is_none() => {
+                self.alpha = Some(1.0 - number(rest)?.clamp(0.0, 1.0));
+            }
             "Ns" => self.shininess = Some(number(rest)?.max(0.0)),
             "Pr" => self.roughness = Some(number(rest)?.clamp(0.0, 1.0)),
             "Pm" => self.metallic = Some(number(rest)?.clamp(0.0, 1.0)),
             "map_Kd" => self.color_map = Some(Map::parse(rest)?),
             "map_Ke" => self.emissive_map = Some(Map::parse(rest)?),
             "map_d" => self.alpha_map = Some(Map::parse(rest)?),
+            "map_Pr" => self.roughness_map = Some(Map::parse(rest)?),
+            "map_Pm" => self.metallic_map = Some(Map::parse(rest)?),
             "norm" | "map_Kn" => self.normal_map = Some(Map::parse(rest)?),
             "bump" | "map_bump" | "map_Bump" if self.normal_map.is_none() => {
                 self.normal_map = Some(Map::parse(rest)?);
             }
-            "map_Pr" | "map_Pm" | "map_Ns" | "disp" | "decal" | "refl" => {
+            "map_Ns" | "map_Ps" | "map_Pc" | "map_Pcr" | "disp" | "map_disp" | "decal" | "refl" => {
+                return Err(format!("canopy does not read {keyword}"));
+            }
+            // Exporters write zeros for what a material does not have.
+            "Ps" | "Pc" | "aniso" if number(rest)? != 0.0 => {
                 return Err(format!("canopy does not read {keyword}"));
             }
             _ => {}
@@ -108,10 +124,24 @@ impl Material {
             &self.color_map,
             &self.emissive_map,
             &self.alpha_map,
+            &self.roughness_map,
+            &self.metallic_map,
             &self.normal_map,
         ]
         .into_iter()
         .flatten()
+    }
+
+    /// Where no texture says.
+    pub(super) fn metallic(&self) -> f32 {
+        self.metallic.unwrap_or(0.0)
+    }
+
+    /// Perceptual, where no texture says.
+    pub(super) fn roughness(&self) -> f32 {
+        self.roughness
+            .or(self.shininess.map(roughness_of))
+            .unwrap_or(ROUGHNESS)
     }
 
     /// The material without its textures.
@@ -131,11 +161,8 @@ impl Material {
             base_color: diffuse.clamp(Vec3::ZERO, Vec3::ONE).extend(alpha),
             emissive: or_white(self.emissive, &self.emissive_map)
                 .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO)),
-            metallic: self.metallic.unwrap_or(0.0),
-            roughness: self
-                .roughness
-                .or(self.shininess.map(roughness_of))
-                .unwrap_or(ROUGHNESS),
+            metallic: self.metallic(),
+            roughness: self.roughness(),
             normal_scale: self.normal_map.as_ref().map_or(1.0, |m| m.strength),
             alpha_mode: match (&self.alpha_map, alpha < 1.0) {
                 (_, true) => AlphaMode::Blend,
@@ -154,7 +181,7 @@ fn roughness_of(exponent: f32) -> f32 {
 }
 
 fn number(rest: &str) -> Result<f32, String> {
-    match numbers::<1>(rest)? {
+    match numbers::<1>(rest) {
         ([value], 1) if value.is_finite() => Ok(value),
         _ => Err(format!("\"{}\" is not a number", shorten(rest))),
     }
@@ -162,7 +189,7 @@ fn number(rest: &str) -> Result<f32, String> {
 
 /// One number is grey; two repeat the last.
 fn color(rest: &str) -> Result<Vec3, String> {
-    let rgb = match numbers::<3>(rest)? {
+    let rgb = match numbers::<3>(rest) {
         ([grey, _, _], 1) => Vec3::splat(grey),
         ([red, green, _], 2) => Vec3::new(red, green, green),
         (rgb, 3) => Vec3::from(rgb),
@@ -171,7 +198,7 @@ fn color(rest: &str) -> Result<Vec3, String> {
     if rgb.is_finite() {
         Ok(rgb.clamp(Vec3::ZERO, Vec3::splat(1e9)))
     } else {
-        Err("a colour that is not finite".into())
+        Err(format!("\"{}\" is no colour", shorten(rest)))
     }
 }
 
@@ -220,7 +247,7 @@ impl Map {
                 _ => {}
             }
         }
-        map.path = rest.trim().trim_matches('"').to_owned();
+        map.path = rest.trim().trim_matches(['"', '\'']).to_owned();
         if map.path.is_empty() {
             Err("a texture without a file".into())
         } else {

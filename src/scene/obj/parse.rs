@@ -1,9 +1,6 @@
 //! The statements of an OBJ file.
 
-use crate::{
-    Error, Result,
-    scene::{files::shorten, load::Load},
-};
+use crate::{Error, Result, scene::load::Load};
 use glam::{Vec2, Vec3};
 use std::{borrow::Cow, collections::HashMap, ops::Range, path::Path};
 
@@ -18,9 +15,9 @@ pub(super) struct Model {
     normals: Vec<Vec3>,
     /// Corners of all faces.
     pub(super) corners: Vec<Corner>,
-    /// Faces of three corners and more.
+    /// Faces of three corners and more, all of whose positions exist.
     pub(super) faces: Vec<Face>,
-    /// Names of objects; the first is for faces before any.
+    /// Names of objects, or of groups where there are no objects; the first is for faces before any.
     pub(super) objects: Vec<String>,
     /// Names of used materials.
     pub(super) materials: Vec<String>,
@@ -31,14 +28,12 @@ pub(super) struct Model {
 /// A corner of a face.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Corner {
-    /// Into the positions; in range.
+    /// Into the positions; in range where a face is kept.
     pub(super) position: u32,
-    /// Into the texture coordinates, if in range.
-    pub(super) uv: Option<u32>,
-    /// Into the normals, if in range.
-    normal: Option<u32>,
-    /// Whether its face is in a smoothing group; so where the file says nothing.
-    pub(super) smooth: bool,
+    /// Into the texture coordinates, or past their end.
+    pub(super) uv: u32,
+    /// Into the normals, or past their end.
+    normal: u32,
 }
 
 /// A polygon.
@@ -47,21 +42,23 @@ pub(super) struct Face {
     /// Into the corners.
     pub(super) corners: Range<usize>,
     /// Into the objects.
-    pub(super) object: usize,
+    pub(super) object: u32,
     /// Into the materials.
-    pub(super) material: Option<usize>,
+    pub(super) material: Option<u32>,
+    /// Whether it is in a smoothing group; so where the file says nothing.
+    pub(super) smooth: bool,
 }
 
 impl Model {
     /// The normal of a corner, if the file gives it a direction.
     pub(super) fn normal(&self, corner: &Corner) -> Option<Vec3> {
-        let normal = self.normals.get(corner.normal? as usize)?;
+        let normal = self.normals.get(corner.normal as usize)?;
         (*normal / normal.abs().max_element()).try_normalize()
     }
 
     /// The texture coordinates of a corner, v downwards as in glTF.
     pub(super) fn uv(&self, corner: &Corner) -> Option<Vec2> {
-        let uv = self.uvs.get(corner.uv? as usize)?;
+        let uv = self.uvs.get(corner.uv as usize)?;
         Some(Vec2::new(uv.x, 1.0 - uv.y))
     }
 
@@ -71,61 +68,135 @@ impl Model {
     }
 }
 
-/// Bytes of any encoding as text with `\n` at the ends of lines, continued lines joined.
-pub(super) fn text(bytes: &[u8]) -> String {
-    let text: Cow<'_, str> =
-        String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    // A joined line leaves an empty one behind, so that line numbers stay true.
-    let mut out = String::with_capacity(text.len());
-    let mut owed = 0;
-    for line in text.lines() {
-        match line.strip_suffix('\\') {
-            Some(start) => {
-                out.push_str(start);
-                out.push(' ');
-                owed += 1;
-            }
-            None => {
-                out.push_str(line);
-                (0..=owed).for_each(|_| out.push('\n'));
-                owed = 0;
+/// Bytes as UTF-8 or what is close enough to it for [`lines`]: UTF-16 is decoded, with or without its mark.
+pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let unit: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        [a, 0, b, 0, ..] if *a > 0 && *b > 0 => u16::from_le_bytes,
+        [0, a, 0, b, ..] if *a > 0 && *b > 0 => u16::from_be_bytes,
+        _ => return Cow::Borrowed(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)),
+    };
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let text: String = char::decode_utf16(units)
+        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .skip_while(|c| *c == '\u{feff}')
+        .collect();
+    Cow::Owned(text.into_bytes())
+}
+
+/// The lines of a file with their numbers, continued ones joined; what is not UTF-8 is read as Latin-1.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let mut rest = Some(bytes);
+    let mut number = 0;
+    let mut one = move || {
+        let text = rest?;
+        let end = text.iter().position(|b| matches!(b, b'\n' | b'\r'));
+        let line = &text[..end.unwrap_or(text.len())];
+        rest = end.map(|end| {
+            let after = &text[end..];
+            after.strip_prefix(b"\r\n").unwrap_or(&after[1..])
+        });
+        number += 1;
+        Some((number, line))
+    };
+    std::iter::from_fn(move || {
+        let (number, line) = one()?;
+        let Some(start) = line.strip_suffix(b"\\") else {
+            return Some((number, decode(line)));
+        };
+        let mut joined = start.to_vec();
+        while let Some((_, line)) = one() {
+            joined.push(b' ');
+            let next = line.strip_suffix(b"\\");
+            joined.extend(next.unwrap_or(line));
+            if next.is_none() {
+                break;
             }
         }
+        Some((number, decode(&joined).into_owned().into()))
+    })
+}
+
+fn decode(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(line) => line.into(),
+        Err(_) => line.iter().map(|&b| char::from(b)).collect(),
     }
-    out
+}
+
+/// What separates words. Other blanks may be parts of names.
+pub(super) fn blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\x0b' | '\x0c' | '\0')
 }
 
 /// A statement's keyword and the rest, or `None` for comments and empty lines.
 pub(super) fn statement(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
+    let line = line.trim_matches(blank);
     if line.is_empty() || line.starts_with('#') {
         return None;
     }
     Some(
-        line.split_once(char::is_whitespace)
-            .map_or((line, ""), |(keyword, rest)| (keyword, rest.trim())),
+        line.split_once(blank)
+            .map_or((line, ""), |(keyword, rest)| {
+                (keyword, rest.trim_matches(blank))
+            }),
     )
 }
 
-/// Up to `N` numbers from the start of `rest` as far as a comment, and how many there are.
-pub(super) fn numbers<const N: usize>(rest: &str) -> Result<([f32; N], usize), String> {
-    let mut out = [0.0; N];
-    let mut count = 0;
-    let words = rest.split_whitespace().take_while(|w| !w.starts_with('#'));
-    for (value, word) in out.iter_mut().zip(words) {
-        *value = word
-            .parse()
-            .map_err(|_| format!("\"{}\" is not a number", shorten(word)))?;
-        count += 1;
-    }
-    Ok((out, count))
+/// The words of a statement as far as a comment.
+fn words(rest: &str) -> impl Iterator<Item = &str> {
+    rest.split(blank)
+        .filter(|word| !word.is_empty())
+        .take_while(|word| !word.starts_with('#'))
 }
 
-/// Parses an OBJ. Broken texture coordinates and normals are warned about; broken positions and faces are errors.
+/// A number, written with a point or a comma; what is none, as `1.#IND`, is NaN.
+pub(super) fn number(word: &str) -> f32 {
+    word.parse().unwrap_or_else(|_| {
+        let point = word.replacen(',', ".", 1);
+        point.parse().unwrap_or(f32::NAN)
+    })
+}
+
+/// Up to `N` numbers from the start of `rest` as far as a comment, and how many there are.
+pub(super) fn numbers<const N: usize>(rest: &str) -> ([f32; N], usize) {
+    let mut out = [0.0; N];
+    let mut count = 0;
+    for (value, word) in out.iter_mut().zip(words(rest)) {
+        *value = number(word);
+        count += 1;
+    }
+    (out, count)
+}
+
+/// Something that happened in several lines.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    first_line: usize,
+}
+
+impl Tally {
+    fn add(&mut self, line: usize) {
+        if self.count == 0 {
+            self.first_line = line;
+        }
+        self.count += 1;
+    }
+
+    fn tell(&self, what: &str, warnings: &mut Vec<String>) {
+        if self.count > 0 {
+            let (count, line) = (self.count, self.first_line);
+            warnings.push(format!("{count} {what}, the first in line {line}"));
+        }
+    }
+}
+
+/// Parses an OBJ. What is broken is left out or replaced, and warned about; only what is no OBJ at all is an error.
 pub(super) fn parse(
     path: &Path,
-    text: &str,
+    bytes: &[u8],
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Model> {
@@ -134,123 +205,115 @@ pub(super) fn parse(
             objects: vec![String::new()],
             ..Model::default()
         },
-        material_places: HashMap::new(),
-        material: None,
+        most_corners: load.limits.max_triangles.saturating_add(2),
         smooth: true,
-        ignored: 0,
+        ..Parser::default()
     };
-    let mut faces_at = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let Some((keyword, rest)) = statement(line) else {
+    let mut face_lines = Vec::new();
+    for (line, text) in lines(bytes) {
+        let Some((keyword, rest)) = statement(&text) else {
+            // What begins with a comment may hold nothing else.
+            parser.known |= line == 1 && !text.trim_matches(blank).is_empty();
             continue;
         };
-        if number % 4096 == 0 {
+        if line % 4096 == 0 {
             load.progress().check()?;
         }
-        let at = |what: String| Error::scene(path, format!("line {}: {what}", number + 1));
         let before = parser.model.faces.len();
-        parser.statement(keyword, rest).map_err(at)?;
+        parser.statement(line, keyword, rest);
         if let Some(face) = parser.model.faces.get(before) {
             load.take_triangles(face.corners.len() as u64 - 2, || path.display().to_string())?;
-            faces_at.push(number + 1);
+            face_lines.push(line);
         }
     }
-    let mut model = parser.model;
-    // Only now is it known how many positions there are: a face may come before them.
-    for (face, line) in model.faces.iter().zip(faces_at) {
-        let count = model.positions.len();
-        if let Some(corner) = model.corners[face.corners.clone()]
-            .iter()
-            .find(|c| c.position as usize >= count)
-        {
-            let vertex = u64::from(corner.position) + 1;
-            return Err(Error::scene(
-                path,
-                format!("line {line}: a face refers to vertex {vertex}, and the file has {count}"),
-            ));
-        }
-    }
-    let (uvs, normals) = (model.uvs.len(), model.normals.len());
-    let mut lost = 0;
-    for corner in &mut model.corners {
-        for (index, count) in [(&mut corner.uv, uvs), (&mut corner.normal, normals)] {
-            if index.is_some_and(|i| i as usize >= count) {
-                *index = None;
-                lost += 1;
-            }
-        }
-    }
-    if lost > 0 {
-        warnings.push(format!(
-            "{lost} texture coordinates or normals of faces do not exist and are ignored"
+    if !parser.known {
+        return Err(Error::scene(
+            path,
+            "is no OBJ: none of its lines begins with v, f or another keyword",
         ));
     }
-    if parser.ignored > 0 {
-        warnings.push(format!(
-            "{} points, lines, curves and surfaces are ignored",
-            parser.ignored
-        ));
-    }
-    Ok(model)
+    parser.check_corners(&face_lines);
+    parser.tell(warnings);
+    Ok(parser.model)
 }
 
+#[derive(Default)]
 struct Parser {
     model: Model,
-    material_places: HashMap<String, usize>,
-    material: Option<usize>,
+    /// Places of objects, materials and libraries by their names.
+    object_places: HashMap<String, u32>,
+    library_places: HashMap<String, u32>,
+    material_places: HashMap<String, u32>,
+    object: u32,
+    material: Option<u32>,
     smooth: bool,
-    /// Elements that canopy does not draw.
-    ignored: usize,
+    /// Whether there are objects: then groups do not count.
+    has_objects: bool,
+    /// Whether any statement was one of OBJ.
+    known: bool,
+    /// A face of more is cut off: it is past the limit in any case.
+    most_corners: u64,
+    bad_numbers: Tally,
+    bad_faces: Tally,
+    unplaced_faces: Tally,
+    thin_faces: Tally,
+    lost_attributes: Tally,
+    ignored: Tally,
 }
 
 impl Parser {
-    fn statement(&mut self, keyword: &str, rest: &str) -> Result<(), String> {
+    fn statement(&mut self, line: usize, keyword: &str, rest: &str) {
         match keyword {
-            "v" => self.vertex(rest)?,
+            "v" => self.vertex(line, rest),
             "vt" => {
-                let uv = numbers::<2>(rest).map_or(Vec2::ZERO, |(uv, _)| uv.into());
+                let uv = Vec2::from(numbers::<2>(rest).0);
                 self.model
                     .uvs
                     .push(if uv.is_finite() { uv } else { Vec2::ZERO });
             }
             "vn" => {
                 // A zero normal has no direction, and gives way to one from the triangles.
-                let normal = numbers::<3>(rest).map_or(Vec3::ZERO, |(normal, _)| normal.into());
+                let normal = Vec3::from(numbers::<3>(rest).0);
                 self.model.normals.push(if normal.is_finite() {
                     normal
                 } else {
                     Vec3::ZERO
                 });
             }
-            "f" | "fo" => self.face(rest)?,
-            "o" => self.model.objects.push(rest.to_owned()),
-            "usemtl" => {
-                let materials = &mut self.model.materials;
-                self.material = Some(*self.material_places.entry(rest.to_owned()).or_insert_with(
-                    || {
-                        materials.push(rest.to_owned());
-                        materials.len() - 1
-                    },
-                ));
+            "f" | "fo" => self.face(line, rest),
+            "o" => {
+                self.has_objects = true;
+                self.object = place(&mut self.object_places, &mut self.model.objects, rest);
             }
-            "mtllib" if !self.model.libraries.iter().any(|l| l == rest) => {
-                self.model.libraries.push(rest.to_owned());
+            "g" if !self.has_objects => {
+                self.object = place(&mut self.object_places, &mut self.model.objects, rest);
+            }
+            "usemtl" if rest.is_empty() => self.material = None,
+            "usemtl" => {
+                let (places, names) = (&mut self.material_places, &mut self.model.materials);
+                self.material = Some(place(places, names, rest));
+            }
+            // Every library is looked for on the disk.
+            "mtllib" if !rest.is_empty() && self.model.libraries.len() < MOST_LIBRARIES => {
+                place(&mut self.library_places, &mut self.model.libraries, rest);
             }
             "s" => self.smooth = !matches!(rest, "off" | "0"),
-            "p" | "l" | "curv" | "curv2" | "surf" => self.ignored += 1,
-            _ => {}
+            "p" | "l" | "curv" | "curv2" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" | "res" => {
+                self.ignored.add(line);
+            }
+            "g" | "mtllib" | "vp" | "cstype" | "deg" | "bmat" | "step" | "parm" | "trim"
+            | "hole" | "scrv" | "sp" | "end" | "con" | "mg" | "bevel" | "c_interp" | "d_interp"
+            | "lod" | "maplib" | "usemap" | "shadow_obj" | "trace_obj" | "ctech" | "stech" => {}
+            _ => return,
         }
-        Ok(())
+        self.known = true;
     }
 
-    fn vertex(&mut self, rest: &str) -> Result<(), String> {
-        let (values, count) = numbers::<7>(rest)?;
-        if count < 3 {
-            return Err(format!("a vertex has {count} numbers and needs 3"));
-        }
+    fn vertex(&mut self, line: usize, rest: &str) {
+        let (values, count) = numbers::<7>(rest);
         let position = Vec3::from_slice(&values);
-        if !position.is_finite() {
-            return Err("a vertex is NaN or infinite".into());
+        if count < 3 || !position.is_finite() {
+            self.bad_numbers.add(line);
         }
         let color = match count {
             6 => Some(Vec3::from_slice(&values[3..])),
@@ -262,60 +325,141 @@ impl Parser {
             self.model.colors.push(Some(super::linear(color)));
         }
         self.model.positions.push(position);
-        Ok(())
     }
 
-    fn face(&mut self, rest: &str) -> Result<(), String> {
-        let first = self.model.corners.len();
-        for word in rest.split_whitespace().take_while(|w| !w.starts_with('#')) {
+    fn face(&mut self, line: usize, rest: &str) {
+        let model = &mut self.model;
+        let first = model.corners.len();
+        for word in words(rest) {
             let mut parts = word.split('/');
-            let broken = || format!("\"{}\" is no corner of a face", shorten(word));
-            let index = |part: Option<&str>, count: usize| match part {
-                None | Some("") => Ok(None),
-                Some(part) => resolve(part, count).map(Some).ok_or_else(broken),
+            let mut index = |count: usize| resolve(parts.next().unwrap_or_default(), count);
+            let corner = Corner {
+                position: index(model.positions.len()),
+                uv: index(model.uvs.len()),
+                normal: index(model.normals.len()),
             };
-            let position = index(parts.next(), self.model.positions.len())?;
-            let uv = index(parts.next(), self.model.uvs.len())?;
-            let normal = index(parts.next(), self.model.normals.len())?;
-            let position = position.filter(|p| *p != NOWHERE).ok_or_else(broken)?;
-            self.model.corners.push(Corner {
-                position,
-                uv,
-                normal,
-                smooth: self.smooth,
-            });
+            model.corners.push(corner);
+            if (model.corners.len() - first) as u64 > self.most_corners {
+                break;
+            }
         }
-        let corners = first..self.model.corners.len();
-        if corners.len() < 3 {
-            self.model.corners.truncate(first);
-            self.ignored += 1;
-            return Ok(());
+        let corners = first..model.corners.len();
+        let broken = model.corners[first..].iter().any(|c| c.position >= ABSENT);
+        if broken || corners.len() < 3 {
+            model.corners.truncate(first);
+            let tally = if broken {
+                &mut self.bad_faces
+            } else {
+                &mut self.thin_faces
+            };
+            tally.add(line);
+            return;
         }
-        let object = self.model.objects.len() - 1;
-        self.model.faces.push(Face {
+        model.faces.push(Face {
             corners,
-            object,
+            object: self.object,
             material: self.material,
+            smooth: self.smooth,
         });
-        Ok(())
+    }
+
+    /// Leaves out what refers to nothing. Only at the end is it known how much there is: a face may come before its vertices.
+    fn check_corners(&mut self, face_lines: &[usize]) {
+        let model = &mut self.model;
+        let (positions, corners) = (&model.positions, &model.corners);
+        let mut lines = face_lines.iter();
+        model.faces.retain(|face| {
+            let (line, face) = (*lines.next().unwrap_or(&0), &corners[face.corners.clone()]);
+            let place = |c: &Corner| positions.get(c.position as usize);
+            if !face.iter().all(|c| place(c).is_some()) {
+                self.bad_faces.add(line);
+                return false;
+            }
+            if !face.iter().all(|c| place(c).is_some_and(|p| p.is_finite())) {
+                self.unplaced_faces.add(line);
+                return false;
+            }
+            let lost = |index: u32, count: usize| index != ABSENT && index as usize >= count;
+            let (uvs, normals) = (model.uvs.len(), model.normals.len());
+            if face
+                .iter()
+                .any(|c| lost(c.uv, uvs) || lost(c.normal, normals))
+            {
+                self.lost_attributes.add(line);
+            }
+            true
+        });
+        for position in model.positions.iter_mut().filter(|p| !p.is_finite()) {
+            *position = Vec3::ZERO;
+        }
+    }
+
+    fn tell(&self, warnings: &mut Vec<String>) {
+        for (tally, what) in [
+            (
+                &self.bad_numbers,
+                "vertices lack numbers, or have some that are none",
+            ),
+            (
+                &self.bad_faces,
+                "faces refer to vertices that do not exist and are left out",
+            ),
+            (
+                &self.unplaced_faces,
+                "faces have corners that are NaN or infinite and are left out",
+            ),
+            (
+                &self.thin_faces,
+                "faces have fewer than three corners and are left out",
+            ),
+            (
+                &self.lost_attributes,
+                "faces refer to texture coordinates or normals that do not exist and do without",
+            ),
+            (
+                &self.ignored,
+                "points, lines, curves and surfaces are ignored",
+            ),
+        ] {
+            tally.tell(what, warnings);
+        }
     }
 }
+
+/// The number of `name`, which joins `names` if it is new.
+fn place(places: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    if let Some(place) = places.get(name) {
+        return *place;
+    }
+    let place = names.len() as u32;
+    places.insert(name.to_owned(), place);
+    names.push(name.to_owned());
+    place
+}
+
+/// How many MTL files are looked for; no OBJ in use has nearly as many.
+pub(super) const MOST_LIBRARIES: usize = 1000;
 
 /// An index that no list reaches.
 const NOWHERE: u32 = u32::MAX;
 
-/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on. One that leads before the first, or past what 32
-/// bits hold, leads nowhere; what is not a number is `None`.
-fn resolve(part: &str, count: usize) -> Option<u32> {
-    let index: i64 = part.parse().ok()?;
-    let from_zero = if index < 0 {
-        (count as i64).checked_add(index)
-    } else {
-        index.checked_sub(1)
-    };
-    Some(
-        from_zero
-            .and_then(|i| u32::try_from(i).ok())
-            .unwrap_or(NOWHERE),
-    )
+/// The index of what a corner does not have.
+const ABSENT: u32 = u32::MAX - 1;
+
+/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on. One that leads before the first, past what 32
+/// bits hold, or is no number, leads nowhere.
+fn resolve(part: &str, count: usize) -> u32 {
+    if part.is_empty() {
+        return ABSENT;
+    }
+    let from_zero = part.parse().ok().and_then(|index: i64| {
+        if index < 0 {
+            (count as i64).checked_add(index)
+        } else {
+            index.checked_sub(1)
+        }
+    });
+    from_zero
+        .and_then(|i| u32::try_from(i).ok())
+        .unwrap_or(NOWHERE)
 }

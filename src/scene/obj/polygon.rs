@@ -1,13 +1,18 @@
 //! Polygons to triangles.
 
-use glam::{Vec2, Vec3};
+use glam::{DVec2, Vec3};
 
-/// Comparisons that a polygon is worth before it is cut into a fan after all.
-const MOST_TESTS: usize = 4_000_000;
+/// Comparisons that the polygons of a file are worth together, beyond what is in proportion to their corners, before they are cut
+/// into fans after all.
+pub(super) const SPARE_TESTS: u64 = 100_000_000;
+
+/// Comparisons that every corner is worth.
+const TESTS_PER_CORNER: u64 = 400;
 
 /// The triangles of a polygon as corners of it, counter-clockwise as it is. Convex ones become fans, others are clipped ear by ear
-/// (Meisters 1975). False for one that could not be cut properly: the rest of it is a fan.
-pub(super) fn triangulate(outline: &[Vec3]) -> (Vec<[usize; 3]>, bool) {
+/// (Meisters 1975), with the reflex corners in a grid. False for one that could not be cut properly: the rest of it is a fan.
+pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usize; 3]>, bool) {
+    let count = outline.len();
     let fan = |corners: &[usize]| -> Vec<[usize; 3]> {
         corners
             .windows(2)
@@ -15,59 +20,165 @@ pub(super) fn triangulate(outline: &[Vec3]) -> (Vec<[usize; 3]>, bool) {
             .map(|pair| [corners[0], pair[0], pair[1]])
             .collect()
     };
-    let mut left: Vec<usize> = (0..outline.len()).collect();
     let flat = project(outline);
-    let corner = |left: &[usize], at: usize| {
-        let n = left.len();
-        [left[(at + n - 1) % n], left[at], left[(at + 1) % n]]
-    };
     let turn = |[a, b, c]: [usize; 3]| (flat[b] - flat[a]).perp_dot(flat[c] - flat[b]);
-    if left.len() == 3 || (0..left.len()).all(|at| turn(corner(&left, at)) >= 0.0) {
-        return (fan(&left), true);
+    let all: Vec<usize> = (0..count).collect();
+    let mut before: Vec<usize> = (0..count).map(|at| (at + count - 1) % count).collect();
+    let mut after: Vec<usize> = (0..count).map(|at| (at + 1) % count).collect();
+    let reflex: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|&at| turn([before[at], at, after[at]]) < 0.0)
+        .collect();
+    if count == 3 || reflex.is_empty() {
+        return (fan(&all), true);
     }
-    let mut triangles = Vec::with_capacity(outline.len() - 2);
-    let (mut at, mut refused, mut tests) = (0, 0, 0);
-    while left.len() > 3 {
-        at %= left.len();
-        let ear = corner(&left, at);
-        tests += left.len();
-        let empty = || {
-            !left
-                .iter()
-                .any(|&p| !ear.contains(&p) && inside(flat[p], ear.map(|c| flat[c])))
+    // Only a corner that turns inwards, or that the outline touches elsewhere, can lie in an ear.
+    let straight = all
+        .iter()
+        .copied()
+        .filter(|&at| turn([before[at], at, after[at]]) <= 0.0);
+    let grid = Grid::new(&flat, straight.collect());
+    let mut clipped = vec![false; count];
+    let mut triangles = Vec::with_capacity(count - 2);
+    let mut own_tests = TESTS_PER_CORNER * count as u64;
+    let (mut at, mut left, mut refused, mut rule) = (0, count, 0, Rule::Strict);
+    while left > 3 {
+        let ear = [before[at], at, after[at]];
+        let mut tests: u64 = 1;
+        let is_ear = match rule {
+            Rule::Straight => turn(ear) == 0.0,
+            _ if turn(ear) <= 0.0 => false,
+            _ => {
+                let corners = ear.map(|c| flat[c]);
+                !grid.any(corners, &mut tests, |p| {
+                    let touches = rule == Rule::Touching && corners.contains(&flat[p]);
+                    !clipped[p] && !ear.contains(&p) && !touches && inside(flat[p], corners)
+                })
+            }
         };
-        if turn(ear) > 0.0 && empty() {
+        let spared = tests.saturating_sub(own_tests);
+        own_tests = own_tests.saturating_sub(tests);
+        if is_ear {
             triangles.push(ear);
-            left.remove(at);
-            refused = 0;
-            // Stepping back would favour slivers about one corner.
-            continue;
+            clipped[at] = true;
+            (after[ear[0]], before[ear[2]]) = (ear[2], ear[0]);
+            (left, refused, rule) = (left - 1, 0, Rule::Strict);
+            // The very next corner would make slivers about the one before.
+            at = after[ear[2]];
+        } else {
+            refused += 1;
+            at = ear[2];
         }
-        (at, refused) = (at + 1, refused + 1);
-        if refused > left.len() || tests > MOST_TESTS {
-            // A corner without a turn is no ear, and leaves a sound polygon when it goes.
-            match (0..left.len())
-                .find(|&i| turn(corner(&left, i)) == 0.0)
-                .filter(|_| tests <= MOST_TESTS)
-            {
-                Some(straight) => {
-                    triangles.push(corner(&left, straight));
-                    left.remove(straight);
-                    refused = 0;
+        let next_rule = (refused > left).then(|| rule.next());
+        match (next_rule, spare_tests.checked_sub(spared)) {
+            (Some(None), _) | (_, None) => {
+                let mut rest = vec![at];
+                while after[rest[rest.len() - 1]] != at {
+                    rest.push(after[rest[rest.len() - 1]]);
                 }
-                None => {
-                    triangles.extend(fan(&left));
-                    return (triangles, false);
+                triangles.extend(fan(&rest));
+                return (triangles, false);
+            }
+            (next, Some(spare)) => {
+                *spare_tests = spare;
+                if let Some(Some(next)) = next {
+                    (rule, refused) = (next, 0);
                 }
             }
         }
     }
-    triangles.extend(fan(&left));
+    triangles.push([before[at], at, after[at]]);
     (triangles, true)
 }
 
+/// What an ear may be, each tried where the one before finds none.
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    /// Nothing in it or on its edges.
+    Strict,
+    /// The outline may touch its corners: so where a hole hangs on a bridge.
+    Touching,
+    /// A corner without a turn, which leaves a sound polygon when it goes.
+    Straight,
+}
+
+impl Rule {
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Strict => Some(Self::Touching),
+            Self::Touching => Some(Self::Straight),
+            Self::Straight => None,
+        }
+    }
+}
+
+/// Points by the cell of a grid that they lie in.
+struct Grid {
+    /// Cells along an edge.
+    side: usize,
+    min: DVec2,
+    cells_per_unit: DVec2,
+    /// Points of cell i are `points[first[i]..first[i + 1]]`.
+    first: Vec<u32>,
+    points: Vec<usize>,
+}
+
+impl Grid {
+    fn new(flat: &[DVec2], points: Vec<usize>) -> Self {
+        // Outlines are curves, and leave most of the cells empty.
+        let side = (2.0 * (points.len() as f64).sqrt()).clamp(1.0, 2048.0) as usize;
+        let [min, max] = flat.iter().fold([DVec2::MAX, DVec2::MIN], |[min, max], p| {
+            [min.min(*p), max.max(*p)]
+        });
+        let mut grid = Self {
+            side,
+            min,
+            cells_per_unit: side as f64 / (max - min).max(DVec2::splat(1e-300)),
+            first: vec![0; side * side + 1],
+            points: points.clone(),
+        };
+        let cell = |grid: &Self, p: usize| {
+            let [x, y] = grid.place(flat[p]);
+            y * side + x
+        };
+        for &p in &points {
+            let cell = cell(&grid, p);
+            grid.first[cell + 1] += 1;
+        }
+        (0..side * side).for_each(|i| grid.first[i + 1] += grid.first[i]);
+        let mut next = grid.first.clone();
+        for p in points {
+            let place = &mut next[cell(&grid, p)];
+            grid.points[*place as usize] = p;
+            *place += 1;
+        }
+        grid
+    }
+
+    fn place(&self, point: DVec2) -> [usize; 2] {
+        let cells = (point - self.min) * self.cells_per_unit;
+        // Conversions saturate, and NaN becomes 0.
+        cells.to_array().map(|c| (c as usize).min(self.side - 1))
+    }
+
+    /// Whether any point near a triangle fulfils `found`; counts what that costs.
+    fn any(&self, [a, b, c]: [DVec2; 3], tests: &mut u64, found: impl Fn(usize) -> bool) -> bool {
+        let [left, bottom] = self.place(a.min(b).min(c));
+        let [right, top] = self.place(a.max(b).max(c));
+        (bottom..=top).any(|y| {
+            let row = y * self.side;
+            *tests += 1;
+            self.points[self.first[row + left] as usize..self.first[row + right + 1] as usize]
+                .iter()
+                .inspect(|_| *tests += 1)
+                .any(|&p| found(p))
+        })
+    }
+}
+
 /// The outline seen against its normal (Newell's), so that it goes counter-clockwise.
-fn project(outline: &[Vec3]) -> Vec<Vec2> {
+fn project(outline: &[Vec3]) -> Vec<DVec2> {
     // In f64 and from a corner: the outline may be small and far away, or too large to be squared.
     let origin = outline.first().copied().unwrap_or_default().as_dvec3();
     let points: Vec<_> = outline.iter().map(|p| p.as_dvec3() - origin).collect();
@@ -83,18 +194,17 @@ fn project(outline: &[Vec3]) -> Vec<Vec2> {
         .try_normalize()
         .filter(|_| scale > 0.0)
     else {
-        return vec![Vec2::ZERO; outline.len()];
+        return vec![DVec2::ZERO; outline.len()];
     };
     let (right, up) = normal.any_orthonormal_pair();
     points
         .iter()
-        .map(|p| glam::DVec2::new(p.dot(right), p.dot(up)) / scale)
-        .map(|p| p.as_vec2())
+        .map(|p| DVec2::new(p.dot(right), p.dot(up)) / scale)
         .collect()
 }
 
 /// Whether `p` is in a counter-clockwise triangle or on its edge.
-fn inside(p: Vec2, [a, b, c]: [Vec2; 3]) -> bool {
+fn inside(p: DVec2, [a, b, c]: [DVec2; 3]) -> bool {
     [(a, b), (b, c), (c, a)]
         .iter()
         .all(|(from, to)| (*to - *from).perp_dot(p - *from) >= 0.0)
@@ -123,12 +233,15 @@ mod tests {
     #[test]
     fn convex_polygons_become_fans() {
         let square = outline(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
-        assert_eq!(triangulate(&square), (vec![[0, 1, 2], [0, 2, 3]], true));
+        assert_eq!(
+            triangulate(&square, &mut 0),
+            (vec![[0, 1, 2], [0, 2, 3]], true)
+        );
         let round: Vec<Vec3> = (0..100_000)
             .map(|i| i as f32 / 100_000.0 * std::f32::consts::TAU)
             .map(|a| Vec3::new(a.cos(), a.sin(), 0.0))
             .collect();
-        assert_eq!(triangulate(&round).0.len(), 99_998);
+        assert_eq!(triangulate(&round, &mut 0).0.len(), 99_998);
     }
 
     #[test]
@@ -155,9 +268,22 @@ mod tests {
                 [1.0, 3.0],
                 [0.0, 1.0],
             ],
+            // A square with a square hole, which hangs on a bridge of two edges in one place.
+            &[
+                [0.0, 0.0],
+                [3.0, 0.0],
+                [3.0, 3.0],
+                [0.0, 3.0],
+                [0.0, 0.0],
+                [1.0, 1.0],
+                [1.0, 2.0],
+                [2.0, 2.0],
+                [2.0, 1.0],
+                [1.0, 1.0],
+            ],
         ] {
             let outline = outline(points);
-            let (triangles, complete) = triangulate(&outline);
+            let (triangles, complete) = triangulate(&outline, &mut 0);
             let areas = area(&outline, &triangles);
             let following = outline.iter().skip(1).chain(outline.first());
             let whole: f32 = outline
@@ -179,6 +305,26 @@ mod tests {
     }
 
     #[test]
+    fn large_concave_polygons_are_cut_properly() {
+        for (count, teeth) in [(1000, 2), (1000, 7), (60_000, 2), (60_000, 5)] {
+            let corner = |i: usize| {
+                let angle = i as f32 / count as f32 * std::f32::consts::TAU;
+                (1.0 + (i % teeth) as f32) * Vec3::new(angle.cos(), angle.sin(), 0.0)
+            };
+            let outline: Vec<Vec3> = (0..count).map(corner).collect();
+            let (triangles, complete) = triangulate(&outline, &mut 0);
+            let areas = area(&outline, &triangles);
+            assert!(complete && triangles.len() == count - 2, "{count} {teeth}");
+            let covered: f64 = areas.iter().map(|a| f64::from(*a).abs()).sum();
+            let whole: f64 = areas.iter().map(|a| f64::from(*a)).sum();
+            assert!(
+                covered - whole < 1e-3 * whole,
+                "{count} {teeth}: {covered} {whole}"
+            );
+        }
+    }
+
+    #[test]
     fn degenerate_polygons_end() {
         for points in [
             &[[0.0, 0.0]; 5][..],
@@ -193,7 +339,7 @@ mod tests {
             ],
         ] {
             assert_eq!(
-                triangulate(&outline(points)).0.len(),
+                triangulate(&outline(points), &mut 0).0.len(),
                 points.len() - 2,
                 "{points:?}"
             );
@@ -202,6 +348,6 @@ mod tests {
             .map(|i| (i as f32 * 2.4, (i % 7) as f32))
             .map(|(a, r)| Vec3::new(r * a.cos(), r * a.sin(), 0.0))
             .collect();
-        assert_eq!(triangulate(&star).0.len(), 2998);
+        assert_eq!(triangulate(&star, &mut 0).0.len(), 2998);
     }
 }

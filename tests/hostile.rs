@@ -1,0 +1,674 @@
+//! Files that are broken, odd or out to do harm: each loads or is refused as a table says, none is drawn wrongly enough to harm the
+//! GPU, none reads or writes what it should not, and none takes more time or memory than it may. SECURITY.md promises this.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "common/hostile.rs"]
+mod cases;
+mod common;
+#[path = "common/draco.rs"]
+mod draco;
+#[path = "common/fuzz.rs"]
+mod fuzz;
+#[path = "common/gltf_builder.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of this")]
+mod gltf_builder;
+#[path = "common/mutate.rs"]
+mod mutate;
+
+use canopy::{
+    render::{Channel, View},
+    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, framing::Viewpoint},
+};
+use cases::{Case, Outcome};
+use common::scenes::Stage;
+use gltf_builder::{Builder, F32};
+use mutate::Mutator;
+use serde_json::json;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// No load of a small file takes longer, on the slowest machine that runs tests.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Writes a case into a folder of its own.
+fn write(case: &Case) -> (TempDir, PathBuf) {
+    let dir = TempDir::new().unwrap();
+    for (name, bytes) in &case.beside {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let path = dir.path().join(case.file);
+    fs::write(&path, &case.bytes).unwrap();
+    (dir, path)
+}
+
+/// What became of a case, or what should have.
+fn outcome(case: &Case) -> Result<(), String> {
+    let (dir, path) = write(case);
+    let before = files_of(dir.path());
+    let start = Instant::now();
+    let loaded = scene::load(&[path], &fuzz::LIMITS, &Progress::default());
+    let took = start.elapsed();
+    if took > LONGEST {
+        return Err(format!("took {took:?}"));
+    }
+    if files_of(dir.path()) != before {
+        return Err(format!("wrote {:?}", files_of(dir.path())));
+    }
+    if let Ok(scene) = &loaded {
+        fuzz::check(scene);
+        if let Some(broken) = scene
+            .warnings
+            .iter()
+            .find(|w| w.contains('\n') || !w.contains(case.file))
+        {
+            return Err(format!("warns with {broken:?}"));
+        }
+    }
+    match (case.outcome, loaded) {
+        (Outcome::Loads, Ok(scene)) if scene.warnings.is_empty() => Ok(()),
+        (Outcome::Warns(part), Ok(scene)) if scene.warnings.iter().any(|w| w.contains(part)) => {
+            Ok(())
+        }
+        (Outcome::Fails(part), Err(error)) => {
+            let line = error.to_string();
+            let named = line.contains(case.file) && !line.contains('\n') && line.len() < 1000;
+            if named && line.contains(part) {
+                Ok(())
+            } else {
+                Err(format!("fails with {line:?}"))
+            }
+        }
+        (_, Ok(scene)) => Err(format!("loads with {:?}", scene.warnings)),
+        (_, Err(error)) => Err(format!("fails with {:?}", error.to_string())),
+    }
+}
+
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_file_ends_as_the_table_says() {
+    let cases = cases::cases();
+    assert!(cases.len() > 500, "{} cases", cases.len());
+    let faults: Vec<String> = cases
+        .iter()
+        .filter_map(|case| {
+            let fault = outcome(case).err()?;
+            Some(format!(
+                "{} ({}): {:?} is expected; it {fault}",
+                case.name, case.file, case.outcome
+            ))
+        })
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{} of {}:\n{}",
+        faults.len(),
+        cases.len(),
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn a_wrong_row_of_the_table_is_found() {
+    let mut cases = cases::shapes();
+    cases[0].outcome = Outcome::Fails("nothing");
+    cases[1].outcome = Outcome::Warns("nothing");
+    cases[2].file = "test.obj.txt";
+    cases[2].bytes = b"nothing".to_vec();
+    for case in &cases[..3] {
+        outcome(case).unwrap_err();
+    }
+}
+
+// Frames.
+
+fn view(scene: &Scene, pose: &Pose) -> View {
+    let points = canopy::reference::deform::positions(scene, pose);
+    let lens = Projection::Perspective { fov_y: 0.8 };
+    let viewpoint = Viewpoint::framing(&points, lens, 1.5);
+    let (near, far) = viewpoint.clip_planes(Aabb::of(points), f32::INFINITY);
+    View {
+        world_from_view: viewpoint.world_from_view,
+        projection: viewpoint.projection,
+        near,
+        far,
+    }
+}
+
+#[test]
+fn frames_of_odd_files_end_and_are_numbers() {
+    let gpu = common::gpu();
+    let odd = [
+        "everything",
+        "an empty scene",
+        "no nodes",
+        "points",
+        "a scale of 0",
+        "an enormous scale",
+        "a denormal scale",
+        "a singular matrix",
+        "an accessor without data",
+        "a position that is NaN",
+        "enormous normals",
+        "normals of NaN",
+        "negative colours",
+        "enormous weights",
+        "singular inverse bind matrices",
+        "planes at 0",
+        "an infinite light",
+        "a negative light",
+        "500 lights",
+        "a key at 1e30",
+        "only points",
+        "the vertex 1e38 -1e38 1e38",
+        "a polygon of one point",
+        "many objects",
+        "enormous options",
+        "roughness and metalness",
+    ];
+    let cases = cases::cases();
+    let named = odd.iter().map(|name| {
+        let found = cases.iter().find(|case| case.name == *name);
+        found.unwrap_or_else(|| panic!("no case {name}"))
+    });
+    let mut drawn = 0;
+    for case in named.chain(&cases::shapes()) {
+        let (_dir, path) = write(case);
+        let scene = scene::load(&[path], &fuzz::LIMITS, &Progress::default()).unwrap();
+        let pose = Pose::new(&scene, (!scene.clips.is_empty()).then_some(0), 0.3);
+        let mut stage = Stage::new(&gpu, &scene, [48, 32]);
+        let start = Instant::now();
+        let drew = gpu.catch(|| stage.draw(&pose, view(&scene, &pose)));
+        let picture = drew.unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        assert_eq!(picture.len(), 48 * 32 * 4);
+        for channel in [Channel::Lit, Channel::Shadow, Channel::Cost] {
+            let image = stage.channel(channel);
+            let finite = image.texels.iter().flatten().all(|value| value.is_finite());
+            assert!(finite, "{}: {channel:?} is not finite", case.name);
+        }
+        assert!(
+            start.elapsed() < 2 * LONGEST,
+            "{}: {:?}",
+            case.name,
+            start.elapsed()
+        );
+        drawn += 1;
+    }
+    assert!(drawn > 40);
+}
+
+// Mutations.
+
+/// Files under this many bytes make more variants in the same time.
+const SEED_BYTES: usize = 20_000;
+
+/// The table's own files of these endings, and what lies beside them.
+fn seeds(endings: &[&str]) -> Vec<Vec<u8>> {
+    let cases = cases::cases().into_iter();
+    let files = cases.flat_map(|case| case.beside.into_iter().chain([(case.file, case.bytes)]));
+    files
+        .filter(|(name, bytes)| {
+            bytes.len() < SEED_BYTES && endings.iter().any(|ending| name.ends_with(ending))
+        })
+        .map(|(_, bytes)| bytes)
+        .collect()
+}
+
+/// Files as Draco has them, and all settings.
+fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
+    match kind {
+        "glb" => {
+            let mut plain = cases::full();
+            plain
+                .first_primitive()
+                .as_object_mut()
+                .unwrap()
+                .remove("targets");
+            let methods = [draco::Method::Exact, draco::Method::Quantised(11)];
+            methods
+                .map(|method| draco::compressed(&plain, method).glb())
+                .into()
+        }
+        "toml" => vec![include_bytes!("../config.toml").to_vec()],
+        _ => Vec::new(),
+    }
+}
+
+/// What each target is called, and the files that its variants are made from.
+fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let of = |name, endings: &[&str]| {
+        let mut files = seeds(endings);
+        files.extend(more_seeds(endings[0]));
+        (name, files)
+    };
+    vec![
+        of("gltf", &["gltf"]),
+        of("glb", &["glb"]),
+        of("obj", &["obj"]),
+        of("mtl", &["mtl"]),
+        of("config", &["toml"]),
+    ]
+}
+
+/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 2,000 if it is not set; `CANOPY_FUZZ_SEED` makes others.
+#[test]
+fn variants_of_the_corpus_load_or_fail() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().unwrap())
+    };
+    let rounds = number("CANOPY_FUZZ_ROUNDS", 2000);
+    let mut mutator = Mutator(number("CANOPY_FUZZ_SEED", 1));
+    let folder = TempDir::new().unwrap();
+    for (target, files) in corpus() {
+        assert!(!files.is_empty(), "{target}");
+        let mut loaded = 0;
+        for round in 0..rounds {
+            let pick = |by: u64| &files[(round.wrapping_mul(by) % files.len() as u64) as usize];
+            let bytes = mutator.mutate(pick(1), pick(7919));
+            let start = Instant::now();
+            let ended = std::panic::catch_unwind(|| match target {
+                "gltf" => fuzz::gltf(&bytes).is_ok(),
+                "glb" => fuzz::glb(&bytes).is_ok(),
+                "obj" => fuzz::obj(&bytes).is_ok(),
+                "mtl" => fuzz::mtl(folder.path(), &bytes).is_ok(),
+                _ => fuzz::config(&bytes).is_ok(),
+            });
+            let took = start.elapsed();
+            let sound = ended.as_ref().is_ok_and(|_| took < LONGEST);
+            if !sound {
+                let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{target}-{round}"));
+                fs::write(&path, &bytes).unwrap();
+                panic!("{target}, round {round}, {took:?}: {}", path.display());
+            }
+            loaded += u64::from(ended.unwrap());
+        }
+        // Variants that all fail or all load would try little; but of an MTL, nothing is refused.
+        let most = if target == "mtl" { rounds } else { rounds - 1 };
+        assert!(
+            (1..=most).contains(&loaded),
+            "{target}: {loaded} of {rounds} load"
+        );
+    }
+}
+
+/// Writes the corpus for cargo-fuzz into the folder that `CANOPY_FUZZ_CORPUS` names.
+#[test]
+fn the_corpus_can_be_written() {
+    let temporary = TempDir::new().unwrap();
+    let named = std::env::var_os("CANOPY_FUZZ_CORPUS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| temporary.path().to_owned());
+    for (target, files) in corpus() {
+        fs::create_dir_all(folder.join(target)).unwrap();
+        for (number, bytes) in files.iter().enumerate() {
+            fs::write(folder.join(target).join(number.to_string()), bytes).unwrap();
+        }
+        assert_eq!(files_of(&folder.join(target)).len(), files.len());
+    }
+}
+
+// Promises about the machine.
+
+/// Runs canopy with no more than `megabytes` of address space; fails unless it ends by itself, with 0 or with one line and 1.
+fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
+    let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
+    let mut child = Command::new("sh")
+        .args(["-c", &limit, env!("CARGO_BIN_EXE_canopy")])
+        .args(args)
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("XDG_CONFIG_HOME", folder)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > 6 * LONGEST {
+            child.kill().unwrap();
+            panic!("{args:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let sound = match output.status.code() {
+        Some(0) => !stderr.contains("panicked"),
+        Some(1) => stderr.starts_with("error: ") && stderr.trim_end().lines().count() == 1,
+        _ => false,
+    };
+    assert!(sound, "{args:?}: {}: {stderr}", output.status);
+    output
+}
+
+/// The default limits hold what a small file can ask for.
+#[cfg(target_os = "linux")]
+#[test]
+fn small_files_take_little_memory() {
+    let folder = TempDir::new().unwrap();
+    for (name, bytes, loads) in bombs() {
+        let file = if name.starts_with("OBJ") {
+            "a.obj"
+        } else {
+            "a.glb"
+        };
+        fs::write(folder.path().join(file), &bytes).unwrap();
+        let megabytes = 600 + 60 * (bytes.len() as u64 >> 20);
+        let start = Instant::now();
+        let output = canopy(megabytes, folder.path(), &["info", "--json", file]);
+        assert_eq!(
+            output.status.success(),
+            loads,
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            start.elapsed() < 2 * LONGEST,
+            "{name}: {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+/// Files that ask for a lot, and whether they are within the default limits all the same.
+fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
+    let text = |text: String| format!("{{\"asset\":{{\"version\":\"2.0\"}},{text}}}").into_bytes();
+    let empty =
+        |kind: &str, count: u64| json!({ "type": kind, "componentType": F32, "count": count });
+    let vertices = |count: u64| {
+        let mut builder = Builder::triangle();
+        builder.json["accessors"][0] = empty("VEC3", count);
+        builder
+    };
+    let mut keys = Builder::triangle();
+    let input = keys.push("accessors", empty("SCALAR", 1 << 40));
+    let output = keys.push("accessors", empty("VEC3", 1 << 40));
+    keys.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": input, "output": output }],
+            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "scale" } }],
+        }),
+    );
+    let mut matrices = cases::full();
+    matrices.json["skins"][0]["inverseBindMatrices"] =
+        json!(matrices.json["accessors"].as_array().unwrap().len());
+    matrices.push("accessors", empty("MAT4", 1 << 40));
+    let mut joints = cases::full();
+    joints.json["skins"][0] = json!({ "joints": vec![1; 100_000] });
+    let node = joints.json["nodes"][0].clone();
+    joints.json["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .extend(vec![json!({ "mesh": 0, "skin": node["skin"] }); 1000]);
+    joints.json.as_object_mut().unwrap().remove("scenes");
+    joints.json.as_object_mut().unwrap().remove("scene");
+    let mut targets = vertices(1_000_000);
+    targets.first_primitive()["targets"] = json!(vec![json!({ "POSITION": 0 }); 1000]);
+    let mut sets = vertices(1_000_000);
+    let joint = sets.push(
+        "accessors",
+        json!({ "type": "VEC4", "componentType": 5121, "count": 1_000_000 }),
+    );
+    for set in 0..1000 {
+        sets.first_primitive()["attributes"][format!("JOINTS_{set}")] = json!(joint);
+        sets.first_primitive()["attributes"][format!("WEIGHTS_{set}")] = json!(joint);
+    }
+    let mut copies = Builder::triangle();
+    let all = copies.accessor(
+        "SCALAR",
+        gltf_builder::U8,
+        30_000,
+        &[0, 1, 2].repeat(10_000),
+    );
+    copies.first_primitive()["indices"] = json!(all);
+    copies.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 3000]);
+    let mut pictures = cases::full();
+    let view = pictures.view(&cases::png(8192, 8192));
+    pictures.json["images"][0]["bufferView"] = json!(view);
+    let image = pictures.json["images"][0].clone();
+    let mut many_pictures = pictures.clone();
+    many_pictures.json["images"] = json!(vec![image; 300]);
+    many_pictures.json["textures"] = (0..300).map(|source| json!({ "source": source })).collect();
+    many_pictures.json["materials"] = (0..300)
+        .map(|index| json!({ "emissiveTexture": { "index": index } }))
+        .collect();
+    vec![
+        (
+            "4,000,000,000 vertices",
+            vertices(4_000_000_000).glb(),
+            false,
+        ),
+        ("2^60 vertices", vertices(1 << 60).glb(), false),
+        ("1,000,000 vertices", vertices(1_000_000).glb(), true),
+        ("2^40 keys", keys.glb(), false),
+        ("2^40 matrices", matrices.glb(), true),
+        ("100,000,000 joints", joints.glb(), false),
+        ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
+        ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
+        ("30,000,000 triangles", copies.glb(), false),
+        ("300 pictures of 8,192 x 8,192", many_pictures.glb(), false),
+        (
+            "1,000,000 nodes",
+            text(format!("\"nodes\":[{}{{}}]", "{},".repeat(999_999))),
+            true,
+        ),
+        (
+            "10,000,000 nodes",
+            text(format!("\"nodes\":[{}{{}}]", "{},".repeat(9_999_999))),
+            false,
+        ),
+        (
+            "10,000,000 numbers",
+            text(format!("\"extras\":[{}0]", "0,".repeat(9_999_999))),
+            true,
+        ),
+        (
+            "10,000,000 arrays",
+            text(format!("\"extras\":[{}0]", "[],".repeat(9_999_999))),
+            true,
+        ),
+        (
+            "OBJ of 2,000,000 empty vertices",
+            b"v\n".repeat(2_000_000),
+            true,
+        ),
+        (
+            "OBJ of 500,000 faces",
+            [&b"v 0 0 0\n"[..], &b"f 1 1 1\n".repeat(500_000)].concat(),
+            true,
+        ),
+        ("OBJ of 1,000,000 objects", b"o\n".repeat(1_000_000), true),
+        (
+            "OBJ of a polygon of 4,000,000 corners",
+            [&b"v 0 0 0\nf"[..], &b" 1".repeat(4_000_000)].concat(),
+            true,
+        ),
+        (
+            "OBJ of 30,000,000 corners",
+            [&b"v 0 0 0\nf"[..], &b" 1".repeat(30_000_000)].concat(),
+            false,
+        ),
+    ]
+}
+
+/// A file that lies outside, or is none, is not opened whatever leads there.
+#[cfg(unix)]
+#[test]
+fn nothing_but_the_folder_is_read() {
+    use std::os::unix::fs::symlink;
+    let outside = TempDir::new().unwrap();
+    let inside = outside.path().join("in");
+    fs::create_dir_all(inside.join("sub")).unwrap();
+    let bin = Builder::triangle().bin;
+    fs::write(outside.path().join("a.bin"), &bin).unwrap();
+    fs::write(outside.path().join("a.mtl"), "newmtl a\nKd 1 0 0\n").unwrap();
+    fs::write(outside.path().join("a.png"), cases::png(2, 2)).unwrap();
+    fs::write(inside.join("sub/b.bin"), &bin).unwrap();
+    symlink(outside.path().join("a.bin"), inside.join("file.bin")).unwrap();
+    symlink("../a.bin", inside.join("relative.bin")).unwrap();
+    symlink(outside.path(), inside.join("dir")).unwrap();
+    symlink("loop.bin", inside.join("loop.bin")).unwrap();
+    symlink("/dev/zero", inside.join("zero.bin")).unwrap();
+    symlink("../a.mtl", inside.join("link.mtl")).unwrap();
+    symlink("../a.png", inside.join("link.png")).unwrap();
+    symlink("sub/b.bin", inside.join("good.bin")).unwrap();
+    let fifo = Command::new("mkfifo")
+        .arg(inside.join("fifo"))
+        .status()
+        .unwrap();
+    assert!(fifo.success());
+    let with = |uri: &str| {
+        let mut builder = Builder::triangle();
+        builder.json["buffers"] = json!([{ "byteLength": bin.len(), "uri": uri }]);
+        fs::write(inside.join("a.gltf"), builder.json.to_string()).unwrap();
+        canopy(4000, &inside, &["info", "--json", "a.gltf"])
+            .status
+            .success()
+    };
+    for uri in [
+        "../a.bin",
+        "%2e%2e/a.bin",
+        "sub/../../a.bin",
+        "..\\a.bin",
+        "file.bin",
+        "relative.bin",
+        "dir/a.bin",
+        "dir/in/sub/../../a.bin",
+        "loop.bin",
+        "zero.bin",
+        "fifo",
+        "sub",
+        "/dev/zero",
+        "/dev/stdin",
+        "/proc/self/environ",
+    ] {
+        assert!(!with(uri), "{uri} is read");
+    }
+    let absolute = outside.path().join("a.bin").display().to_string();
+    assert!(!with(&absolute) && !with(&format!("file://{absolute}")));
+    for uri in ["good.bin", "sub/b.bin", "sub/../sub/b.bin"] {
+        assert!(with(uri), "{uri} is not read");
+    }
+    // An OBJ, its libraries and its pictures.
+    let warnings = |obj: &str, mtl: &str| {
+        fs::write(inside.join("b.mtl"), mtl).unwrap();
+        fs::write(
+            inside.join("a.obj"),
+            format!("{obj}\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
+        )
+        .unwrap();
+        let output = canopy(4000, &inside, &["info", "--json", "a.obj"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["warnings"].to_string()
+    };
+    for path in [
+        "../a.mtl",
+        "link.mtl",
+        "dir/a.mtl",
+        "fifo",
+        "/dev/zero",
+        "..\\a.mtl",
+        "sub",
+    ] {
+        let found = warnings(&format!("mtllib {path}"), "");
+        assert!(
+            found.contains("material \\\"a\\\" is not defined"),
+            "{path}: {found}"
+        );
+    }
+    for path in [
+        "../a.png",
+        "link.png",
+        "dir/a.png",
+        "fifo",
+        "/dev/zero",
+        "..\\a.png",
+        "sub",
+    ] {
+        let found = warnings(
+            "mtllib b.mtl",
+            &format!("newmtl a\nmap_Kd {path}\nmap_Bump -bm 1 {path}\n"),
+        );
+        assert!(
+            found.contains("a checker stands in for it"),
+            "{path}: {found}"
+        );
+    }
+    assert_eq!(warnings("mtllib b.mtl", "newmtl a\n"), "[]");
+    // The files themselves may be links, for a person named them; but a pipe is none.
+    symlink("sub/../a.obj", inside.join("named.obj")).unwrap();
+    assert!(
+        canopy(4000, &inside, &["info", "named.obj"])
+            .status
+            .success()
+    );
+    for name in ["fifo", "/dev/zero", "sub", "loop.bin"] {
+        assert!(
+            !canopy(4000, &inside, &["info", name]).status.success(),
+            "{name} is read"
+        );
+    }
+}
+
+/// Only what `-o` and its like name is written, and nothing by halves.
+#[test]
+fn only_what_was_asked_for_is_written() {
+    let folder = TempDir::new().unwrap();
+    let scene = folder.path().join("scene");
+    fs::create_dir(&scene).unwrap();
+    fs::write(scene.join("a.glb"), cases::full().glb()).unwrap();
+    fs::write(scene.join("b.glb"), b"glTF").unwrap();
+    let run = |file: &str| {
+        let args = [
+            "render",
+            file,
+            "-o",
+            "out.png",
+            "--size",
+            "16x16",
+            "--stats",
+            "stats.json",
+            "--aov",
+            "depth=depth.exr",
+        ];
+        canopy(64_000, folder.path(), &args).status.success()
+    };
+    let names = |folder: &Path| -> Vec<_> {
+        let files = files_of(folder).into_iter();
+        files
+            .map(|path| path.file_name().unwrap().to_owned())
+            .collect()
+    };
+    assert!(!run("scene/b.glb"));
+    let clean = |names: Vec<std::ffi::OsString>| -> Vec<_> {
+        // Mesa keeps its shaders below HOME.
+        names
+            .into_iter()
+            .filter(|name| !name.to_string_lossy().starts_with(['.', 'm']))
+            .collect()
+    };
+    assert_eq!(clean(names(folder.path())), ["scene"]);
+    assert!(run("scene/a.glb"));
+    assert_eq!(
+        clean(names(folder.path())),
+        ["depth.exr", "out.png", "scene", "stats.json"]
+    );
+    assert_eq!(names(&scene), ["a.glb", "b.glb"]);
+}
