@@ -5,7 +5,7 @@ use crate::{
     config::Config,
     gpu::Gpu,
     reference::deform,
-    render::{SceneBuffers, Uploader},
+    render::{SceneBuffers, Uploader, materials::takes},
     scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
@@ -110,7 +110,7 @@ fn load(
     uploader: &Uploader,
     progress: &Progress,
 ) -> Result<(Loaded, SceneBuffers)> {
-    let scene = scene::load(files, &config.load, progress)?;
+    let scene = scene::load_for(files, &config.load, takes(gpu), progress)?;
     progress.enter("bringing it to the GPU")?;
     let buffers = uploader.upload(gpu, &scene, config)?;
     let (clip, misfit) = match scene.clip(&config.animation.clip) {

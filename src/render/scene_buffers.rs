@@ -135,11 +135,17 @@ impl Uploader {
         }
         Sizes::of(scene).check(gpu, config)?;
         let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
-        gpu.catch(|| self.make_buffers(gpu, scene, codes))?
+        gpu.catch(|| self.make_buffers(gpu, scene, codes, config.image.anisotropy))?
     }
 
     /// The buffers of a scene whose sizes have been checked.
-    fn make_buffers(&self, gpu: &Gpu, scene: &Scene, codes: Codes) -> Result<SceneBuffers> {
+    fn make_buffers(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        codes: Codes,
+        anisotropy: u32,
+    ) -> Result<SceneBuffers> {
         let Self {
             layouts,
             deform,
@@ -200,8 +206,9 @@ impl Uploader {
             pass::bind_group(gpu, "deform", &deform.layout(), &resources)
         };
 
-        let materials = Materials::new(gpu, scene, layouts, mipmap)?;
-        let alpha = alpha_table(scene);
+        let materials = Materials::new(gpu, scene, layouts, mipmap, anisotropy)?;
+        let allowed = gpu.limits.max_storage_buffer_binding_size;
+        let alpha = alpha_table(scene, allowed);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
         let alpha = gpu.buffer_with("scene.alpha", &alpha, storage);
         let resources =

@@ -12,11 +12,12 @@ mod node;
 use super::{
     Scene,
     files::{Bytes, Folder, shorten},
+    image,
     load::Load,
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
-use std::{cell::RefCell, path::Path, sync::Arc};
+use std::{cell::RefCell, path::Path, thread};
 
 /// Beyond this many lines a file's warnings are counted and not kept.
 const MAX_WARNINGS: usize = 100;
@@ -76,7 +77,7 @@ impl File<'_> {
 }
 
 /// Loads the glTF file `path`, whose bytes are `bytes`.
-pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
+pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
@@ -99,32 +100,38 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
         }
     }
     load.enter(format!("reading the buffers of {}", path.display()), 0.05)?;
-    file.buffers = buffers(&file, container.bin)?;
+    file.buffers = buffers(&file, container.bin.and_then(|range| bytes.part(range)))?;
 
     let mut scene = Scene::default();
     let hierarchy = node::hierarchy(&file, load)?;
     let used = node::nodes(&file, &hierarchy, &mut scene)?;
     material::materials(&file, &mut scene)?;
-    mesh::meshes(&file, &used, load, &mut scene)?;
-    node::check_instances(&file, &used, &mut scene)?;
-    clip::clips(&file, &hierarchy, load, &mut scene)?;
-    load.enter("decoding images", 0.5)?;
-    material::images(&file, load, &mut scene)?;
+    let images = material::images(&file, &mut scene)?;
+    let mut warnings = Vec::new();
+    // Images are decoded while the geometry is read.
+    scene.images = thread::scope(|threads| {
+        let decoding = image::start(threads, &images, load)?;
+        mesh::meshes(&file, &used, load, &mut scene)?;
+        node::check_instances(&file, &used, &mut scene)?;
+        clip::clips(&file, &hierarchy, load, &mut scene)?;
+        decoding.finish(load, &mut warnings)
+    })?;
+    warnings.iter().for_each(|what| file.warn(what));
     scene.warnings.append(&mut file.warnings.into_inner());
     Ok(scene)
 }
 
 /// Every buffer's bytes, as many as it declares.
-fn buffers(file: &File<'_>, bin: Option<&[u8]>) -> Result<Vec<Option<Bytes>>> {
+fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Result<Vec<Option<Bytes>>> {
     let mut buffers = Vec::with_capacity(file.root.buffers.len());
     for (index, buffer) in file.root.buffers.iter().enumerate() {
-        let bytes = match (&buffer.uri, bin) {
+        let bytes = match (&buffer.uri, &bin) {
             (Some(uri), _) => Some(
                 file.folder
                     .uri(uri)
                     .map_err(|why| file.error(format!("buffer {index}: {why}")))?,
             ),
-            (None, Some(bin)) if index == 0 => Some(Arc::new(bin.to_vec())),
+            (None, Some(bin)) if index == 0 => Some(bin.clone()),
             _ => None,
         };
         if let Some(bytes) = bytes

@@ -1,6 +1,12 @@
 //! Files to a [`Scene`].
 
-use super::{Scene, files, gltf, image, obj};
+use super::{
+    Scene,
+    files::{self, Bytes},
+    gltf,
+    image::{self, Takes},
+    obj,
+};
 use crate::{Error, Result, config};
 use std::{
     path::{Path, PathBuf},
@@ -64,6 +70,8 @@ impl Progress {
 pub(super) struct Load<'a> {
     /// What the files may cost.
     pub(super) limits: &'a config::Load,
+    /// The images that can be shown.
+    pub(super) takes: Takes,
     progress: &'a Progress,
     /// The file being read, and how many there are.
     file: (usize, usize),
@@ -74,9 +82,10 @@ pub(super) struct Load<'a> {
 }
 
 impl<'a> Load<'a> {
-    fn new(limits: &'a config::Load, progress: &'a Progress, files: usize) -> Self {
+    fn new(limits: &'a config::Load, takes: Takes, progress: &'a Progress, files: usize) -> Self {
         Self {
             limits,
+            takes,
             progress,
             file: (0, files),
             triangles: 0,
@@ -142,6 +151,12 @@ impl<'a> Load<'a> {
             "load.max_morph_bytes",
             what,
         )
+    }
+
+    /// Bytes that further images may take.
+    pub(super) fn texture_bytes_left(&self) -> u64 {
+        let allowed = self.limits.max_texture_bytes;
+        allowed.saturating_sub(self.texture_bytes)
     }
 
     /// Takes bytes of decoded images from what the limits allow.
@@ -210,7 +225,7 @@ impl Format {
 /// The scene that is shown when no file is given.
 const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 
-/// Loads `files` into one scene, or the built-in scene if there are none.
+/// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
 ///
 /// # Errors
 ///
@@ -218,16 +233,30 @@ const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 /// [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after [`Progress::cancel`]. What can be left
 /// out or replaced without harm (a texture, an unknown extension) is a line in [`Scene::warnings`] instead.
 pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
-    let mut load = Load::new(limits, progress, files.len());
+    load_for(files, limits, Takes::default(), progress)
+}
+
+/// Like [`load`], with images as the one who shows them takes them.
+///
+/// # Errors
+///
+/// As for [`load`].
+pub fn load_for(
+    files: &[PathBuf],
+    limits: &config::Load,
+    takes: Takes,
+    progress: &Progress,
+) -> Result<Scene> {
+    let mut load = Load::new(limits, takes, progress, files.len());
     let mut scene = Scene::default();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
         load.enter(format!("reading {}", path.display()), 0.0)?;
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        append(&mut scene, parse(path, &bytes, &mut load)?);
+        append(&mut scene, parse(path, bytes.into(), &mut load)?);
     }
     if files.is_empty() {
-        scene = parse(Path::new("builtin.glb"), BUILT_IN, &mut load)?;
+        scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;
@@ -235,10 +264,10 @@ pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Re
 }
 
 /// The scene that one file holds.
-fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
-    let scene = match Format::of(path, bytes) {
-        Some(Format::Gltf) => gltf::load(path, bytes, load)?,
-        Some(Format::Obj) => obj::load(path, bytes, load)?,
+fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
+    let scene = match Format::of(path, &bytes) {
+        Some(Format::Gltf) => gltf::load(path, &bytes, load)?,
+        Some(Format::Obj) => obj::load(path, &bytes, load)?,
         None => {
             return Err(Error::scene(
                 path,

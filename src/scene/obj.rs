@@ -7,7 +7,7 @@ mod polygon;
 use super::{
     Image, Material, Mesh, Node, Primitive, Scene, Texture, Transform,
     files::{Bytes, Folder, shorten},
-    image::{self, Encoded, Source},
+    image::{self, Source},
     load::Load,
     surface,
 };
@@ -312,12 +312,8 @@ impl Images<'_> {
                 .find_map(|path| self.folder.path(path).ok())
                 .ok_or(why)
         });
-        let encoded = bytes.map(|bytes| Encoded {
-            range: 0..bytes.len(),
-            bytes,
-        });
         self.places.insert(key, self.sources.len());
-        self.sources.push((shorten(&map.path), encoded));
+        self.sources.push(Source::plain(shorten(&map.path), bytes));
     }
 
     fn place(&self, base: &str, map: &Map) -> usize {
@@ -359,7 +355,7 @@ fn build(
     if let Some(map) = &from.normal_map {
         let image = images.place(base, map);
         let grey = scene.images[image]
-            .rgba8
+            .rgba8()
             .chunks_exact(4)
             .all(|t| t[0] == t[1] && t[1] == t[2]);
         if grey {
@@ -381,7 +377,7 @@ fn build(
                 color.map(|c| &scene.images[c]),
                 &scene.images[images.place(base, alpha)],
             );
-            load.take_texture_bytes(masked.rgba8.len() as u64, || {
+            load.take_texture_bytes(masked.rgba8().len() as u64, || {
                 format!("image {}", masked.name)
             })?;
             scene.images.push(masked);
@@ -396,7 +392,9 @@ fn build(
 
 /// `color`, or white, with the alpha of a `map_d`: its alpha channel if it has one, else its brightness.
 fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
-    let has_alpha = alpha.rgba8.chunks_exact(4).any(|t| t[3] < 255);
+    let alphas = alpha.rgba8();
+    let colors = color.map(Image::rgba8);
+    let has_alpha = alphas.chunks_exact(4).any(|t| t[3] < 255);
     let size = color.unwrap_or(alpha);
     let (width, height) = (size.width as usize, size.height as usize);
     let mut rgba8 = Vec::with_capacity(width * height * 4);
@@ -406,21 +404,16 @@ fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
                 x * alpha.width as usize / width,
                 y * alpha.height as usize / height,
             ];
-            let a = &alpha.rgba8[(ay * alpha.width as usize + ax) * 4..][..4];
-            let rgb = color.map_or([255; 3], |c| {
-                let t = &c.rgba8[(y * width + x) * 4..];
+            let a = &alphas[(ay * alpha.width as usize + ax) * 4..][..4];
+            let rgb = colors.as_ref().map_or([255; 3], |c| {
+                let t = &c[(y * width + x) * 4..];
                 [t[0], t[1], t[2]]
             });
             rgba8.extend(rgb);
             rgba8.push(if has_alpha { a[3] } else { a[0] });
         }
     }
-    Image {
-        name: size.name.clone(),
-        width: size.width,
-        height: size.height,
-        rgba8,
-    }
+    Image::from_rgba8(&size.name, size.width, size.height, rgba8)
 }
 
 /// A colour as displayed to a linear one (IEC 61966-2-1).

@@ -1,15 +1,19 @@
 //! From bytes to the JSON root: GLB chunks, versions, and the legal JSON that gltf-json would refuse.
 
 use ::gltf::json::{Root, Value, deserialize};
+use std::ops::Range;
 
 /// Extensions that canopy reads.
-pub(super) const SUPPORTED: [&str; 6] = [
+pub(super) const SUPPORTED: [&str; 9] = [
+    "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_unlit",
     "KHR_mesh_quantization",
+    "KHR_texture_basisu",
     "KHR_texture_transform",
+    "MSFT_texture_dds",
 ];
 
 /// The parts of a `.gltf` or `.glb` file.
@@ -17,8 +21,8 @@ pub(super) const SUPPORTED: [&str; 6] = [
 pub(super) struct Container<'a> {
     /// UTF-8 JSON, as yet unchecked.
     pub(super) json: &'a [u8],
-    /// The binary chunk of a GLB.
-    pub(super) bin: Option<&'a [u8]>,
+    /// Where the binary chunk of a GLB lies.
+    pub(super) bin: Option<Range<usize>>,
 }
 
 /// Splits a GLB into its chunks (glTF 2.0, 4.4); anything else is JSON as a whole.
@@ -69,7 +73,10 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
         match (chunk, kind) {
             (0, b"JSON") => json = Some(data),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
-            (1, b"BIN\0") => bin = Some(data),
+            (1, b"BIN\0") => {
+                let start = whole.len() - rest.len() + 8;
+                bin = Some(start..start + data.len());
+            }
             (_, b"JSON" | b"BIN\0") => {
                 return Err(format!(
                     "has a second JSON or a misplaced BIN as GLB chunk {chunk}"
