@@ -174,6 +174,11 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         for (texel, value) in texels.chunks_exact(4).zip(values) {
             assert_eq!(texel, [value, value, value, u16::MAX]);
         }
+        // Its coarser levels are there: nine texels in four parts.
+        assert_eq!(image.levels.len(), 4);
+        let first = u16::from_ne_bytes([image.levels[1][0], image.levels[1][1]]);
+        let [a, b, c] = [0, 1, 2].map(|i| f64::from(values[i]));
+        assert_eq!(first, ((4.0 * a + 4.0 * b + c) / 9.0).round() as u16);
     }
     let rounded = values.map(|v| (f64::from(v) / 257.0).round() as u8);
     for (slot, takes) in [(COLOR, ALL), (NUMBERS, Takes::default())] {
@@ -517,7 +522,8 @@ fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
         [85, 0, 0, 255],
         [0, 0, 0, 255],
     ];
-    let levels = vec![gradient.clone(); 3];
+    let green = bc1([0x07e0, 0]);
+    let levels = vec![gradient, green.clone(), green];
     let ktx2 = Ktx2::plain(134, [4, 4], &levels).write();
     let dds = dds(71, [4, 4], 3, 1, &levels.concat());
     for file in [ktx2, dds] {
@@ -527,6 +533,11 @@ fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
         ] {
             let image = sound(&file, COLOR, takes);
             assert_eq!((image.format, image.levels.len()), (format, 3));
+            let coarser = Image {
+                levels: image.levels[2..].to_vec(),
+                ..image.clone()
+            };
+            assert_eq!(coarser.rgba8()[..4], [0, 255, 0, 255]);
             for (x, expected) in (0..).zip(row) {
                 assert_eq!(texel(&image, x, 3), expected);
             }
