@@ -82,7 +82,7 @@ Sun { enabled: Switch, direction: [f32; 3], strength: f32, color: [f32; 3] });
 section!(/// `[ambient]`: light from everywhere.
 Ambient { strength: f32, sky: [f32; 3], ground: [f32; 3] });
 section!(/// `[image]`: from radiance to the screen.
-Image { exposure: String, tonemap: Tonemap, background: [f32; 3] });
+Image { exposure: String, tonemap: Tonemap, background: [f32; 3], anisotropy: u32 });
 
 impl Default for Config {
     #[expect(
@@ -281,6 +281,11 @@ impl Config {
             ("ambient.sky", all(ambient.sky), 0.0..=1e6),
             ("ambient.ground", all(ambient.ground), 0.0..=1e6),
             ("image.background", all(self.image.background), 0.0..=1e6),
+            (
+                "image.anisotropy",
+                one(self.image.anisotropy as f32),
+                1.0..=16.0,
+            ),
         ];
         for (key, values, range) in limits {
             // NaN is in no range.

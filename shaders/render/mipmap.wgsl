@@ -1,12 +1,52 @@
-// mipmap: a level of a texture from the one above, by a 2 × 2 box filter; sRGB formats are filtered in linear light.
+// mipmap: a level of a texture from the one above, by a box filter; sRGB formats are filtered in linear light.
 //
-// in   the finer level, with a linear sampler
+// A side of 2n texels is halved, one of 2n + 1 is cut into n equal parts: three texels each, the outer ones in shares (Guthe and
+// Heckbert 2005, "Non-power-of-two mipmapping"). `mipmap_cut` weighs colours by their alpha, so that what is cut out does not
+// bleed into the rest.
+//
+// in   the finer level
 // out  the coarser level
 #import "common/cover.wgsl"
 @group(0) @binding(0) var finer: texture_2d<f32>;
-@group(0) @binding(1) var finer_sampler: sampler;
+
+// Weights of the texels 2i, 2i + 1 and 2i + 2 of a side of `size`.
+fn mipmap_weights(i: u32, size: u32) -> vec3f {
+    if size == 1u {
+        return vec3f(1.0, 0.0, 0.0);
+    }
+    if (size & 1u) == 0u {
+        return vec3f(0.5, 0.5, 0.0);
+    }
+    let n = size / 2u;
+    return vec3f(f32(n - i), f32(n), f32(i + 1u)) / f32(size);
+}
+
+// The filtered texel, and the alpha-weighted sum of colours.
+fn mipmap_sums(clip: vec4f) -> array<vec4f, 2> {
+    let size = textureDimensions(finer);
+    let at = vec2u(clip.xy);
+    let across = mipmap_weights(at.x, size.x);
+    let down = mipmap_weights(at.y, size.y);
+    var sums = array<vec4f, 2>(vec4f(0.0), vec4f(0.0));
+    for (var y = 0u; y < 3u; y++) {
+        for (var x = 0u; x < 3u; x++) {
+            let weight = across[x] * down[y];
+            let texel = textureLoad(finer, min(2u * at + vec2u(x, y), size - 1u), 0);
+            sums[0] += weight * texel;
+            sums[1] += weight * texel.a * texel;
+        }
+    }
+    return sums;
+}
 
 @fragment
 fn mipmap(in: Corner) -> @location(0) vec4f {
-    return textureSampleLevel(finer, finer_sampler, in.uv, 0.0);
+    return mipmap_sums(in.clip)[0];
+}
+
+@fragment
+fn mipmap_cut(in: Corner) -> @location(0) vec4f {
+    let sums = mipmap_sums(in.clip);
+    let alpha = sums[0].a;
+    return vec4f(select(sums[0].rgb, sums[1].rgb / max(alpha, 1.0e-6), alpha > 0.0), alpha);
 }

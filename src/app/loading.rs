@@ -5,7 +5,7 @@ use crate::{
     config::Config,
     gpu::Gpu,
     reference::deform,
-    render::{SceneBuffers, Uploader},
+    render::{SceneBuffers, Uploader, materials::takes},
     scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
@@ -112,7 +112,7 @@ fn load(
     uploader: &Uploader,
     progress: &Progress,
 ) -> Result<(Loaded, SceneBuffers)> {
-    let mut scene = scene::load(files, &config.load, progress)?;
+    let mut scene = scene::load_for(files, &config.load, takes(gpu), progress)?;
     let mut misfit = None;
     let mut fits = |found: Result<_>, otherwise| {
         found.unwrap_or_else(|error| {

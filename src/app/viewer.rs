@@ -301,8 +301,10 @@ impl Viewer {
 
     /// Closes what is uppermost, the window at last.
     fn leave(&mut self) {
-        if let Some(loading) = &self.loading {
+        if let Some(loading) = self.loading.take() {
+            // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
+            self.state.notify("loading was cancelled");
         } else if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
         } else if self.window.fullscreen().is_some() {
@@ -360,10 +362,6 @@ impl Viewer {
         let shown = outcome.and_then(|(loaded, buffers)| self.show(files, loaded, buffers));
         match shown {
             Ok(()) => Ok(()),
-            Err(Error::Cancelled) => {
-                self.state.notify("loading was cancelled");
-                Ok(())
-            }
             Err(error) => self.report(error),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     gpu::Gpu,
     output::{self, picture},
     reference::deform,
-    render::{Channel, FrameInput, FrameStats, Renderer, SceneBuffers, View},
+    render::{Channel, FrameInput, FrameStats, Renderer, SceneBuffers, View, materials::takes},
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
@@ -122,7 +122,10 @@ struct Shot {
 
 impl Shot {
     fn new(args: &RenderArgs, mut config: Config) -> Result<Self> {
-        let mut scene = scene::load(&args.files, &config.load, &Progress::default())?;
+        let gpu = Gpu::new(&config.gpu)?;
+        log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
+        let progress = Progress::default();
+        let mut scene = scene::load_for(&args.files, &config.load, takes(&gpu), &progress)?;
         scene.choose_variant(scene.variant(&config.scene.variant)?);
         scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         // The built-in scene is made to be seen through its camera.
@@ -148,11 +151,11 @@ impl Shot {
         let camera = scene.camera(&config.camera.name).ok().flatten();
         let camera =
             camera.filter(|&camera| Viewpoint::of_camera(&scene, &pose, camera) == Some(viewpoint));
-        let gpu = Gpu::new(&config.gpu)?;
-        log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
         check_size(&gpu, config.output.size)?;
         let renderer = Renderer::new(&gpu)?;
         let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
+        // The GPU has them now.
+        scene.images.iter_mut().for_each(|i| i.levels.clear());
         Ok(Self {
             bounds: Bounds::new(&scene),
             exposure_ev: framing::exposure_ev(&scene, &pose, Aabb::of(points), &config),

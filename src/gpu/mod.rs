@@ -84,7 +84,9 @@ impl Gpu {
         // Timestamps between passes tell the time of copies too.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
-            | wgpu::Features::SUBGROUP;
+            | wgpu::Features::SUBGROUP
+            | wgpu::Features::TEXTURE_COMPRESSION_BC
+            | wgpu::Features::TEXTURE_FORMAT_16BIT_NORM;
         let (required_features, required_limits) = match tier {
             Tier::Adapter => (adapter.features() & wanted, adapter.limits()),
             Tier::Portable => (wgpu::Features::empty(), wgpu::Limits::default()),

@@ -4,11 +4,14 @@ use super::{bindings::Layouts, mipmap::Mipmap};
 use crate::{
     Error, Result,
     gpu::{Gpu, layout::Material as GpuMaterial, pass},
-    scene::{AlphaMode, Image, Material, Pose, Sampler, Scene, TextureRef, Wrap},
+    scene::{
+        AlphaMode, Image, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef, Wrap,
+    },
 };
 use std::{
+    borrow::Cow,
     cell::RefCell,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
 };
 
 /// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
@@ -28,23 +31,71 @@ pub struct Materials {
     moved: RefCell<BTreeMap<usize, Material>>,
 }
 
+/// The images that `gpu` can show.
+pub fn takes(gpu: &Gpu) -> Takes {
+    let features = gpu.device.features();
+    Takes {
+        blocks: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
+        sixteen_bits: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
+        max_side: gpu.limits.max_texture_dimension_2d,
+    }
+}
+
+/// How a texture is sampled and filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// sRGB.
+    Colors,
+    /// sRGB with an alpha that says how much of the colour there is.
+    CutColors,
+    /// As stored.
+    Numbers,
+}
+
+fn texture_format(format: TexelFormat, srgb: bool) -> wgpu::TextureFormat {
+    use wgpu::TextureFormat::{
+        Bc1RgbaUnorm, Bc2RgbaUnorm, Bc3RgbaUnorm, Bc7RgbaUnorm, Rgba8Unorm, Rgba16Unorm,
+    };
+    let linear = match format {
+        TexelFormat::Rgba8 => Rgba8Unorm,
+        TexelFormat::Rgba16 => Rgba16Unorm,
+        TexelFormat::Bc1 => Bc1RgbaUnorm,
+        TexelFormat::Bc2 => Bc2RgbaUnorm,
+        TexelFormat::Bc3 => Bc3RgbaUnorm,
+        TexelFormat::Bc7 => Bc7RgbaUnorm,
+    };
+    if srgb {
+        linear.add_srgb_suffix()
+    } else {
+        linear
+    }
+}
+
 impl Materials {
-    /// Uploads textures with their mipmaps, and binds every material.
-    pub fn new(gpu: &Gpu, scene: &Scene, layouts: &Layouts, mipmap: &Mipmap) -> Result<Self> {
+    /// Uploads textures with their mipmaps, and binds every material. `anisotropy` is the most that samplers do, 1 to 16.
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        layouts: &Layouts,
+        mipmap: &Mipmap,
+        anisotropy: u32,
+    ) -> Result<Self> {
         let mut textures = Textures {
             gpu,
             scene,
+            anisotropy: anisotropy as u16,
             views: HashMap::new(),
             samplers: HashMap::new(),
         };
-        let white = textures.upload("white", 1, 1, &[255; 4], false, mipmap)?;
+        let white = Image::from_rgba8("white", 1, 1, vec![255; 4]);
+        let white = textures.upload(&white, Kind::Numbers, mipmap)?;
         let bound: Vec<_> = scene
             .materials
             .iter()
             .map(|material| textures.bind(material, &white, layouts, mipmap))
             .collect::<Result<_>>()?;
         let (uniforms, groups) = bound.into_iter().unzip();
-        let alpha = alpha_table(scene);
+        let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
         Ok(Self {
             uniforms,
@@ -90,8 +141,9 @@ impl Materials {
 struct Textures<'a> {
     gpu: &'a Gpu,
     scene: &'a Scene,
-    /// By image, and whether it is sRGB.
-    views: HashMap<(usize, bool), wgpu::TextureView>,
+    anisotropy: u16,
+    /// By image and use.
+    views: HashMap<(usize, Kind), wgpu::TextureView>,
     samplers: HashMap<Sampler, wgpu::Sampler>,
 }
 
@@ -109,9 +161,13 @@ impl Textures<'_> {
         for (slot, texture) in refs.iter().enumerate() {
             let texture = texture.map(|texture| self.scene.textures[texture.texture]);
             // Base colour and emission are colours; the others are numbers.
-            let srgb = slot == 0 || slot == 4;
+            let kind = match slot {
+                0 if material.alpha_mode != AlphaMode::Opaque => Kind::CutColors,
+                0 | 4 => Kind::Colors,
+                _ => Kind::Numbers,
+            };
             views.push(match texture {
-                Some(texture) => self.view(texture.image, srgb, mipmap)?,
+                Some(texture) => self.view(texture.image, kind, mipmap)?,
                 None => white.clone(),
             });
             samplers.push(
@@ -130,30 +186,17 @@ impl Textures<'_> {
         Ok((uniform, group))
     }
 
-    fn view(&mut self, image: usize, srgb: bool, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
-        if let Some(view) = self.views.get(&(image, srgb)) {
+    fn view(&mut self, image: usize, kind: Kind, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
+        if let Some(view) = self.views.get(&(image, kind)) {
             return Ok(view.clone());
         }
-        let Image {
-            name,
-            width,
-            height,
-            rgba8,
-        } = &self.scene.images[image];
-        let view = self.upload(name, *width, *height, rgba8, srgb, mipmap)?;
-        self.views.insert((image, srgb), view.clone());
+        let view = self.upload(&self.scene.images[image], kind, mipmap)?;
+        self.views.insert((image, kind), view.clone());
         Ok(view)
     }
 
-    fn upload(
-        &self,
-        name: &str,
-        width: u32,
-        height: u32,
-        rgba8: &[u8],
-        srgb: bool,
-        mipmap: &Mipmap,
-    ) -> Result<wgpu::TextureView> {
+    fn upload(&self, image: &Image, kind: Kind, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
+        let &Image { width, height, .. } = image;
         let allowed = self.gpu.limits.max_texture_dimension_2d;
         if width.max(height) > allowed {
             let (needed, allowed) = (
@@ -161,7 +204,7 @@ impl Textures<'_> {
                 format!("{allowed} a side"),
             );
             return Err(Error::Limit {
-                what: format!("the texture {name}"),
+                what: format!("the texture {}", image.name),
                 needed,
                 allowed,
                 by: format!("texture limit of {}", self.gpu.info.name),
@@ -172,36 +215,61 @@ impl Textures<'_> {
             height,
             depth_or_array_layers: 1,
         };
+        let takes = takes(self.gpu);
+        let as_it_is = match image.format {
+            TexelFormat::Rgba8 => true,
+            TexelFormat::Rgba16 => takes.sixteen_bits && kind == Kind::Numbers,
+            _ => takes.blocks,
+        };
+        // A device that does not take the image's format gets its finest level with a byte a channel.
+        let (format, levels) = if as_it_is {
+            let levels = image.levels.iter().map(|l| Cow::Borrowed(l.as_slice()));
+            (image.format, levels.collect())
+        } else {
+            (TexelFormat::Rgba8, vec![image.rgba8()])
+        };
+        let texture_format = texture_format(format, kind != Kind::Numbers);
+        let mip_level_count = size.max_mips(wgpu::TextureDimension::D2);
+        let makes_mipmaps = levels.len() == 1 && mip_level_count > 1;
+        let mut usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+        if makes_mipmaps {
+            usage |= wgpu::TextureUsages::RENDER_ATTACHMENT;
+        }
         self.gpu.catch(|| {
             let texture = self.gpu.device.create_texture(&wgpu::TextureDescriptor {
-                label: Some(name),
+                label: Some(&image.name),
                 size,
-                mip_level_count: size.max_mips(wgpu::TextureDimension::D2),
+                mip_level_count,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
-                format: if srgb {
-                    wgpu::TextureFormat::Rgba8UnormSrgb
-                } else {
-                    wgpu::TextureFormat::Rgba8Unorm
-                },
-                usage: wgpu::TextureUsages::TEXTURE_BINDING
-                    | wgpu::TextureUsages::COPY_DST
-                    | wgpu::TextureUsages::RENDER_ATTACHMENT,
+                format: texture_format,
+                usage,
                 view_formats: &[],
             });
-            let layout = wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(4 * width),
-                rows_per_image: None,
-            };
-            self.gpu
-                .queue
-                .write_texture(texture.as_image_copy(), rgba8, layout, size);
+            for (level, bytes) in levels.iter().enumerate() {
+                let destination = wgpu::TexelCopyTextureInfo {
+                    mip_level: level as u32,
+                    ..texture.as_image_copy()
+                };
+                let extent = size
+                    .mip_level_size(level as u32, wgpu::TextureDimension::D2)
+                    .physical_size(texture_format);
+                let layout = wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(extent.width / format.block_side() * format.block_bytes()),
+                    rows_per_image: None,
+                };
+                self.gpu
+                    .queue
+                    .write_texture(destination, bytes, layout, extent);
+            }
             let mut encoder = self.gpu.encoder("mipmap");
-            mipmap.record(self.gpu, &mut encoder, &texture);
+            if makes_mipmaps {
+                mipmap.record(self.gpu, &mut encoder, &texture, kind == Kind::CutColors);
+            }
             self.gpu.queue.submit([encoder.finish()]);
             texture.create_view(&wgpu::TextureViewDescriptor {
-                label: Some(name),
+                label: Some(&image.name),
                 ..Default::default()
             })
         })
@@ -239,7 +307,7 @@ impl Textures<'_> {
                 } else {
                     0.0
                 },
-                anisotropy_clamp: if smooth { 8 } else { 1 },
+                anisotropy_clamp: if smooth { self.anisotropy } else { 1 },
                 ..Default::default()
             })
         };
@@ -296,7 +364,26 @@ fn gpu_material(material: &Material) -> GpuMaterial {
 }
 
 /// What rays need of materials, as common/shadow_ray.wgsl reads it: a header each, then the alpha of each masked one's texture, once per image.
-fn alpha_table(scene: &Scene) -> Vec<u32> {
+/// Images are halved until all of it fits into `max_bytes`.
+fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
+    let masked = |material: &Material| {
+        let texture = material.base_color_texture?.texture;
+        (material.alpha_mode == AlphaMode::Mask).then_some(scene.textures[texture].image)
+    };
+    let images: HashSet<usize> = scene.materials.iter().filter_map(masked).collect();
+    let headers = 4 * (ALPHA_HEADER * scene.materials.len()) as u64;
+    let bytes = |halvings: u32| {
+        let sizes = images.iter().map(|i| halved(&scene.images[*i], halvings));
+        let texels = sizes.map(|[width, height]| u64::from(width) * u64::from(height) + 3);
+        headers + texels.sum::<u64>()
+    };
+    let halvings = (0..32).find(|h| bytes(*h) <= max_bytes).unwrap_or(0);
+    if halvings > 0 {
+        log::warn!(
+            "shadow rays see masked textures at 1/{} of their size",
+            1 << halvings
+        );
+    }
     let mut table = vec![0; ALPHA_HEADER * scene.materials.len()];
     let mut first_word_of_image = HashMap::new();
     for (index, material) in scene.materials.iter().enumerate() {
@@ -313,16 +400,14 @@ fn alpha_table(scene: &Scene) -> Vec<u32> {
             header[3] = texture_ref.uv_set;
             header[4] = *first_word_of_image.entry(texture.image).or_insert_with(|| {
                 let first = table.len() as u32;
-                let alphas: Vec<u8> = image.rgba8.chunks_exact(4).map(|texel| texel[3]).collect();
-                table.extend(alphas.chunks(4).map(|four| {
+                table.extend(alphas(image, halvings).chunks(4).map(|four| {
                     four.iter()
                         .rev()
                         .fold(0, |word, alpha| word << 8 | u32::from(*alpha))
                 }));
                 first
             });
-            header[5] = image.width;
-            header[6] = image.height;
+            [header[5], header[6]] = halved(image, halvings);
             let wrap = |wrap| match wrap {
                 Wrap::Repeat => 0,
                 Wrap::Mirror => 1,
@@ -340,4 +425,70 @@ fn alpha_table(scene: &Scene) -> Vec<u32> {
         table[ALPHA_HEADER * index..ALPHA_HEADER * (index + 1)].copy_from_slice(&header);
     }
     table
+}
+
+fn halved(image: &Image, halvings: u32) -> [u32; 2] {
+    [image.width, image.height].map(|side| (side >> halvings).max(1))
+}
+
+/// The mean alpha of each box of texels.
+fn alphas(image: &Image, halvings: u32) -> Vec<u8> {
+    let rgba8 = image.rgba8();
+    let [width, height] = halved(image, halvings).map(|side| side as usize);
+    let [wide, high] = [image.width, image.height].map(|side| side as usize);
+    let mut out = Vec::with_capacity(width * height);
+    for y in 0..height {
+        for x in 0..width {
+            let (mut sum, mut count) = (0, 0);
+            for row in y * high / height..(y + 1) * high / height {
+                for column in x * wide / width..(x + 1) * wide / width {
+                    sum += u32::from(rgba8[4 * (row * wide + column) + 3]);
+                    count += 1;
+                }
+            }
+            out.push(((sum + count / 2) / count) as u8);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Texture;
+    use glam::Affine2;
+
+    #[test]
+    fn alpha_is_halved_until_it_fits() {
+        let mut scene = Scene::default();
+        let texels = (0..6 * 4).flat_map(|i| [9, 9, 9, if i % 6 < 2 { 0 } else { 200 }]);
+        scene
+            .images
+            .push(Image::from_rgba8("alpha", 6, 4, texels.collect()));
+        scene.textures.push(Texture {
+            image: 0,
+            sampler: Sampler::default(),
+        });
+        scene.materials.push(Material {
+            alpha_mode: AlphaMode::Mask,
+            base_color_texture: Some(TextureRef {
+                texture: 0,
+                uv_set: 0,
+                texture_from_uv: Affine2::IDENTITY,
+            }),
+            ..Material::default()
+        });
+        let header = 4 * ALPHA_HEADER as u64;
+        for (bytes, size, words) in [
+            (1000, [6, 4], vec![0xc8c8_0000; 1]),
+            (26, [3, 2], vec![0x00c8_c800, 0xc8c8]),
+            (4, [1, 1], vec![133]),
+        ] {
+            let table = alpha_table(&scene, header + bytes);
+            assert_eq!(table[5..7], size);
+            assert_eq!(table[4] as usize, ALPHA_HEADER);
+            assert_eq!(table[ALPHA_HEADER..][..words.len()], words);
+            assert!(table.len() as u64 * 4 <= header + bytes);
+        }
+    }
 }

@@ -5,48 +5,48 @@ use crate::{
     gpu::{Gpu, pass, shader},
 };
 
-/// The pass, one pipeline per format.
+/// The pass.
 #[derive(Debug)]
 pub struct Mipmap {
     linear: wgpu::RenderPipeline,
     srgb: wgpu::RenderPipeline,
+    /// sRGB, with colours weighed by their alpha.
+    cut: wgpu::RenderPipeline,
     layout: wgpu::BindGroupLayout,
-    sampler: wgpu::Sampler,
 }
 
 impl Mipmap {
     /// Compiles it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let module = shader::module(gpu, "render/mipmap.wgsl")?;
-        let fragment = wgpu::ShaderStages::FRAGMENT;
         let layout = pass::layout(
             gpu,
             "mipmap",
-            &[
-                (fragment, pass::Binding::Filtered),
-                (fragment, pass::Binding::Sampler),
-            ],
+            &[(wgpu::ShaderStages::FRAGMENT, pass::Binding::Filtered)],
         );
-        let pipeline = |format| pass::cover_pipeline(gpu, &module, "mipmap", &[&layout], format);
+        let pipeline =
+            |entry, format| pass::cover_pipeline(gpu, &module, entry, &[&layout], format);
         Ok(Self {
-            linear: pipeline(wgpu::TextureFormat::Rgba8Unorm)?,
-            srgb: pipeline(wgpu::TextureFormat::Rgba8UnormSrgb)?,
-            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-                label: Some("mipmap"),
-                mag_filter: wgpu::FilterMode::Linear,
-                min_filter: wgpu::FilterMode::Linear,
-                ..Default::default()
-            }),
+            linear: pipeline("mipmap", wgpu::TextureFormat::Rgba8Unorm)?,
+            srgb: pipeline("mipmap", wgpu::TextureFormat::Rgba8UnormSrgb)?,
+            cut: pipeline("mipmap_cut", wgpu::TextureFormat::Rgba8UnormSrgb)?,
             layout,
         })
     }
 
-    /// Fills every level of `texture` below the first, which holds the image.
-    pub fn record(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture) {
-        let pipeline = if texture.format().is_srgb() {
-            &self.srgb
-        } else {
-            &self.linear
+    /// Fills every level of `texture`, which has a byte a channel, below the first, which holds the image. `cut` weighs sRGB
+    /// colours by their alpha.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        texture: &wgpu::Texture,
+        cut: bool,
+    ) {
+        let pipeline = match (texture.format().is_srgb(), cut) {
+            (false, _) => &self.linear,
+            (true, false) => &self.srgb,
+            (true, true) => &self.cut,
         };
         let level = |level| {
             texture.create_view(&wgpu::TextureViewDescriptor {
@@ -57,10 +57,7 @@ impl Mipmap {
             })
         };
         for coarser in 1..texture.mip_level_count() {
-            let resources = [
-                wgpu::BindingResource::TextureView(&level(coarser - 1)),
-                wgpu::BindingResource::Sampler(&self.sampler),
-            ];
+            let resources = [wgpu::BindingResource::TextureView(&level(coarser - 1))];
             let group = pass::bind_group(gpu, "mipmap", &self.layout, &resources);
             let target = level(coarser);
             let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {

@@ -161,11 +161,17 @@ impl Uploader {
         }
         Sizes::of(scene).check(gpu, config)?;
         let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
-        gpu.catch(|| self.make_buffers(gpu, scene, codes))?
+        gpu.catch(|| self.make_buffers(gpu, scene, codes, config.image.anisotropy))?
     }
 
     /// The buffers of a scene whose sizes have been checked.
-    fn make_buffers(&self, gpu: &Gpu, scene: &Scene, codes: Codes) -> Result<SceneBuffers> {
+    fn make_buffers(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        codes: Codes,
+        anisotropy: u32,
+    ) -> Result<SceneBuffers> {
         let Self {
             layouts,
             deform,
@@ -226,7 +232,7 @@ impl Uploader {
             pass::bind_group(gpu, "deform", &deform.layout(), &resources)
         };
 
-        let materials = Materials::new(gpu, scene, layouts, mipmap)?;
+        let materials = Materials::new(gpu, scene, layouts, mipmap, anisotropy)?;
         let resources = [&positions, &frames, &indices, &vertices, &materials.alpha]
             .map(wgpu::Buffer::as_entire_binding);
         let scene_group = pass::bind_group(gpu, "scene", &layouts.scene, &resources);

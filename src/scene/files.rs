@@ -3,16 +3,58 @@
 use crate::{Error, Result};
 use base64::{Engine as _, alphabet, engine};
 use std::{
+    borrow::Cow,
     cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     fs,
     io::Read as _,
+    ops::{Deref, Range},
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
-/// Bytes that several buffers or images may share.
-pub(super) type Bytes = Arc<Vec<u8>>;
+/// A part of a file, or all of it. Buffers and images share the one copy of what they lie in.
+#[derive(Debug, Clone)]
+pub(super) struct Bytes {
+    whole: Arc<Cow<'static, [u8]>>,
+    /// In range.
+    range: Range<usize>,
+}
+
+impl Bytes {
+    /// Those at `range`, if they are there.
+    pub(super) fn part(&self, range: Range<usize>) -> Option<Self> {
+        self.get(range.clone())?;
+        let start = self.range.start;
+        Some(Self {
+            whole: self.whole.clone(),
+            range: start + range.start..start + range.end,
+        })
+    }
+
+    /// Tells parts from each other without comparing what they hold.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.as_ptr() as usize, self.len())
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.whole[self.range.clone()]
+    }
+}
+
+impl<T: Into<Cow<'static, [u8]>>> From<T> for Bytes {
+    fn from(bytes: T) -> Self {
+        let whole = bytes.into();
+        Self {
+            range: 0..whole.len(),
+            whole: Arc::new(whole),
+        }
+    }
+}
 
 /// Reads `path`, which a person named.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
@@ -93,7 +135,7 @@ impl Folder {
     pub(super) fn uri(&self, uri: &str) -> Result<Bytes, String> {
         if let Some(data) = strip_prefix_ignore_case(uri, "data:") {
             return data_uri(data)
-                .map(Arc::new)
+                .map(Bytes::from)
                 .map_err(|why| format!("the data URI \"{}\" {why}", shorten(uri)));
         }
         if has_scheme(uri) {
@@ -157,7 +199,7 @@ impl Folder {
             return Ok(bytes.clone());
         }
         let bytes = read_file(&found, self.max_bytes)
-            .map(Arc::new)
+            .map(Bytes::from)
             .map_err(|e| match e {
                 Error::Io { source, .. } => format!("{quoted}: {source}"),
                 Error::Scene { what, .. } => format!("{quoted} {what}"),
@@ -265,12 +307,12 @@ mod tests {
             "sub dir/../a.bin",
             "sub%20dir/%2E%2E/a.bin",
         ] {
-            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"abc", "{uri}");
+            assert_eq!(*folder.uri(uri).unwrap(), *b"abc", "{uri}");
         }
         for uri in ["sub%20dir/%C3%BC%20%25.bin", "sub dir/ü %25.bin"] {
-            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"def", "{uri}");
+            assert_eq!(*folder.uri(uri).unwrap(), *b"def", "{uri}");
         }
-        assert_eq!(folder.path("sub dir\\ü %.bin").unwrap().as_slice(), b"def");
+        assert_eq!(*folder.path("sub dir\\ü %.bin").unwrap(), *b"def");
     }
 
     #[test]
@@ -282,7 +324,7 @@ mod tests {
             "DATA:,ab",
             "data:text/plain,a%62",
         ] {
-            assert_eq!(folder.uri(uri).unwrap().as_slice(), b"ab", "{uri}");
+            assert_eq!(*folder.uri(uri).unwrap(), *b"ab", "{uri}");
         }
         assert!(
             folder
@@ -356,10 +398,7 @@ mod tests {
         let (_dir, folder) = folder();
         for path in ["A.BIN", "C:\\work\\A.bin", "/etc/a.bin", "../../a.BIN"] {
             let (bytes, name) = folder.beside(path).unwrap();
-            assert_eq!(
-                (bytes.as_slice(), name.as_deref()),
-                (&b"abc"[..], Some("a.bin"))
-            );
+            assert_eq!((&*bytes, name.as_deref()), (&b"abc"[..], Some("a.bin")));
         }
         assert_eq!(folder.beside("a.bin").unwrap().1, None);
         for path in ["../secret", "/etc/passwd", "sub dir", "x/", ".."] {
@@ -372,7 +411,7 @@ mod tests {
         let folder = Folder::none();
         assert!(folder.uri("a.bin").unwrap_err().contains("no folder"));
         folder.beside("a.bin").unwrap_err();
-        assert_eq!(folder.uri("data:,ab").unwrap().as_slice(), b"ab");
+        assert_eq!(*folder.uri("data:,ab").unwrap(), *b"ab");
     }
 
     #[cfg(unix)]
@@ -386,7 +425,7 @@ mod tests {
         assert!(folder.uri("link").unwrap_err().contains("leads out"));
         assert!(folder.uri("zero").unwrap_err().contains("leads out"));
         folder.uri("loop").unwrap_err();
-        assert_eq!(folder.uri("inside").unwrap().as_slice(), b"abc");
+        assert_eq!(*folder.uri("inside").unwrap(), *b"abc");
         assert!(
             read_file(Path::new("/dev/null"), 10)
                 .unwrap_err()

@@ -13,6 +13,7 @@ mod node;
 use super::{
     ExtensionUse, Scene, Treatment,
     files::{Bytes, Folder, clip},
+    image,
     load::Load,
 };
 use crate::{Error, Result};
@@ -22,7 +23,7 @@ use std::{
     collections::{HashMap, HashSet},
     path::Path,
     rc::Rc,
-    sync::Arc,
+    thread,
 };
 
 /// Beyond this many lines a file's warnings are counted and not kept.
@@ -95,7 +96,7 @@ impl File<'_> {
 }
 
 /// Loads the glTF file `path`, whose bytes are `bytes`.
-pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
+pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
@@ -128,7 +129,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
         });
     }
     load.enter(format!("reading the buffers of {}", path.display()), 0.05)?;
-    file.buffers = buffers(&file, container.bin)?;
+    file.buffers = buffers(&file, container.bin.and_then(|range| bytes.part(range)))?;
     file.views = meshopt::views(&file, load)?;
 
     let mut scene = Scene {
@@ -139,20 +140,26 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let hierarchy = node::hierarchy(&file, load)?;
     let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
-    mesh::meshes(&file, &used, load, &mut scene)?;
-    node::check_instances(&file, &used, &mut scene)?;
-    clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
-    load.enter("decoding images", 0.5)?;
-    material::images(&file, load, &mut scene)?;
+    let images = material::images(&file, &mut scene)?;
+    let mut warnings = Vec::new();
+    // Images are decoded while the geometry is read.
+    scene.images = thread::scope(|threads| {
+        let decoding = image::start(threads, &images, load)?;
+        mesh::meshes(&file, &used, load, &mut scene)?;
+        node::check_instances(&file, &used, &mut scene)?;
+        clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
+        decoding.finish(load, &mut warnings)
+    })?;
+    warnings.iter().for_each(|what| file.warn(what));
     scene.warnings.append(&mut file.warnings.into_inner());
     Ok(scene)
 }
 
 /// Every buffer's bytes, as many as it declares.
-fn buffers(file: &File<'_>, bin: Option<&[u8]>) -> Result<Vec<Option<Bytes>>> {
+fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Result<Vec<Option<Bytes>>> {
     let mut buffers = Vec::with_capacity(file.root.buffers.len());
     for (index, buffer) in file.root.buffers.iter().enumerate() {
-        let bytes = match (&buffer.uri, bin) {
+        let bytes = match (&buffer.uri, &bin) {
             (Some(uri), _) => match file.folder.uri(uri) {
                 Ok(bytes) => Some(bytes),
                 // What takes its place may be sound.
@@ -160,7 +167,7 @@ fn buffers(file: &File<'_>, bin: Option<&[u8]>) -> Result<Vec<Option<Bytes>>> {
                 Err(why) => return Err(file.error(format!("buffer {index}: {why}"))),
             },
             (None, _) if meshopt::is_fallback(buffer) => None,
-            (None, Some(bin)) if index == 0 => Some(Arc::new(bin.to_vec())),
+            (None, Some(bin)) if index == 0 => Some(bin.clone()),
             _ => None,
         };
         if let Some(bytes) = bytes

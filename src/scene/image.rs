@@ -1,127 +1,452 @@
-//! PNG and JPEG to RGBA8, in parallel; what does not decode becomes a placeholder that shows.
+//! Image files to texels or blocks, in parallel; what does not decode becomes a placeholder that shows.
+
+mod blocks;
+mod contain;
+mod dds;
+mod ktx2;
+mod pixels;
+mod shrink;
 
 use super::{
-    Image, Material, TextureRef,
+    Material, Scene, TextureRef,
     files::{Bytes, shorten},
     load::{Load, Progress},
 };
 use crate::Result;
-use ::image::{ImageFormat, ImageReader, Limits};
 use std::{
-    io::Cursor,
+    borrow::Cow,
+    collections::BinaryHeap,
     num::NonZero,
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     thread,
 };
 
-/// Bytes of an image file.
+/// A decoded image, rows from the top.
 #[derive(Debug, Clone)]
-pub(super) struct Encoded {
-    /// Holds the file, perhaps among other things.
-    pub(super) bytes: Bytes,
-    /// Where in `bytes`; in range.
-    pub(super) range: Range<usize>,
+pub struct Image {
+    /// Name or file name, for messages.
+    pub name: String,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// How texels are stored.
+    pub format: TexelFormat,
+    /// The levels, finest first: the first alone, or all down to a single texel; each of [`TexelFormat::level_bytes`] bytes.
+    pub levels: Vec<Vec<u8>>,
 }
 
-impl Encoded {
-    fn slice(&self) -> &[u8] {
-        &self.bytes[self.range.clone()]
+/// How an image stores its texels, all as encoded in the file: whether they are sRGB is up to who uses them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TexelFormat {
+    /// Red, green, blue and alpha in a byte each.
+    Rgba8,
+    /// Red, green, blue and alpha in 16 bits each, in the machine's byte order.
+    Rgba16,
+    /// Blocks of 4 × 4 texels in 8 bytes: colour, and alpha of one bit.
+    Bc1,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha of four bits.
+    Bc2,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha between two ends.
+    Bc3,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour and alpha.
+    Bc7,
+}
+
+impl TexelFormat {
+    /// Texels along the edge of a block; 1 where texels stand alone.
+    pub fn block_side(self) -> u32 {
+        match self {
+            Self::Rgba8 | Self::Rgba16 => 1,
+            _ => 4,
+        }
+    }
+
+    /// Bytes of a block, or of a texel.
+    pub fn block_bytes(self) -> u32 {
+        match self {
+            Self::Rgba8 => 4,
+            Self::Rgba16 | Self::Bc1 => 8,
+            _ => 16,
+        }
+    }
+
+    /// Bytes of a level.
+    pub fn level_bytes(self, [width, height]: [u32; 2]) -> u64 {
+        let blocks = |side: u32| u64::from(side.div_ceil(self.block_side()));
+        blocks(width) * blocks(height) * u64::from(self.block_bytes())
     }
 }
 
-/// An image to decode: its name for messages, and its bytes, or why there are none.
-pub(super) type Source = (String, Result<Encoded, String>);
+/// Levels of an image down to a single texel.
+fn full_levels([width, height]: [u32; 2]) -> usize {
+    (u32::BITS - width.max(height).leading_zeros()) as usize
+}
 
-/// Decodes `sources` in order. One that is missing or broken becomes a placeholder and a line in `warnings`; only a total past
-/// the limit is an error.
+/// Texels along the sides of a level.
+fn level_size([width, height]: [u32; 2], level: usize) -> [u32; 2] {
+    [width, height].map(|side| side.checked_shr(level as u32).unwrap_or(0).max(1))
+}
+
+impl Image {
+    /// An image of one level with a byte a channel, `width * height * 4` in all.
+    pub fn from_rgba8(name: impl Into<String>, width: u32, height: u32, rgba8: Vec<u8>) -> Self {
+        Self {
+            name: name.into(),
+            width,
+            height,
+            format: TexelFormat::Rgba8,
+            levels: vec![rgba8],
+        }
+    }
+
+    /// The finest level with a byte a channel, whatever the format.
+    pub fn rgba8(&self) -> Cow<'_, [u8]> {
+        let finest = self.levels.first().map_or(&[][..], Vec::as_slice);
+        match self.format {
+            TexelFormat::Rgba8 => Cow::Borrowed(finest),
+            TexelFormat::Rgba16 => finest
+                .chunks_exact(2)
+                .map(|c| rounded(u16::from_ne_bytes([c[0], c[1]])))
+                .collect(),
+            _ => Cow::Owned(blocks::rgba8(
+                self.format,
+                [self.width, self.height],
+                finest,
+            )),
+        }
+    }
+
+    fn size(&self) -> [u32; 2] {
+        [self.width, self.height]
+    }
+}
+
+/// The nearest of 256 steps.
+fn rounded(value: u16) -> u8 {
+    ((u32::from(value) + 128) / 257) as u8
+}
+
+/// What the one who shows images takes; by default, a byte a channel and any size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Takes {
+    /// The blocks of [`TexelFormat`], of images whose sides are multiples of four.
+    pub blocks: bool,
+    /// Sixteen bits a channel.
+    pub sixteen_bits: bool,
+    /// Texels along a side.
+    pub max_side: u32,
+}
+
+impl Default for Takes {
+    fn default() -> Self {
+        Self {
+            blocks: false,
+            sixteen_bits: false,
+            max_side: u32::MAX,
+        }
+    }
+}
+
+/// Bytes of an image file, or why there are none.
+pub(super) type Candidate = Result<Bytes, String>;
+
+/// An image to decode.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    /// For messages.
+    pub(super) name: String,
+    /// Its forms: the first that decodes is taken.
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) uses: Uses,
+}
+
+impl Source {
+    /// One whose texels are wanted as such, a byte a channel.
+    pub(super) fn plain(name: String, bytes: Candidate) -> Self {
+        Self {
+            name,
+            candidates: vec![bytes],
+            uses: Uses {
+                texels: true,
+                ..Uses::default()
+            },
+        }
+    }
+}
+
+/// What an image is used for, as far as it matters to its decoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Uses {
+    /// For anything but colours, which are displayed with eight bits anyway.
+    pub(super) numbers: bool,
+    /// For normals.
+    pub(super) normals: bool,
+    /// By the loader itself.
+    texels: bool,
+}
+
+impl Uses {
+    /// Those of another material as well.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            numbers: self.numbers | other.numbers,
+            normals: self.normals | other.normals,
+            texels: self.texels | other.texels,
+        }
+    }
+}
+
+/// What the textures of a scene are used for.
+pub(super) fn uses(scene: &mut Scene) -> Vec<Uses> {
+    let mut uses = vec![Uses::default(); scene.textures.len()];
+    for material in &mut scene.materials {
+        let number = |texture: Option<TextureRef>| texture.map(|t| t.texture);
+        let colors = [material.base_color_texture, material.emissive_texture].map(number);
+        let normal = number(material.normal_texture);
+        for reference in textures_of(material) {
+            let texture = Some(reference.texture);
+            let here = Uses {
+                numbers: !colors.contains(&texture),
+                normals: normal == texture,
+                texels: false,
+            };
+            uses[reference.texture] = uses[reference.texture].and(here);
+        }
+    }
+    uses
+}
+
+/// How an image is to be decoded.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    uses: Uses,
+    /// What may come out.
+    takes: Takes,
+    max_pixels: u64,
+    /// Bytes of its finest level.
+    max_bytes: u64,
+}
+
+impl Request {
+    fn sixteen_bits(&self) -> bool {
+        self.takes.sixteen_bits && self.uses.numbers
+    }
+
+    /// Whether an image of this size with this many levels can go to the GPU in blocks; those of others are decoded.
+    fn blocks(&self, size: [u32; 2], levels: usize) -> bool {
+        self.takes.blocks
+            && size.iter().all(|side| side.is_multiple_of(4))
+            && levels == full_levels(size)
+    }
+}
+
+/// What came of an image, and what there is to say about it.
+type Outcome = (Image, Vec<String>);
+
+/// Images that threads of their own are decoding.
+#[derive(Debug)]
+pub(super) struct Decoding {
+    outcomes: mpsc::Receiver<(usize, Outcome)>,
+    count: usize,
+}
+
+/// Decodes `sources` in order. One that is missing or broken becomes a placeholder and a line in `warnings`.
 pub(super) fn decode_all(
     sources: &[Source],
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Image>> {
-    let mut sizes = Vec::with_capacity(sources.len());
-    for (name, encoded) in sources {
-        let size = encoded
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(|e| size(e, load.limits.max_image_pixels));
-        if let Ok([width, height]) = size {
-            let bytes = u64::from(width) * u64::from(height) * 4;
-            load.take_texture_bytes(bytes, || format!("image {}", shorten(name)))?;
-        }
-        sizes.push(size);
-    }
-    let next = AtomicUsize::new(0);
-    let worker = || worker(sources, &sizes, &next, load.progress());
+    thread::scope(|scope| start(scope, sources, load)?.finish(load, warnings))
+}
+
+/// Begins to decode `sources`. Those past a limit on sizes are scaled down; an error is only a limit that nothing fits.
+pub(super) fn start<'scope, 'load: 'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    sources: &'scope [Source],
+    load: &mut Load<'load>,
+) -> Result<Decoding> {
+    let requests = requests(sources, load)?;
+    let (sender, outcomes) = mpsc::channel();
+    let next = Arc::new(AtomicUsize::new(0));
+    let requests: Arc<[Request]> = requests.into();
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
         .min(sources.len());
-    let mut decoded: Vec<Option<Result<Image, String>>> = vec![None; sources.len()];
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        // A decoder that panicked leaves its images to the placeholder.
-        for (index, image) in workers.into_iter().filter_map(|w| w.join().ok()).flatten() {
-            decoded[index] = Some(image);
-        }
-    });
-    load.progress().check()?;
-    let finish = |(image, (name, _)): (Option<Result<Image, String>>, &Source)| {
-        image
-            .unwrap_or_else(|| Err("could not be decoded".into()))
-            .unwrap_or_else(|why| {
-                warnings.push(format!(
-                    "image {}: {why}; a checker stands in for it",
-                    shorten(name)
-                ));
-                placeholder(name)
-            })
-    };
-    Ok(decoded.into_iter().zip(sources).map(finish).collect())
+    for _ in 0..threads {
+        let (sender, next, requests) = (sender.clone(), next.clone(), requests.clone());
+        let progress = load.progress();
+        scope.spawn(move || work(sources, &requests, &next, progress, &sender));
+    }
+    Ok(Decoding {
+        outcomes,
+        count: sources.len(),
+    })
 }
 
-fn worker(
+fn work(
     sources: &[Source],
-    sizes: &[Result<[u32; 2], String>],
+    requests: &[Request],
     next: &AtomicUsize,
     progress: &Progress,
-) -> Vec<(usize, Result<Image, String>)> {
-    let mut done = Vec::new();
+    sender: &mpsc::Sender<(usize, Outcome)>,
+) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some((name, encoded)) = sources.get(index) else {
-            return done;
+        let (Some(source), Some(request)) = (sources.get(index), requests.get(index)) else {
+            return;
         };
-        if progress
-            .enter(format!("decoding image {} of {}", index + 1, sources.len()))
-            .is_err()
-        {
-            return done;
+        // Where nobody waits for the outcome any more, the load has failed elsewhere.
+        if progress.check().is_err() || sender.send((index, decode(source, request))).is_err() {
+            return;
         }
-        let image = match (encoded, &sizes[index]) {
-            (Ok(encoded), Ok(size)) => decode(name, encoded, *size),
-            (Err(why), _) | (_, Err(why)) => Err(why.clone()),
+    }
+}
+
+impl Decoding {
+    /// Waits for the images.
+    pub(super) fn finish(self, load: &Load<'_>, warnings: &mut Vec<String>) -> Result<Vec<Image>> {
+        let mut decoded = vec![None; self.count];
+        for done in 0..self.count {
+            let share = done as f32 / self.count as f32;
+            load.enter(
+                format!("decoding image {} of {}", done + 1, self.count),
+                0.5 + 0.5 * share,
+            )?;
+            let Ok((index, outcome)) = self.outcomes.recv() else {
+                break;
+            };
+            decoded[index] = Some(outcome);
+        }
+        load.progress().check()?;
+        let mut images = Vec::with_capacity(self.count);
+        // Every index has come in once: the threads stop early only where the load is cancelled.
+        for (image, notes) in decoded.into_iter().flatten() {
+            warnings.extend(notes);
+            images.push(image);
+        }
+        Ok(images)
+    }
+}
+
+/// How each image is decoded, so that all together stay within what textures may take.
+fn requests(sources: &[Source], load: &mut Load<'_>) -> Result<Vec<Request>> {
+    let max_pixels = load.limits.max_image_pixels;
+    let mut sizes = Vec::with_capacity(sources.len());
+    for source in sources {
+        load.progress().check()?;
+        let probes = source.candidates.iter().flatten();
+        let probe = |bytes: &Bytes| probe(bytes, max_pixels).ok();
+        sizes.push(probes.filter_map(probe).max().unwrap_or(0));
+    }
+    let mut total = sizes.iter().copied().fold(0, u64::saturating_add);
+    let allowed = load.texture_bytes_left();
+    let mut largest: BinaryHeap<(u64, usize)> = sizes.iter().copied().zip(0..).collect();
+    let mut max_bytes = vec![u64::MAX; sources.len()];
+    while total > allowed {
+        let Some((bytes, index)) = largest.pop().filter(|(bytes, _)| *bytes >= 64) else {
+            load.take_texture_bytes(total, || "all images".into())?;
+            break;
         };
-        done.push((index, image));
+        total -= bytes - bytes / 4;
+        max_bytes[index] = bytes / 4;
+        largest.push((bytes / 4, index));
+    }
+    load.take_texture_bytes(total, || "all images".into())?;
+    let request = |(source, max_bytes): (&Source, u64)| Request {
+        uses: source.uses,
+        takes: if source.uses.texels {
+            Takes {
+                max_side: load.takes.max_side,
+                ..Takes::default()
+            }
+        } else {
+            load.takes
+        },
+        max_pixels,
+        max_bytes,
+    };
+    Ok(sources.iter().zip(max_bytes).map(request).collect())
+}
+
+/// Decodes the first candidate that can be.
+fn decode(source: &Source, request: &Request) -> Outcome {
+    let name = shorten(&source.name);
+    let mut notes = Vec::new();
+    let mut failures = Vec::new();
+    for candidate in &source.candidates {
+        let decoded = candidate
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|bytes| decode_bytes(bytes, request, &mut notes));
+        match decoded {
+            Ok(mut image) => {
+                let lead = format!("image {name}: ");
+                for why in failures {
+                    notes.push(format!("{why}; another form of it is taken"));
+                }
+                shrink::to_fit(&mut image, request, &mut notes);
+                shrink::complete(&mut image);
+                image.name.clone_from(&source.name);
+                return (image, notes.iter().map(|n| format!("{lead}{n}")).collect());
+            }
+            Err(why) => failures.push(why),
+        }
+    }
+    let why = failures.join("; ");
+    let note = format!("image {name}: {why}; a checker stands in for it");
+    (placeholder(&source.name), vec![note])
+}
+
+/// Decodes a file of any format; its content says which.
+fn decode_bytes(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Result<Image, String> {
+    probe(bytes, request.max_pixels)?;
+    contain::panics(|| match Kind::of(bytes)? {
+        Kind::Pixels(format) => pixels::decode(bytes, format, request),
+        Kind::Ktx2 => ktx2::decode(bytes, request, notes),
+        Kind::Dds => dds::decode(bytes, request, notes),
+    })
+    .unwrap_or_else(|| Err("is broken in a way that its decoder did not expect".into()))
+}
+
+/// The format of an image file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pixels(::image::ImageFormat),
+    Ktx2,
+    Dds,
+}
+
+impl Kind {
+    fn of(bytes: &[u8]) -> Result<Self, String> {
+        use ::image::ImageFormat::{Jpeg, Png, WebP};
+        if bytes.starts_with(b"\xabKTX 20\xbb\r\n\x1a\n") {
+            return Ok(Self::Ktx2);
+        }
+        if bytes.starts_with(b"DDS ") {
+            return Ok(Self::Dds);
+        }
+        match ::image::guess_format(bytes) {
+            Ok(format @ (Png | Jpeg | WebP)) => Ok(Self::Pixels(format)),
+            _ if bytes.is_empty() => Err("is empty".into()),
+            _ => Err("is none of PNG, JPEG, WebP, KTX2 and DDS".into()),
+        }
     }
 }
 
-fn reader(encoded: &Encoded) -> Result<ImageReader<Cursor<&[u8]>>, String> {
-    let bytes = encoded.slice();
-    let reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|e| e.to_string())?;
-    match reader.format() {
-        Some(ImageFormat::Png | ImageFormat::Jpeg) => Ok(reader),
-        _ => Err("is neither PNG nor JPEG".into()),
-    }
-}
-
-/// Width and height, before anything is allocated for them.
-fn size(encoded: &Encoded, max_pixels: u64) -> Result<[u32; 2], String> {
-    let (width, height) = reader(encoded)?
-        .into_dimensions()
-        .map_err(|e| one_line(&e))?;
+/// The bytes that the finest level takes at most, once the size is known to be allowed; nothing is allocated for it before.
+fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
+    let probed = contain::panics(|| match Kind::of(bytes)? {
+        Kind::Pixels(format) => pixels::probe(bytes, format),
+        Kind::Ktx2 => ktx2::probe(bytes),
+        Kind::Dds => dds::probe(bytes),
+    });
+    let ([width, height], format) =
+        probed.unwrap_or_else(|| Err("has a header that its decoder did not expect".into()))?;
     let pixels = u64::from(width) * u64::from(height);
     if pixels == 0 {
         return Err("holds no pixels".into());
@@ -131,33 +456,22 @@ fn size(encoded: &Encoded, max_pixels: u64) -> Result<[u32; 2], String> {
             "{width}×{height} pixels are more than load.max_image_pixels allows ({max_pixels})"
         ));
     }
-    Ok([width, height])
+    Ok(format.level_bytes([width, height]))
 }
 
-fn decode(name: &str, encoded: &Encoded, [width, height]: [u32; 2]) -> Result<Image, String> {
-    let mut reader = reader(encoded)?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(width);
-    limits.max_image_height = Some(height);
-    // Sixteen bits a channel, twice over for what the decoder keeps beside the result, and room for its tables.
-    limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
-    reader.limits(limits);
-    let rgba8 = reader.decode().map_err(|e| one_line(&e))?.into_rgba8();
-    let (width, height) = rgba8.dimensions();
-    Ok(Image {
-        name: name.to_owned(),
-        width,
-        height,
-        rgba8: rgba8.into_raw(),
-    })
+/// Messages of decoders come in several lines and with addresses of none.
+fn one_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn one_line(error: &::image::ImageError) -> String {
-    error
-        .to_string()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+/// Blue from red and green, of normals whose file leaves it out.
+fn fill_blue(rgba8: &mut [u8]) {
+    for texel in rgba8.chunks_exact_mut(4) {
+        let [x, y] = [texel[0], texel[1]].map(|c| f32::from(c) / 127.5 - 1.0);
+        let z = (1.0 - x * x - y * y).max(0.0).sqrt();
+        texel[2] = ((z + 1.0) * 127.5).round() as u8;
+    }
 }
 
 /// Magenta and black squares: seen at once, and never what a file meant.
@@ -170,12 +484,7 @@ fn placeholder(name: &str) -> Image {
             [0, 0, 0, 255]
         }
     };
-    Image {
-        name: name.to_owned(),
-        width: SIDE,
-        height: SIDE,
-        rgba8: (0..SIDE * SIDE).flat_map(texel).collect(),
-    }
+    Image::from_rgba8(name, SIDE, SIDE, (0..SIDE * SIDE).flat_map(texel).collect())
 }
 
 /// Every texture that a material uses.

@@ -2,8 +2,10 @@
 
 use super::{
     PropertyOf, Scene, Treatment,
-    files::{self, Folder},
-    gltf, image, obj,
+    files::{self, Bytes, Folder},
+    gltf,
+    image::{self, Takes},
+    obj,
 };
 use crate::{Error, Result, config};
 use std::{
@@ -68,6 +70,8 @@ impl Progress {
 pub(super) struct Load<'a> {
     /// What the files may cost.
     pub(super) limits: &'a config::Load,
+    /// The images that can be shown.
+    pub(super) takes: Takes,
     progress: &'a Progress,
     /// The file being read, and how many there are.
     file: (usize, usize),
@@ -84,9 +88,10 @@ pub(super) struct Load<'a> {
 }
 
 impl<'a> Load<'a> {
-    fn new(limits: &'a config::Load, progress: &'a Progress, files: usize) -> Self {
+    fn new(limits: &'a config::Load, takes: Takes, progress: &'a Progress, files: usize) -> Self {
         Self {
             limits,
+            takes,
             progress,
             file: (0, files),
             on_disk: true,
@@ -247,6 +252,12 @@ impl<'a> Load<'a> {
         )
     }
 
+    /// Bytes that further images may take.
+    pub(super) fn texture_bytes_left(&self) -> u64 {
+        let allowed = self.limits.max_texture_bytes;
+        allowed.saturating_sub(self.texture_bytes)
+    }
+
     /// Takes bytes of decoded images from what the limits allow.
     pub(super) fn take_texture_bytes(
         &mut self,
@@ -329,7 +340,7 @@ impl Format {
 /// The scene that is shown when no file is given.
 const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 
-/// Loads `files` into one scene, or the built-in scene if there are none.
+/// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
 ///
 /// # Errors
 ///
@@ -337,16 +348,30 @@ const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 /// [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after [`Progress::cancel`]. What can be left
 /// out or replaced without harm (a texture, an unknown extension) is a line in [`Scene::warnings`] instead.
 pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
-    let mut load = Load::new(limits, progress, files.len());
+    load_for(files, limits, Takes::default(), progress)
+}
+
+/// Like [`load`], with images as the one who shows them takes them.
+///
+/// # Errors
+///
+/// As for [`load`].
+pub fn load_for(
+    files: &[PathBuf],
+    limits: &config::Load,
+    takes: Takes,
+    progress: &Progress,
+) -> Result<Scene> {
+    let mut load = Load::new(limits, takes, progress, files.len());
     let mut scene = Scene::default();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
         load.enter(format!("reading {}", path.display()), 0.0)?;
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        append(&mut scene, parse(path, &bytes, &mut load)?);
+        append(&mut scene, parse(path, bytes.into(), &mut load)?);
     }
     if files.is_empty() {
-        scene = parse(Path::new("builtin.glb"), BUILT_IN, &mut load)?;
+        scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;
@@ -365,16 +390,16 @@ pub fn load_bytes(
     limits: &config::Load,
     progress: &Progress,
 ) -> Result<Scene> {
-    let mut load = Load::new(limits, progress, 1);
+    let mut load = Load::new(limits, Takes::default(), progress, 1);
     load.on_disk = false;
-    parse(Path::new(name), bytes, &mut load)
+    parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
 /// The scene that one file holds.
-fn parse(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
-    let mut scene = match Format::of(path, bytes) {
-        Some(Format::Gltf) => gltf::load(path, bytes, load)?,
-        Some(Format::Obj) => obj::load(path, bytes, load)?,
+fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
+    let mut scene = match Format::of(path, &bytes) {
+        Some(Format::Gltf) => gltf::load(path, &bytes, load)?,
+        Some(Format::Obj) => obj::load(path, &bytes, load)?,
         None => {
             return Err(Error::scene(
                 path,

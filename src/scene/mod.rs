@@ -15,7 +15,8 @@ mod obj;
 mod surface;
 
 pub use animation::Pose;
-pub use load::{Progress, load, load_bytes};
+pub use image::{Image, Takes, TexelFormat};
+pub use load::{Progress, load, load_bytes, load_for};
 
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
 use std::f32::consts::FRAC_PI_2;
@@ -351,19 +352,6 @@ pub enum Wrap {
     Mirror,
     /// Keep the edge.
     Clamp,
-}
-
-/// A decoded image, rows from the top.
-#[derive(Debug, Clone)]
-pub struct Image {
-    /// Name or file name, for messages.
-    pub name: String,
-    /// Texels in a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// Four bytes a texel: red, green, blue, alpha, as encoded in the file.
-    pub rgba8: Vec<u8>,
 }
 
 /// A light of KHR_lights_punctual, shining along its node's −Z.

@@ -7,7 +7,7 @@ mod polygon;
 use super::{
     Image, Material, Mesh, Node, Primitive, Scene, Texture, Transform,
     files::{Bytes, Folder, clip, shorten},
-    image::{self, Encoded, Source},
+    image::{self, Source},
     load::Load,
     surface,
 };
@@ -16,6 +16,7 @@ use glam::{Quat, Vec2, Vec3};
 use mtl::Map;
 use parse::{Corner, Model};
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     path::Path,
     rc::Rc,
@@ -357,12 +358,8 @@ impl Images<'_> {
                 Ok,
             ),
         };
-        let encoded = bytes.map(|bytes| Encoded {
-            range: 0..bytes.len(),
-            bytes,
-        });
         self.places.insert(key, self.sources.len());
-        self.sources.push((shorten(&map.path), encoded));
+        self.sources.push(Source::plain(shorten(&map.path), bytes));
     }
 
     fn place(&self, base: &str, map: &Map) -> usize {
@@ -404,7 +401,7 @@ fn build(
     if let Some(map) = &from.normal_map {
         let image = images.place(base, map);
         let grey = scene.images[image]
-            .rgba8
+            .rgba8()
             .chunks_exact(4)
             .all(|t| t[0] == t[1] && t[1] == t[2]);
         if grey {
@@ -422,14 +419,17 @@ fn build(
         let mut image = images.place(base, map);
         if !packed {
             let channel = |map: &Option<Map>, value: f32| match map {
-                Some(map) => Grey::Image(&scene.images[images.place(base, map)]),
+                Some(map) => {
+                    let image = &scene.images[images.place(base, map)];
+                    Grey::Image(image, image.rgba8())
+                }
                 None => Grey::Value((value * 255.0).round() as u8),
             };
             let joined = roughness_metallic(
                 &channel(roughness, from.roughness()),
                 &channel(metallic, from.metallic()),
             );
-            load.take_texture_bytes(joined.rgba8.len() as u64, || {
+            load.take_texture_bytes(joined.rgba8().len() as u64, || {
                 format!("image {}", joined.name)
             })?;
             image = scene.images.len();
@@ -448,7 +448,7 @@ fn build(
                 color.map(|c| &scene.images[c]),
                 &scene.images[images.place(base, alpha)],
             );
-            load.take_texture_bytes(masked.rgba8.len() as u64, || {
+            load.take_texture_bytes(masked.rgba8().len() as u64, || {
                 format!("image {}", masked.name)
             })?;
             scene.images.push(masked);
@@ -463,7 +463,9 @@ fn build(
 
 /// `color`, or white, with the alpha of a `map_d`: its alpha channel if it has one, else its brightness.
 fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
-    let has_alpha = alpha.rgba8.chunks_exact(4).any(|t| t[3] < 255);
+    let alphas = alpha.rgba8();
+    let colors = color.map(Image::rgba8);
+    let has_alpha = alphas.chunks_exact(4).any(|t| t[3] < 255);
     let size = color.unwrap_or(alpha);
     let (width, height) = (size.width as usize, size.height as usize);
     let mut rgba8 = Vec::with_capacity(width * height * 4);
@@ -473,26 +475,21 @@ fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
                 x * alpha.width as usize / width,
                 y * alpha.height as usize / height,
             ];
-            let a = &alpha.rgba8[(ay * alpha.width as usize + ax) * 4..][..4];
-            let rgb = color.map_or([255; 3], |c| {
-                let t = &c.rgba8[(y * width + x) * 4..];
+            let a = &alphas[(ay * alpha.width as usize + ax) * 4..][..4];
+            let rgb = colors.as_ref().map_or([255; 3], |c| {
+                let t = &c[(y * width + x) * 4..];
                 [t[0], t[1], t[2]]
             });
             rgba8.extend(rgb);
             rgba8.push(if has_alpha { a[3] } else { a[0] });
         }
     }
-    Image {
-        name: size.name.clone(),
-        width: size.width,
-        height: size.height,
-        rgba8,
-    }
+    Image::from_rgba8(&size.name, size.width, size.height, rgba8)
 }
 
 /// A grey image, or one value everywhere.
 enum Grey<'a> {
-    Image(&'a Image),
+    Image(&'a Image, Cow<'a, [u8]>),
     Value(u8),
 }
 
@@ -501,12 +498,12 @@ impl Grey<'_> {
     fn at(&self, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> u8 {
         match self {
             Self::Value(value) => *value,
-            Self::Image(image) => {
+            Self::Image(image, rgba8) => {
                 let scaled = |at: u32, from: u32, to: u32| {
                     (u64::from(at) * u64::from(to) / u64::from(from)) as usize
                 };
                 let row = scaled(y, height, image.height) * image.width as usize;
-                image.rgba8[(row + scaled(x, width, image.width)) * 4]
+                rgba8[(row + scaled(x, width, image.width)) * 4]
             }
         }
     }
@@ -515,7 +512,7 @@ impl Grey<'_> {
 /// Roughness in green and metalness in blue, as glTF has them.
 fn roughness_metallic(roughness: &Grey<'_>, metallic: &Grey<'_>) -> Image {
     let images = [roughness, metallic].map(|grey| match grey {
-        Grey::Image(image) => Some(*image),
+        Grey::Image(image, _) => Some(*image),
         Grey::Value(_) => None,
     });
     let sizes = || images.iter().flatten();
@@ -527,14 +524,10 @@ fn roughness_metallic(roughness: &Grey<'_>, metallic: &Grey<'_>) -> Image {
         let [green, blue] = [roughness, metallic].map(|grey| grey.at(at, [width, height]));
         [255, green, blue, 255]
     };
-    Image {
-        name: name.unwrap_or_default(),
-        width,
-        height,
-        rgba8: (0..u64::from(width) * u64::from(height))
-            .flat_map(texel)
-            .collect(),
-    }
+    let rgba8 = (0..u64::from(width) * u64::from(height))
+        .flat_map(texel)
+        .collect();
+    Image::from_rgba8(name.unwrap_or_default(), width, height, rgba8)
 }
 
 /// A colour as displayed to a linear one (IEC 61966-2-1).

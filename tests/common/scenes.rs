@@ -155,12 +155,8 @@ pub(crate) fn add_cutout(scene: &mut Scene) {
         };
         [255, 255, 255, alpha]
     });
-    scene.images.push(Image {
-        name: "circle".into(),
-        width: SIZE,
-        height: SIZE,
-        rgba8: rgba8.collect(),
-    });
+    let image = Image::from_rgba8("circle", SIZE, SIZE, rgba8.collect());
+    scene.images.push(image);
     let sampler = Sampler {
         wrap_u: Wrap::Clamp,
         wrap_v: Wrap::Clamp,

@@ -6,6 +6,7 @@ use crate::scene::{
     files::{clip, shorten},
 };
 use ::gltf::json::{Root, Value, deserialize};
+use std::ops::Range;
 
 /// Every extension that canopy knows, with how it is treated and what that means for the picture.
 const KNOWN: &[(&str, Treatment, &str)] = &[
@@ -189,8 +190,8 @@ pub(super) struct Parsed {
 pub(super) struct Container<'a> {
     /// UTF-8 JSON, as yet unchecked.
     pub(super) json: &'a [u8],
-    /// The binary chunk of a GLB.
-    pub(super) bin: Option<&'a [u8]>,
+    /// Where the binary chunk of a GLB lies.
+    pub(super) bin: Option<Range<usize>>,
 }
 
 /// Splits a GLB into its chunks (glTF 2.0, 4.4); anything else is JSON as a whole.
@@ -242,7 +243,10 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
             // Some exporters pad it with zeros, where blanks belong.
             (0, b"JSON") => json = Some(without_zeros(data)),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
-            (1, b"BIN\0") => bin = Some(data),
+            (1, b"BIN\0") => {
+                let start = whole.len() - rest.len() + 8;
+                bin = Some(start..start + data.len());
+            }
             (_, b"JSON" | b"BIN\0") => {
                 return Err(format!(
                     "has a second JSON or a misplaced BIN as GLB chunk {chunk}"

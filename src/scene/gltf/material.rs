@@ -6,13 +6,12 @@ use crate::{
     scene::{
         AlphaMode, Material, Sampler, Scene, Texture, TextureRef, TextureSlot, UvTransform, Wrap,
         animation::BRIGHTEST_EMISSION as BRIGHTEST,
-        files::shorten,
-        image::{self, Encoded, Source},
-        load::Load,
+        files::{Bytes, shorten},
+        image::{self, Candidate, Source, Uses},
     },
 };
 use ::gltf::json::{
-    deserialize,
+    Image, deserialize,
     extensions::texture::TextureTransform,
     material::AlphaMode as JsonAlphaMode,
     texture::{Info, MagFilter, MinFilter, WrappingMode},
@@ -20,9 +19,9 @@ use ::gltf::json::{
 };
 use glam::{Vec2, Vec3, Vec4};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
-/// Reads the materials and the textures that they use. Until [`images`] has run, textures refer to images by the file's numbers.
+/// Reads the materials and the textures that they use. Until [`images`] has run, textures refer to the file's instead of an image.
 pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     let mut textures = Textures {
         file,
@@ -168,7 +167,7 @@ impl Textures<'_> {
                     sampler(self.file, s.value(), texture)
                 })?;
                 self.textures.push(Texture {
-                    image: json.source.value(),
+                    image: texture,
                     sampler,
                 });
                 self.places.insert(texture, self.textures.len() - 1);
@@ -255,56 +254,104 @@ fn sampler(file: &File<'_>, index: usize, texture: usize) -> Result<Sampler> {
     })
 }
 
-/// Decodes the images of the scene's textures, and turns the textures' file numbers into the scene's.
-pub(super) fn images(file: &File<'_>, load: &mut Load<'_>, scene: &mut Scene) -> Result<()> {
-    let mut places: HashMap<usize, usize> = HashMap::new();
+/// Extensions that give a texture its image in another format, the smallest on the GPU first.
+const IMAGE_EXTENSIONS: [&str; 3] = ["KHR_texture_basisu", "MSFT_texture_dds", "EXT_texture_webp"];
+
+/// The images of the scene's textures, to be decoded; turns the textures' file numbers into their places.
+pub(super) fn images(file: &File<'_>, scene: &mut Scene) -> Result<Vec<Source>> {
+    let uses = image::uses(scene);
+    let mut read = HashMap::new();
+    // Images of the same bytes are one.
+    let mut places: HashMap<Vec<_>, usize> = HashMap::new();
     let mut sources: Vec<Source> = Vec::new();
-    for texture in &mut scene.textures {
-        let number = texture.image;
-        texture.image = match places.get(&number) {
-            Some(&place) => place,
+    for (texture, uses) in scene.textures.iter_mut().zip(uses) {
+        let source = source(file, texture.image, uses, &mut read)?;
+        let place = |c: &Candidate| c.as_ref().map(Bytes::place).map_err(Clone::clone);
+        let key: Vec<_> = source.candidates.iter().map(place).collect();
+        texture.image = match places.get(&key) {
+            Some(&place) => {
+                sources[place].uses = sources[place].uses.and(uses);
+                place
+            }
             None => {
-                sources.push(source(file, number)?);
-                places.insert(number, sources.len() - 1);
+                sources.push(source);
+                places.insert(key, sources.len() - 1);
                 sources.len() - 1
             }
         };
     }
-    let mut warnings = Vec::new();
-    scene.images = image::decode_all(&sources, load, &mut warnings)?;
-    warnings.iter().for_each(|what| file.warn(what));
-    Ok(())
+    Ok(sources)
+}
+
+/// The image of a texture, in each form that the file has of it.
+fn source(
+    file: &File<'_>,
+    texture: usize,
+    uses: Uses,
+    read: &mut HashMap<usize, Candidate>,
+) -> Result<Source> {
+    let json = &file.root.textures[texture];
+    let extensions = json.extensions.as_ref().map(|e| &e.others);
+    let mut names = Vec::new();
+    let mut candidates = Vec::new();
+    let mut bytes = |image: &Image, number: usize| -> Result<Candidate> {
+        Ok(match read.entry(number) {
+            Entry::Occupied(entry) => entry.get().clone(),
+            Entry::Vacant(entry) => entry.insert(bytes(file, image, number)?).clone(),
+        })
+    };
+    for extension in IMAGE_EXTENSIONS {
+        let Some(extended) = extensions.and_then(|e| e.get(extension)) else {
+            continue;
+        };
+        let number = extended.get("source").and_then(Value::as_u64);
+        let image = number.and_then(|n| file.root.images.get(usize::try_from(n).ok()?));
+        candidates.push(match (number, image) {
+            (Some(number), Some(image)) => {
+                names.push(name(image, number as usize));
+                bytes(image, number as usize)?
+            }
+            _ => Err(format!("{extension} refers to no image of the file")),
+        });
+    }
+    // gltf-json's way of saying that a texture has no source.
+    if json.source.value() != u32::MAX as usize {
+        let number = json.source.value();
+        let image = file.get(&file.root.images, "image", number, || "a texture".into())?;
+        names.push(name(image, number));
+        candidates.push(bytes(image, number)?);
+    }
+    if candidates.is_empty() {
+        let others: Vec<_> = extensions.into_iter().flat_map(Map::keys).collect();
+        candidates.push(Err(match others.first() {
+            Some(other) => format!(
+                "a texture has its image in {} only, which canopy does not read",
+                shorten(other)
+            ),
+            None => "a texture has no image".into(),
+        }));
+    }
+    Ok(Source {
+        name: names.into_iter().next().unwrap_or_default(),
+        candidates,
+        uses,
+    })
+}
+
+fn name(image: &Image, number: usize) -> String {
+    let uri = image.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
+    let name = image.name.as_deref().or(uri);
+    name.map_or_else(|| number.to_string(), shorten)
 }
 
 /// The bytes of an image. A reference past the end is an error; bytes that cannot be had are the image's own misfortune.
-fn source(file: &File<'_>, index: usize) -> Result<Source> {
-    // gltf-json's way of saying that a texture has no source, as with formats that an extension adds.
-    if index == u32::MAX as usize {
-        return Ok((
-            String::new(),
-            Err("a texture has no image that canopy reads".into()),
-        ));
-    }
-    let json = file.get(&file.root.images, "image", index, || "a texture".into())?;
-    let uri = json.uri.as_deref().filter(|uri| !uri.starts_with("data:"));
-    let name = json
-        .name
-        .as_deref()
-        .or(uri)
-        .map_or_else(|| index.to_string(), shorten);
-    let encoded = match (&json.uri, json.buffer_view) {
-        (Some(uri), _) => file.folder.uri(uri).map(|bytes| Encoded {
-            range: 0..bytes.len(),
-            bytes,
-        }),
+fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
+    Ok(match (&image.uri, image.buffer_view) {
+        (Some(uri), _) => file.folder.uri(uri),
         (None, Some(view)) => {
-            let (bytes, range) = view_range(file, view, || format!("image {index}"))?;
-            Ok(Encoded {
-                bytes: bytes.clone(),
-                range,
-            })
+            let (bytes, range) = view_range(file, view, || format!("image {number}"))?;
+            bytes.part(range).ok_or_else(|| "has no bytes".into())
         }
         (None, None) => Err("has neither a uri nor a buffer view".into()),
-    };
-    Ok((name, encoded))
+    })
 }

@@ -10,7 +10,6 @@ use ::gltf::json::buffer::View as JsonView;
 use meshopt::ffi;
 use serde::Deserialize;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Both names; the second is what the first grew out of.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
@@ -182,7 +181,7 @@ impl<'a> Stream<'a> {
                 bytemuck::pod_collect_to_vec(&indices.map_err(broken)?)
             }
         };
-        Ok(Arc::new(bytes))
+        Ok(Bytes::from(bytes))
     }
 
     /// The elements of a stream of attributes, before its filter.

@@ -1,0 +1,100 @@
+//! Blocks to texels, where the one who shows them takes no blocks, and for those who look at texels.
+
+use super::{Image, Request, TexelFormat, fill_blue, level_size};
+use ::dds::{ColorFormat, DecodeOptions, Format, ImageViewMut, Size};
+
+/// The texels of a level of `format`; those that are missing are zero.
+pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8> {
+    let format = match format {
+        TexelFormat::Rgba8 | TexelFormat::Rgba16 => Format::R8G8B8A8_UNORM,
+        TexelFormat::Bc1 => Format::BC1_UNORM,
+        TexelFormat::Bc2 => Format::BC2_UNORM,
+        TexelFormat::Bc3 => Format::BC3_UNORM,
+        TexelFormat::Bc7 => Format::BC7_UNORM,
+    };
+    // A level whose bytes were counted when the image was made decodes: every block is valid in these formats.
+    surface(format, size, level, ColorFormat::RGBA_U8).unwrap_or_default()
+}
+
+/// Decodes one surface to `color`, which has four channels.
+pub(super) fn surface(
+    format: Format,
+    [width, height]: [u32; 2],
+    mut bytes: &[u8],
+    color: ColorFormat,
+) -> Result<Vec<u8>, String> {
+    let mut texels =
+        vec![0; width as usize * height as usize * usize::from(color.bytes_per_pixel())];
+    let view = ImageViewMut::new(&mut texels, Size::new(width, height), color);
+    let view = view.ok_or("has a size that its decoder does not take")?;
+    ::dds::decode(&mut bytes, view, format, &DecodeOptions::default())
+        .map_err(|e| super::one_line(&e))?;
+    Ok(texels)
+}
+
+/// An image of stored levels of blocks: as it is if that is taken, else decoded.
+pub(super) fn image(
+    format: TexelFormat,
+    size: [u32; 2],
+    levels: Vec<Vec<u8>>,
+    request: &Request,
+) -> Image {
+    let [width, height] = size;
+    let stored = Image {
+        name: String::new(),
+        width,
+        height,
+        format,
+        levels,
+    };
+    if request.blocks(size, stored.levels.len()) {
+        stored
+    } else {
+        texels(&stored)
+    }
+}
+
+/// The same image with a byte a channel in every level.
+pub(super) fn texels(image: &Image) -> Image {
+    let levels = image.levels.iter().enumerate();
+    let decode = |(level, bytes): (usize, &Vec<u8>)| {
+        rgba8(image.format, level_size(image.size(), level), bytes)
+    };
+    Image {
+        name: image.name.clone(),
+        format: TexelFormat::Rgba8,
+        levels: levels.map(decode).collect(),
+        ..*image
+    }
+}
+
+/// An image of levels in a format that is decoded always; `two_channels` has no blue of its own.
+pub(super) fn decoded(
+    format: Format,
+    [width, height]: [u32; 2],
+    levels: &[&[u8]],
+    two_channels: bool,
+    request: &Request,
+) -> Result<Image, String> {
+    let sixteen = request.sixteen_bits() && format.precision() != ::dds::Precision::U8;
+    let (texel, color) = if sixteen {
+        (TexelFormat::Rgba16, ColorFormat::RGBA_U16)
+    } else {
+        (TexelFormat::Rgba8, ColorFormat::RGBA_U8)
+    };
+    let decode = |(level, bytes): (usize, &&[u8])| {
+        let mut texels = surface(format, level_size([width, height], level), bytes, color)?;
+        if two_channels && request.uses.normals && !sixteen {
+            fill_blue(&mut texels);
+        }
+        Ok(texels)
+    };
+    let levels: Result<Vec<_>, String> = levels.iter().enumerate().map(decode).collect();
+    Ok(Image {
+        name: String::new(),
+        width,
+        height,
+        format: texel,
+        levels: levels?,
+    })
+}

@@ -1,0 +1,56 @@
+//! PNG, JPEG and WebP. Gamma and colour profiles in them are ignored, as glTF 2.0 says (3.8.2).
+
+use super::{Image, Request, TexelFormat, one_line};
+use ::image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use std::io::Cursor;
+
+fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.no_limits();
+    reader
+}
+
+/// Width and height, and the format that holds all of it.
+pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], TexelFormat), String> {
+    let decoder = reader(bytes, format)
+        .into_decoder()
+        .map_err(|e| one_line(&e))?;
+    let (width, height) = decoder.dimensions();
+    let texel = match decoder.color_type() {
+        ColorType::L16 | ColorType::La16 | ColorType::Rgb16 | ColorType::Rgba16 => {
+            TexelFormat::Rgba16
+        }
+        _ => TexelFormat::Rgba8,
+    };
+    Ok(([width, height], texel))
+}
+
+/// The image of a file whose size is allowed.
+pub(super) fn decode(
+    bytes: &[u8],
+    format: ImageFormat,
+    request: &Request,
+) -> Result<Image, String> {
+    let ([width, height], texel) = probe(bytes, format)?;
+    let mut reader = reader(bytes, format);
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(width);
+    limits.max_image_height = Some(height);
+    // Sixteen bits a channel, twice over for what the decoder keeps beside the result, and room for its tables.
+    limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
+    reader.limits(limits);
+    let decoded = reader.decode().map_err(|e| one_line(&e))?;
+    if texel == TexelFormat::Rgba16 && request.sixteen_bits() {
+        let texels = decoded.into_rgba16();
+        return Ok(Image {
+            name: String::new(),
+            width,
+            height,
+            format: TexelFormat::Rgba16,
+            levels: vec![texels.iter().flat_map(|c| c.to_ne_bytes()).collect()],
+        });
+    }
+    // Sixteen bits are rounded to the nearest of eight.
+    let texels = DynamicImage::into_rgba8(decoded);
+    Ok(Image::from_rgba8("", width, height, texels.into_raw()))
+}

@@ -1,0 +1,140 @@
+//! Images that are larger than what is taken, by halves.
+
+use super::{Image, Request, TexelFormat, blocks, full_levels, level_size};
+
+/// Halves `image` until it is as small as `request` wants it, and says so in `notes`.
+pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
+    let before = image.size();
+    let max_side = request.takes.max_side;
+    let too_wide = before.iter().any(|side| *side > max_side);
+    let is_too_large = |image: &Image| {
+        let bytes = image.format.level_bytes(image.size());
+        image.width.max(image.height) > 1
+            && (image.width.max(image.height) > max_side || bytes > request.max_bytes)
+    };
+    while is_too_large(image) {
+        halve(image, !request.uses.numbers);
+    }
+    let [width, height] = image.size();
+    if image.size() != before {
+        let why = if too_wide {
+            format!("the GPU takes {max_side} texels a side")
+        } else {
+            "all images are more than load.max_texture_bytes allows".into()
+        };
+        let [was_wide, was_high] = before;
+        notes.push(format!(
+            "scaled down from {was_wide}×{was_high} to {width}×{height}: {why}"
+        ));
+    }
+}
+
+/// Gives an image of sixteen bits its coarser levels: GPUs sample the format and do not draw into it.
+pub(super) fn complete(image: &mut Image) {
+    if image.format != TexelFormat::Rgba16 || image.levels.len() != 1 {
+        return;
+    }
+    for level in 1..full_levels(image.size()) {
+        if let Some(finer) = image.levels.last() {
+            let size = level_size(image.size(), level - 1);
+            image.levels.push(coarser(image.format, size, finer, false));
+        }
+    }
+}
+
+/// Half the width and height, rounded down.
+fn halve(image: &mut Image, srgb: bool) {
+    let half = level_size(image.size(), 1);
+    if image.levels.len() > 1 {
+        image.levels.remove(0);
+    } else {
+        if image.format.block_side() > 1 {
+            *image = blocks::texels(image);
+        }
+        for level in &mut image.levels {
+            *level = coarser(image.format, [image.width, image.height], level, srgb);
+        }
+    }
+    [image.width, image.height] = half;
+    // Blocks of images whose sides are no multiples of four stay on the CPU.
+    let whole = half.iter().all(|side| side.is_multiple_of(4));
+    if image.format.block_side() > 1 && !whole {
+        *image = blocks::texels(image);
+    }
+}
+
+/// The level below one of texels, by a box filter as in `mipmap`; colours are averaged in linear light.
+fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(format.level_bytes(level_size(size, 1)) as usize);
+    if format == TexelFormat::Rgba16 {
+        let value = |at: usize| f32::from(u16::from_ne_bytes([finer[2 * at], finer[2 * at + 1]]));
+        boxes(size, value, |_, mean| {
+            out.extend((mean.round() as u16).to_ne_bytes());
+        });
+        return out;
+    }
+    let light: Vec<f32> = (0..=255).map(linear).collect();
+    let is_color = |at: usize| srgb && at % 4 < 3;
+    let value = |at: usize| match finer[at] {
+        byte if is_color(at) => light[usize::from(byte)],
+        byte => f32::from(byte),
+    };
+    boxes(size, value, |channel, mean| {
+        out.push(if is_color(channel) {
+            encoded(mean)
+        } else {
+            mean.round() as u8
+        });
+    });
+    out
+}
+
+/// Weights of the texels 2i, 2i + 1 and 2i + 2 of a side of `size`, as in mipmap.wgsl.
+fn weights(i: usize, size: usize) -> [f32; 3] {
+    let n = size / 2;
+    match size {
+        1 => [1.0, 0.0, 0.0],
+        _ if size.is_multiple_of(2) => [0.5, 0.5, 0.0],
+        _ => [n - i, n, i + 1].map(|share| share as f32 / size as f32),
+    }
+}
+
+/// Hands on the mean of each box, channel by channel; `value` is one of four channels a texel.
+fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut hand_on: impl FnMut(usize, f32)) {
+    let [width, height] = size.map(|side| side as usize);
+    let [half_width, half_height] = level_size(size, 1).map(|side| side as usize);
+    for y in 0..half_height {
+        for x in 0..half_width {
+            let mut sum = [0.0; 4];
+            for (row, down) in (2 * y..).zip(weights(y, height)) {
+                for (column, across) in (2 * x..).zip(weights(x, width)) {
+                    let at = row.min(height - 1) * width + column.min(width - 1);
+                    for (channel, sum) in sum.iter_mut().enumerate() {
+                        *sum += down * across * value(4 * at + channel);
+                    }
+                }
+            }
+            (0..4).for_each(|channel| hand_on(channel, sum[channel]));
+        }
+    }
+}
+
+/// Light of an sRGB byte (IEC 61966-2-1).
+fn linear(byte: u8) -> f32 {
+    let c = f32::from(byte) / 255.0;
+    if c <= 0.04045 {
+        c / 12.92
+    } else {
+        ((c + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The sRGB byte of light.
+fn encoded(light: f32) -> u8 {
+    let c = if light <= 0.003_130_8 {
+        light * 12.92
+    } else {
+        1.055 * light.powf(1.0 / 2.4) - 0.055
+    };
+    (c.clamp(0.0, 1.0) * 255.0).round() as u8
+}
