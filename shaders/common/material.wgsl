@@ -98,5 +98,6 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
         material.roughness * metallic_roughness.g,
         material.metallic * metallic_roughness.b,
         unlit,
+        false,
     );
 }
