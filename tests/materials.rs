@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common {
-    #[expect(dead_code, reason = "extensions come with their tests")]
     pub(crate) mod appearance;
     #[expect(dead_code, reason = "each test binary uses its own part of this")]
     pub(crate) mod gltf_builder;
@@ -14,13 +13,16 @@ use canopy::{
     config::{Config, ShadowMode, Switch},
     gpu::{Gpu, pass},
     render::{Channel, FrameInput, Renderer, View},
-    scene::{self, Pose, Progress, Projection, Scene},
+    scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
-use common::appearance::{
-    Alpha, Beam, Lamp, Look, Map2, Seen, Shape, Slot, Specimen, Still, Texels,
-};
+use common::appearance::{Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels};
+use common::gltf_builder::Builder;
 use glam::{DVec2, DVec3, DVec4, Vec3};
-use std::f64::consts::{FRAC_PI_2, PI};
+use serde_json::{Value, json};
+use std::{
+    f64::consts::{FRAC_PI_2, PI},
+    path::Path,
+};
 
 const SIZE: [u32; 2] = [160, 120];
 
@@ -52,23 +54,38 @@ impl Studio {
 
     /// The picture as bytes, and radiance.
     fn draw(&mut self, still: &Still, config: &Config) -> (Vec<u8>, Vec<[f32; 4]>) {
+        let camera = Camera {
+            eye: still.eye.as_vec3(),
+            target: still.target.as_vec3(),
+            fov: still.fov as f32,
+        };
+        self.draw_scene(&load(still), config, camera)
+    }
+
+    fn draw_scene(
+        &mut self,
+        scene: &Scene,
+        config: &Config,
+        camera: Camera,
+    ) -> (Vec<u8>, Vec<[f32; 4]>) {
         let Self { gpu, renderer } = self;
-        let scene = load(still);
-        let buffers = renderer.uploader().upload(gpu, &scene, config).unwrap();
+        let buffers = renderer.uploader().upload(gpu, scene, config).unwrap();
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = pass::target(gpu, "picture", SIZE, format, usage);
-        let (eye, middle) = (still.eye.as_vec3(), still.target.as_vec3());
+        let Camera {
+            eye,
+            target: middle,
+            fov,
+        } = camera;
         let input = FrameInput {
-            scene: &scene,
+            scene,
             buffers: &buffers,
-            pose: &Pose::new(&scene, None, 0.0),
+            pose: &Pose::new(scene, None, 0.0),
             view: View {
                 world_from_view: glam::camera::rh::view::look_at_mat4(eye, middle, Vec3::Y)
                     .inverse(),
-                projection: Projection::Perspective {
-                    fov_y: still.fov as f32,
-                },
+                projection: Projection::Perspective { fov_y: fov },
                 near: 0.05,
                 far: 100.0,
             },
@@ -86,6 +103,14 @@ impl Studio {
         let lit = renderer.read_channel(gpu, Channel::Lit, &buffers).unwrap();
         (gpu.read_texture(&target).unwrap(), lit.texels)
     }
+}
+
+/// From where a scene is drawn.
+#[derive(Clone, Copy)]
+struct Camera {
+    eye: Vec3,
+    target: Vec3,
+    fov: f32,
 }
 
 /// Only the scene's own lights, without shadows.
@@ -113,17 +138,17 @@ fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
     let mut left_out = 0;
     for (i, lit) in (0..).zip(radiance) {
         let (x, y) = (f64::from(i % SIZE[0]) + 0.5, f64::from(i / SIZE[0]) + 0.5);
-        let seen = still.look(SIZE, x, y);
-        let around = |dx: f64, dy: f64| -> Seen { still.look(SIZE, x + 1.5 * dx, y + 1.5 * dy) };
-        let steps = [-1.0, 0.0, 1.0];
+        let trail = still.trail(SIZE, x, y);
+        let steps = [-1.5, 0.0, 1.5];
         let parted = steps
             .iter()
-            .flat_map(|dx| steps.map(|dy| (*dx, dy)))
-            .any(|(dx, dy)| around(dx, dy).trail != seen.trail);
+            .flat_map(|dx| steps.map(|dy| (x + dx, y + dy)))
+            .any(|(x, y)| still.trail(SIZE, x, y) != trail);
         if parted {
             left_out += 1;
             continue;
         }
+        let seen = still.look(SIZE, x, y);
         let Some(specimen) = seen.specimen else {
             assert_eq!(lit[..3], [0.0; 3], "something at {x}, {y}");
             continue;
@@ -532,6 +557,476 @@ fn lights_shine_in_candela_and_lux() {
     for (name, beam) in lights {
         check(&mut studio, name, &floor(beam), 10);
     }
+}
+
+/// A dielectric and a metal for layers to lie on.
+fn plastic() -> Look {
+    Look {
+        base_color: DVec4::new(0.1, 0.35, 0.6, 1.0),
+        roughness: 0.4,
+        ..Look::default()
+    }
+}
+
+fn gold() -> Look {
+    Look {
+        base_color: DVec4::new(0.9, 0.7, 0.3, 1.0),
+        metallic: 1.0,
+        roughness: 0.3,
+        ..Look::default()
+    }
+}
+
+/// Rows of spheres of every extension: its name, and four looks.
+fn layered() -> Vec<(&'static str, [Look; 4])> {
+    let warm = DVec3::new(0.9, 0.5, 0.2);
+    let ior = |ior| Look {
+        ior: Some(ior),
+        ..plastic()
+    };
+    let specular = |base: Look, factor, color| Look {
+        specular: Some((factor, color)),
+        ..base
+    };
+    let clearcoat = |base: Look, factor, roughness| Look {
+        clearcoat: Some((factor, roughness)),
+        ..base
+    };
+    let sheen = |base: Look, color, roughness| Look {
+        sheen: Some((color, roughness)),
+        ..base
+    };
+    let anisotropy = |base: Look, strength, rotation| Look {
+        anisotropy: Some((strength, rotation)),
+        ..base
+    };
+    let film = |base: Look, film| Look {
+        iridescence: Some(film),
+        ..base
+    };
+    let glossy = |diffuse: DVec3, specular, glossiness| Look {
+        specular_glossiness: Some((diffuse.extend(1.0), specular, glossiness)),
+        ..Look::default()
+    };
+    vec![
+        ("ior", [ior(1.0), ior(1.33), ior(2.4), ior(0.0)]),
+        (
+            "specular",
+            [
+                specular(plastic(), 0.3, DVec3::ONE),
+                specular(plastic(), 1.0, warm),
+                specular(ior(1.8), 0.6, DVec3::new(30.0, 2.0, 0.5)),
+                specular(gold(), 0.0, warm),
+            ],
+        ),
+        (
+            "clearcoat",
+            [
+                clearcoat(plastic(), 1.0, 0.2),
+                clearcoat(plastic(), 0.5, 0.6),
+                clearcoat(gold(), 1.0, 0.4),
+                clearcoat(sheen(plastic(), warm, 0.5), 0.8, 0.3),
+            ],
+        ),
+        (
+            "sheen",
+            [
+                sheen(plastic(), warm, 0.25),
+                sheen(plastic(), DVec3::ONE, 0.5),
+                sheen(plastic(), warm, 1.0),
+                sheen(gold(), DVec3::new(0.1, 0.2, 0.9), 0.4),
+            ],
+        ),
+        (
+            "anisotropy",
+            [
+                anisotropy(plastic(), 0.6, 0.0),
+                anisotropy(gold(), 1.0, 0.8),
+                anisotropy(gold(), 0.5, -FRAC_PI_2),
+                anisotropy(ior(2.0), 0.8, 2.5),
+            ],
+        ),
+        (
+            "iridescence",
+            [
+                film(plastic(), [1.0, 1.3, 100.0, 400.0]),
+                film(gold(), [1.0, 1.8, 100.0, 550.0]),
+                film(plastic(), [0.5, 2.2, 0.0, 250.0]),
+                film(specular(ior(1.4), 0.7, warm), [1.0, 1.33, 100.0, 700.0]),
+            ],
+        ),
+        (
+            "specular-glossiness",
+            [
+                glossy(DVec3::new(0.6, 0.2, 0.1), DVec3::splat(0.04), 0.5),
+                glossy(DVec3::ZERO, DVec3::new(0.9, 0.7, 0.3), 0.7),
+                glossy(DVec3::splat(0.3), DVec3::new(0.2, 0.3, 0.1), 0.2),
+                glossy(DVec3::splat(0.8), DVec3::ZERO, 0.0),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn layers_of_spheres_are_those_of_their_specifications() {
+    let mut studio = Studio::new();
+    for (name, looks) in layered() {
+        for (lamp, beam) in [("sun", sun()), ("bulb", bulb())] {
+            let still = spheres(std::slice::from_ref(&looks), beam);
+            check(&mut studio, &format!("{name}, {lamp}"), &still, 30);
+        }
+    }
+}
+
+/// Every texture of a layer, in the second set of coordinates, moved and turned.
+fn layer_textures() -> Still {
+    let map = |slot, texels| Map2 {
+        uv_set: 1,
+        offset: DVec2::new(0.1, 0.3),
+        rotation: 0.3,
+        scale: DVec2::splat(0.9),
+        ..Map2::new(slot, texels)
+    };
+    let with = |base: Look, slots: &[Slot]| {
+        let mut look = Look {
+            roughness: 0.6,
+            ..base
+        };
+        look.maps
+            .extend(slots.iter().map(|slot| map(*slot, patches())));
+        look
+    };
+    let specular = Look {
+        specular: Some((1.0, DVec3::new(6.0, 9.0, 4.0))),
+        ..plastic()
+    };
+    let coat = Look {
+        clearcoat: Some((1.0, 0.9)),
+        ..plastic()
+    };
+    let mut tilted = coat.clone();
+    tilted.maps.push(Map2 {
+        uv_set: 1,
+        normal_scale: 0.5,
+        ..Map2::new(Slot::ClearcoatNormal, tilts())
+    });
+    let sheen = Look {
+        sheen: Some((DVec3::ONE, 1.0)),
+        ..plastic()
+    };
+    let brushed = Look {
+        anisotropy: Some((1.0, 0.4)),
+        ..gold()
+    };
+    let film = Look {
+        iridescence: Some([1.0, 1.6, 150.0, 700.0]),
+        ..gold()
+    };
+    let glossy = Look {
+        specular_glossiness: Some((DVec4::new(0.9, 0.8, 0.7, 1.0), DVec3::splat(0.8), 0.7)),
+        ..Look::default()
+    };
+    let mut still = wall(
+        vec![
+            with(specular.clone(), &[Slot::Specular]),
+            with(specular, &[Slot::SpecularColor]),
+            with(coat.clone(), &[Slot::Clearcoat, Slot::ClearcoatRoughness]),
+            tilted,
+            with(sheen.clone(), &[Slot::SheenColor]),
+            with(sheen, &[Slot::SheenRoughness]),
+            with(brushed, &[Slot::Anisotropy]),
+            with(film, &[Slot::Iridescence, Slot::IridescenceThickness]),
+            with(glossy, &[Slot::Diffuse, Slot::SpecularGlossiness]),
+        ],
+        3,
+        lamp(),
+    );
+    for specimen in &mut still.specimens {
+        let Shape::Quad { uvs, .. } = &mut specimen.shape else {
+            panic!("no rectangle")
+        };
+        // What the first set would give differs.
+        uvs[0] = [DVec2::ZERO, DVec2::Y * 0.3, DVec2::X * 0.2];
+    }
+    still
+}
+
+#[test]
+fn textures_of_layers_are_looked_up_where_they_lie() {
+    check(&mut Studio::new(), "textures", &layer_textures(), 75);
+}
+
+/// Panes and balls of glass before a wall of emitting patches.
+fn glass() -> Still {
+    let clear = Look {
+        base_color: DVec4::new(0.9, 0.6, 0.4, 1.0),
+        roughness: 0.3,
+        transmission: Some(1.0),
+        ..Look::default()
+    };
+    let mut textured = clear.clone();
+    textured.maps.push(Map2::new(Slot::Transmission, patches()));
+    let mut thick = Look {
+        volume: Some((0.8, 0.5, DVec3::new(0.2, 0.7, 0.9))),
+        double_sided: true,
+        ..clear.clone()
+    };
+    thick.maps.push(Map2::new(Slot::Thickness, patches()));
+    let mut cut = Look {
+        alpha: Alpha::Mask(0.5),
+        ..clear.clone()
+    };
+    cut.maps.push(Map2::new(Slot::BaseColor, patches()));
+    let mut still = wall(
+        vec![
+            clear.clone(),
+            Look {
+                transmission: Some(0.5),
+                ior: Some(1.9),
+                ..clear.clone()
+            },
+            textured,
+            thick,
+            cut,
+            Look {
+                alpha: Alpha::Blend,
+                base_color: DVec4::new(0.9, 0.6, 0.4, 0.4),
+                clearcoat: Some((1.0, 0.3)),
+                ..clear.clone()
+            },
+            Look {
+                metallic: 0.5,
+                ..clear.clone()
+            },
+            Look {
+                alpha: Alpha::Blend,
+                base_color: DVec4::new(0.2, 0.6, 0.4, 0.6),
+                sheen: Some((DVec3::splat(0.8), 0.5)),
+                ..Look::default()
+            },
+        ],
+        4,
+        lamp(),
+    );
+    still.specimens.push(Specimen::new(
+        Shape::Sphere {
+            center: DVec3::new(0.0, 0.0, 1.2),
+            radius: 0.4,
+            rings: 128,
+        },
+        clear,
+    ));
+    let mut patched = Look {
+        base_color: DVec4::ZERO.with_w(1.0),
+        emissive: DVec3::splat(0.8),
+        ..Look::default()
+    };
+    patched.maps.push(Map2::new(Slot::Emissive, patches()));
+    still.specimens.push(Specimen::new(
+        Shape::quad(DVec3::new(-3.0, -2.0, -0.8), 6.0 * DVec3::X, 4.0 * DVec3::Y),
+        patched,
+    ));
+    still
+}
+
+#[test]
+fn glass_tints_what_is_behind_it() {
+    check(&mut Studio::new(), "glass", &glass(), 60);
+}
+
+/// Mean and largest difference of two pictures, in steps of 8 bits.
+fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
+    assert_eq!(a.len(), b.len(), "the pictures have other sizes");
+    let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
+    let sum: f64 = steps.clone().map(f64::from).sum();
+    (sum / a.len() as f64, steps.max().unwrap_or(0))
+}
+
+/// The whole look, with ray-traced shadows and ambient light, beside tests/golden/NAME.png, which UPDATE_GOLDEN=1 writes. The mean difference may
+/// be 0.5 of 255, as in tests/frame.rs: edges and highlights may move by a pixel between adapters.
+#[test]
+fn golden_images_of_materials() {
+    let mut studio = Studio::new();
+    let mut stills = vec![
+        (
+            "roughness_metallic",
+            spheres(&roughness_and_metallic(), bulb()),
+        ),
+        ("alpha", alphas()),
+        ("normals", normals()),
+        ("transforms", transforms()),
+        ("colors", colors()),
+        ("layer_textures", layer_textures()),
+        ("glass", glass()),
+    ];
+    let extensions = layered();
+    let row = |i: usize| -> [Look; 7] { std::array::from_fn(|j| extensions[j].1[i].clone()) };
+    stills.push(("layers", spheres(&[0, 1, 2, 3].map(row), bulb())));
+    let mut pictures: Vec<Vec<u8>> = Vec::new();
+    for (name, mut still) in stills {
+        for specimen in &mut still.specimens {
+            if let Shape::Sphere { rings, .. } = &mut specimen.shape {
+                *rings = 40;
+            }
+        }
+        let (picture, _) = studio.draw(&still, &Config::default());
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/material_{name}.png"));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            image::save_buffer(&path, &picture, SIZE[0], SIZE[1], image::ColorType::Rgba8).unwrap();
+        }
+        let golden = image::open(&path)
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+            .into_rgba8();
+        let (mean, largest) = difference(&picture, golden.as_raw());
+        assert!(
+            mean < 0.5,
+            "{name}: mean difference {mean:.2}, largest {largest}"
+        );
+        // One picture for another would be seen.
+        for other in &pictures {
+            assert!(
+                difference(&picture, other).0 > 5.0,
+                "{name} looks like another"
+            );
+        }
+        pictures.push(picture);
+    }
+}
+
+/// A triangle whose material has `extensions`, and a texture.
+fn with_extensions(extensions: &Value) -> canopy::Result<Scene> {
+    let mut file = Builder::triangle();
+    let view = file.view(b"no image");
+    file.push(
+        "images",
+        json!({ "bufferView": view, "mimeType": "image/png" }),
+    );
+    for _ in 0..12 {
+        file.push("textures", json!({ "source": 0 }));
+    }
+    file.push("materials", json!({ "extensions": extensions }));
+    file.first_primitive()["material"] = json!(0);
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = file.write(folder.path(), "layers.glb");
+    scene::load(&[path], &Config::default().load, &Progress::default())
+}
+
+#[test]
+fn factors_of_layers_are_held_to_their_ranges() {
+    let scene = with_extensions(&json!({
+        "KHR_materials_ior": { "ior": 0.3 },
+        "KHR_materials_specular": { "specularFactor": 1e300, "specularColorFactor": [-1, 2, 1e300] },
+        "KHR_materials_clearcoat": {
+            "clearcoatFactor": -3.0,
+            "clearcoatRoughnessFactor": "rough",
+            "clearcoatNormalTexture": { "index": 0, "scale": -1e300 },
+        },
+        "KHR_materials_sheen": { "sheenColorFactor": [1, 1], "sheenRoughnessFactor": 7 },
+        "KHR_materials_anisotropy": { "anisotropyStrength": 9, "anisotropyRotation": 1e300 },
+        "KHR_materials_iridescence": {
+            "iridescenceFactor": 2,
+            "iridescenceIor": 0,
+            "iridescenceThicknessMinimum": -1e9,
+            "iridescenceThicknessMaximum": 1e300,
+            "iridescenceTexture": { "texCoord": 1 },
+        },
+        "KHR_materials_transmission": { "transmissionFactor": 1e9 },
+        "KHR_materials_volume": {
+            "thicknessFactor": -1,
+            "attenuationDistance": 0,
+            "attenuationColor": [0, 0.5, 8],
+        },
+    }))
+    .unwrap();
+    let layers = scene.materials[0].layers.as_deref().unwrap();
+    let expected = Layers {
+        ior: 1.0,
+        specular: 1.0,
+        specular_color: Vec3::new(0.0, 2.0, 1e6),
+        clearcoat_normal_texture: layers.clearcoat_normal_texture,
+        clearcoat_normal_scale: -1e6,
+        sheen_roughness: 1.0,
+        anisotropy: 1.0,
+        anisotropy_rotation: 1e6,
+        iridescence: 1.0,
+        iridescence_ior: 1.0,
+        iridescence_thickness_min: 0.0,
+        iridescence_thickness_max: 1e6,
+        transmission: 1.0,
+        attenuation_distance: 1e-6,
+        attenuation_color: Vec3::new(0.0, 0.5, 1.0),
+        ..Layers::default()
+    };
+    assert!(layers.clearcoat_normal_texture.is_some());
+    assert_eq!(*layers, expected);
+    for what in [
+        "clearcoatRoughnessFactor of KHR_materials_clearcoat of material 0 is of a wrong type",
+        "sheenColorFactor of KHR_materials_sheen of material 0 is of a wrong type",
+        "iridescenceTexture of KHR_materials_iridescence of material 0 has no index",
+    ] {
+        let told = scene.warnings.iter().any(|warning| warning.contains(what));
+        assert!(told, "{what}: {:?}", scene.warnings);
+    }
+    // Nothing of it makes a pixel that is not a number.
+    let mut studio = Studio::new();
+    let (_, lit) = studio.draw_scene(
+        &scene,
+        &Config::default(),
+        Camera {
+            eye: Vec3::new(0.3, 0.3, 2.0),
+            target: Vec3::new(0.3, 0.3, 0.0),
+            fov: 0.8,
+        },
+    );
+    assert!(lit.iter().flatten().all(|x| x.is_finite()));
+}
+
+#[test]
+fn a_texture_of_a_layer_that_does_not_exist_is_told() {
+    let error = with_extensions(&json!({
+        "KHR_materials_sheen": { "sheenColorTexture": { "index": 12 } },
+    }))
+    .unwrap_err()
+    .to_string();
+    let what = "sheenColorTexture of KHR_materials_sheen of material 0 refers to texture 12";
+    assert!(error.contains(what), "{error}");
+}
+
+#[test]
+fn more_textures_than_there_is_room_for_are_left_out() {
+    let texture = |index: u32| json!({ "index": index });
+    let scene = with_extensions(&json!({
+        "KHR_materials_specular": { "specularTexture": texture(0), "specularColorTexture": texture(1) },
+        "KHR_materials_clearcoat": {
+            "clearcoatFactor": 1,
+            "clearcoatTexture": texture(2),
+            "clearcoatRoughnessTexture": texture(3),
+            "clearcoatNormalTexture": texture(4),
+        },
+        "KHR_materials_sheen": {
+            "sheenColorFactor": [1, 1, 1],
+            "sheenColorTexture": texture(5),
+            "sheenRoughnessTexture": texture(6),
+        },
+        "KHR_materials_anisotropy": { "anisotropyStrength": 1, "anisotropyTexture": texture(7) },
+        "KHR_materials_iridescence": {
+            "iridescenceFactor": 1,
+            "iridescenceTexture": texture(8),
+            "iridescenceThicknessTexture": texture(9),
+        },
+        "KHR_materials_transmission": { "transmissionFactor": 0.4, "transmissionTexture": texture(10) },
+        "KHR_materials_volume": { "thicknessFactor": 1, "thicknessTexture": texture(11) },
+    }))
+    .unwrap();
+    let mut studio = Studio::new();
+    let camera = Camera {
+        eye: Vec3::new(0.3, 0.3, 2.0),
+        target: Vec3::new(0.3, 0.3, 0.0),
+        fov: 0.8,
+    };
+    let (_, lit) = studio.draw_scene(&scene, &Config::default(), camera);
+    assert!(lit.iter().flatten().all(|x| x.is_finite()));
 }
 
 #[test]

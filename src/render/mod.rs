@@ -6,6 +6,7 @@ pub mod channel;
 pub mod deform;
 pub mod frame;
 pub mod gbuffer;
+pub mod layers;
 pub mod lighting;
 pub mod lights;
 pub mod materials;
@@ -16,6 +17,7 @@ pub mod scene_buffers;
 pub mod shadow_classify;
 pub mod shadow_map;
 pub mod shadow_rays;
+mod sheen;
 pub mod targets;
 pub mod tonemap;
 
@@ -38,6 +40,7 @@ use channel::ChannelPass;
 use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
+use layers::LayersPass;
 use lighting::Lighting;
 use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
@@ -219,6 +222,7 @@ pub struct Renderer {
     /// Shadow rays, and tiles that sent them.
     counters: Counters<{ SHADOW_HEADER as usize }>,
     lighting: Lighting,
+    layers: LayersPass,
     blend: Blend,
     channel: ChannelPass,
     tonemap: Tonemap,
@@ -242,6 +246,7 @@ impl Renderer {
             shadow_rays: ShadowRays::new(gpu, layouts)?,
             counters: Counters::new(gpu, "shadow_rays.counters"),
             lighting: Lighting::new(gpu, layouts)?,
+            layers: LayersPass::new(gpu, layouts)?,
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
@@ -349,6 +354,10 @@ impl Renderer {
             }
         }
         self.lighting.record(gpu, &mut scope, &frame, targets);
+        if input.buffers.layered {
+            self.layers
+                .record(gpu, &mut scope, &frame, input.buffers, targets);
+        }
         if !input.buffers.blended.is_empty() {
             self.blend
                 .record(&mut scope, &frame, input, &parts, targets);

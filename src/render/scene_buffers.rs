@@ -73,12 +73,16 @@ pub struct SceneBuffers {
     pub materials: Materials,
     /// Opaque and masked runs, for the G-buffer.
     pub solid: Vec<Run>,
-    /// Blended parts: the run and the part's place in [`Bounds::parts`].
+    /// Blended and transmissive parts: the run and the part's place in [`Bounds::parts`].
     pub blended: Vec<(Run, usize)>,
     /// Runs that cast without a look at their alpha; the material is the first of the run's.
     pub opaque_casters: Vec<Run>,
     /// Masked runs.
     pub masked_casters: Vec<Run>,
+    /// Blended runs that are not clear: they cast where `shadows.blended_cast` says so.
+    pub blended_casters: Vec<Run>,
+    /// Whether any solid run has layers.
+    pub layered: bool,
     /// Boxes around the scene at any pose.
     pub bounds: Bounds,
     pose: wgpu::Buffer,
@@ -217,33 +221,28 @@ impl Uploader {
         let tree = lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
-        let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
+        let material = |run: &Run| &scene.materials[run.material];
+        let runs = || merge.runs.iter().copied();
         let of_mode = |mode| {
-            merge
-                .runs
-                .iter()
-                .copied()
-                .filter(move |run| alpha_mode(run) == mode)
+            runs()
+                .filter(move |run| !material(run).is_blended() && material(run).alpha_mode == mode)
         };
+        let solid = joined(runs().filter(|run| !material(run).is_blended()), |a, b| {
+            a.material == b.material
+        });
         Ok(SceneBuffers {
-            solid: joined(
-                merge
-                    .runs
-                    .iter()
-                    .copied()
-                    .filter(|run| alpha_mode(run) != AlphaMode::Blend),
-                |a, b| a.material == b.material,
-            ),
-            blended: merge
-                .runs
-                .iter()
-                .copied()
+            layered: solid.iter().any(|run| material(run).layers.is_some()),
+            solid,
+            blended: runs()
                 .enumerate()
-                .filter(|(_, run)| alpha_mode(run) == AlphaMode::Blend)
+                .filter(|(_, run)| material(run).is_blended())
                 .map(|(part, run)| (run, part))
                 .collect(),
             opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
             masked_casters: joined(of_mode(AlphaMode::Mask), |a, b| a.material == b.material),
+            blended_casters: runs()
+                .filter(|run| material(run).is_blended() && !material(run).is_clear())
+                .collect(),
             bounds: Bounds::new(scene),
             written: RefCell::default(),
             mirrored: RefCell::default(),
@@ -486,11 +485,9 @@ fn merge(scene: &Scene) -> Merge {
             merge
                 .vertices
                 .extend((0..primitive.positions.len()).map(|vertex| attributes(primitive, vertex)));
-            let consent = if scene.materials[primitive.material].alpha_mode == AlphaMode::Opaque {
-                0
-            } else {
-                NEEDS_CONSENT
-            };
+            let material = &scene.materials[primitive.material];
+            let solid = material.alpha_mode == AlphaMode::Opaque && !material.is_blended();
+            let consent = if solid { 0 } else { NEEDS_CONSENT };
             let info = [instance as u32 | consent, primitive.material as u32];
             merge
                 .triangle_info

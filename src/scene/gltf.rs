@@ -5,6 +5,7 @@ mod accessor;
 mod clip;
 mod container;
 mod draco;
+mod layers;
 mod material;
 mod mesh;
 mod node;

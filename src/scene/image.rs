@@ -1,7 +1,7 @@
 //! PNG and JPEG to RGBA8, in parallel; what does not decode becomes a placeholder that shows.
 
 use super::{
-    Image, Material, TextureRef,
+    Image,
     files::{Bytes, shorten},
     load::{Load, Progress},
 };
@@ -176,17 +176,4 @@ fn placeholder(name: &str) -> Image {
         height: SIDE,
         rgba8: (0..SIDE * SIDE).flat_map(texel).collect(),
     }
-}
-
-/// Every texture that a material uses.
-pub(super) fn textures_of(material: &mut Material) -> impl Iterator<Item = &mut TextureRef> {
-    [
-        &mut material.base_color_texture,
-        &mut material.metallic_roughness_texture,
-        &mut material.normal_texture,
-        &mut material.occlusion_texture,
-        &mut material.emissive_texture,
-    ]
-    .into_iter()
-    .flatten()
 }

@@ -1,6 +1,6 @@
 //! Files to a [`Scene`].
 
-use super::{Scene, files, gltf, image, obj};
+use super::{Material, Scene, files, gltf, obj};
 use crate::{Error, Result, config};
 use std::{
     path::{Path, PathBuf},
@@ -283,7 +283,7 @@ fn append(scene: &mut Scene, mut other: Scene) {
     for joint in other.skins.iter_mut().flat_map(|s| &mut s.joints) {
         *joint += nodes;
     }
-    for reference in other.materials.iter_mut().flat_map(image::textures_of) {
+    for reference in other.materials.iter_mut().flat_map(Material::textures_mut) {
         reference.texture += textures;
     }
     for texture in &mut other.textures {

@@ -21,11 +21,6 @@ impl Texels {
         Self { size, rgba8 }
     }
 
-    /// One texel.
-    pub(crate) fn flat(texel: [u8; 4]) -> Self {
-        Self::new([1, 1], |_, _| texel)
-    }
-
     fn index(&self, uv: DVec2) -> usize {
         let wrap = |x: f64, size: u32| {
             let size = f64::from(size);
@@ -344,7 +339,16 @@ pub(crate) struct Seen {
 
 impl Still {
     /// What the pixel at `x`, `y` (in pixels, from the top left; middles are at halves) shows, on a black background.
-    pub(crate) fn look(&self, [width, height]: [u32; 2], x: f64, y: f64) -> Seen {
+    pub(crate) fn look(&self, size: [u32; 2], x: f64, y: f64) -> Seen {
+        self.follow(size, x, y, true)
+    }
+
+    /// What is met there and looked up.
+    pub(crate) fn trail(&self, size: [u32; 2], x: f64, y: f64) -> Vec<usize> {
+        self.follow(size, x, y, false).trail
+    }
+
+    fn follow(&self, [width, height]: [u32; 2], x: f64, y: f64, shade: bool) -> Seen {
         let forward = (self.target - self.eye).normalize();
         let right = forward.cross(DVec3::Y).normalize();
         let up = right.cross(forward);
@@ -382,7 +386,9 @@ impl Still {
                 Alpha::Opaque | Alpha::Mask(_) => 1.0,
             };
             seen.specimen = seen.specimen.or(Some(meeting.specimen));
-            seen.radiance += through * coverage * surface.radiance(&self.beams, -direction);
+            if shade {
+                seen.radiance += through * coverage * surface.radiance(&self.beams, -direction);
+            }
             through *= 1.0 - coverage + coverage * surface.transmittance(-direction);
             if through == DVec3::ZERO {
                 break;
@@ -437,24 +443,26 @@ impl Still {
                 if distance <= 0.0 || !(0.0..=1.0).contains(&s) || !(0.0..=1.0).contains(&t) {
                     return None;
                 }
-                let normal_set = look
-                    .maps
-                    .iter()
-                    .find(|map| map.slot == Slot::Normal)
-                    .map_or(0, |map| map.uv_set);
-                // The gradients of the texture coordinates say where +u and +v point.
-                let [_, du, dv] = uvs[normal_set];
-                let (u_unit, v_unit) = (u / u.length_squared(), v / v.length_squared());
-                let tangent = u_unit * du.x + v_unit * dv.x;
-                let down = u_unit * du.y + v_unit * dv.y;
+                let normal_map = look.maps.iter().find(|map| map.slot == Slot::Normal);
+                let (tangent, bitangent) = match normal_map {
+                    // The gradients of its texture coordinates say where +u and +v point.
+                    Some(map) => {
+                        let [_, du, dv] = uvs[map.uv_set];
+                        let (u, v) = (u / u.length_squared(), v / v.length_squared());
+                        let tangent = (u * du.x + v * dv.x).normalize();
+                        (tangent, -(u * du.y + v * dv.y).normalize())
+                    }
+                    // As written into the file.
+                    None => (u.normalize(), normal.cross(u.normalize())),
+                };
                 let at = |set: [DVec2; 3]| set[0] + s * set[1] + t * set[2];
                 Some(Meeting {
                     specimen,
                     distance,
                     position,
                     normal,
-                    tangent: tangent.normalize_or(u.normalize()),
-                    bitangent: -down.normalize_or(-v.normalize()),
+                    tangent,
+                    bitangent,
                     uvs: uvs.map(at),
                     color: colors.map_or(DVec4::ONE, |c| c[0] + s * c[1] + t * c[2]),
                 })

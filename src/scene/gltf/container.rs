@@ -3,11 +3,20 @@
 use ::gltf::json::{Root, Value, deserialize};
 
 /// Extensions that canopy reads.
-pub(super) const SUPPORTED: [&str; 6] = [
+pub(super) const SUPPORTED: [&str; 15] = [
     "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
     "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_volume",
     "KHR_mesh_quantization",
     "KHR_texture_transform",
 ];

@@ -149,8 +149,8 @@ impl<'a> Reader<'a> {
         self.targets(&mut primitive, &sources, count, instances, load)?;
         self.normals(&mut primitive, &sources, count)?;
         if primitive.tangents.is_empty() {
-            match look.normal_texture {
-                Some(texture) => surface::tangents(&mut primitive, texture.uv_set),
+            match look.tangent_uv_set() {
+                Some(uv_set) => surface::tangents(&mut primitive, uv_set),
                 None => primitive.tangents = surface::any_tangents(&primitive.normals),
             }
         }

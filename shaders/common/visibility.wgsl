@@ -1,0 +1,16 @@
+// Whether lights arrive at a pixel's surface: as shadow rays have found out (`shadow_words`, which the importer binds), or by shadow maps.
+#import "common/frame.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/light.wgsl"
+#import "common/shadow_map.wgsl"
+#import "common/shadow_words.wgsl"
+
+fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
+    if frame.shadow_mode == SHADOWS_RAYS {
+        return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
+    }
+    if frame.shadow_mode == SHADOWS_MAP {
+        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
+    }
+    return 1.0;
+}
