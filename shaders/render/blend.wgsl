@@ -68,8 +68,12 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0
     var radiance = layers_ambient(s, l, to_eye);
     for (var i = 0u; i < frame.light_count; i++) {
         let sample = light_sample(lights[i], s.position);
-        if light_reaches(sample) {
-            radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, start, sample);
+        if !light_reaches(sample) {
+            continue;
+        }
+        let visible = visibility(i, s, start, sample);
+        if visible > 0.0 {
+            radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }
     }
     return vec4f(min(radiance, vec3f(RADIANCE_MAX)) * covered, covered);
