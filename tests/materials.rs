@@ -995,6 +995,33 @@ fn factors_of_layers_are_held_to_their_ranges() {
 }
 
 #[test]
+fn thickness_takes_the_scale_of_the_nodes_that_show_it() {
+    let thickness = |scales: &[f64]| {
+        let mut file = Builder::triangle();
+        file.json["nodes"] = json!([]);
+        for scale in scales {
+            file.push(
+                "nodes",
+                json!({ "mesh": 0, "scale": [*scale, *scale, -*scale] }),
+            );
+        }
+        let extensions = json!({ "KHR_materials_volume": { "thicknessFactor": 2 } });
+        file.push("materials", json!({ "extensions": extensions }));
+        file.first_primitive()["material"] = json!(0);
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = file.write(folder.path(), "volume.glb");
+        let load = Config::default().load;
+        let scene = scene::load(&[path], &load, &Progress::default()).unwrap();
+        scene.materials[0].layers.as_deref().unwrap().thickness
+    };
+    assert!((thickness(&[1.0]) - 2.0).abs() < 1e-5);
+    assert!((thickness(&[0.25]) - 0.5).abs() < 1e-5);
+    assert!((thickness(&[0.25, 0.75]) - 1.0).abs() < 1e-5);
+    // Far too large a scale leaves what can be told of it.
+    assert!(thickness(&[1e9]) <= 1e6);
+}
+
+#[test]
 fn a_texture_of_a_layer_that_does_not_exist_is_told() {
     let error = with_extensions(&json!({
         "KHR_materials_sheen": { "sheenColorTexture": { "index": 12 } },

@@ -108,6 +108,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     material::materials(&file, &mut scene)?;
     mesh::meshes(&file, &used, load, &mut scene)?;
     node::check_instances(&file, &used, &mut scene)?;
+    layers::scale_thicknesses(&mut scene);
     clip::clips(&file, &hierarchy, load, &mut scene)?;
     load.enter("decoding images", 0.5)?;
     material::images(&file, load, &mut scene)?;

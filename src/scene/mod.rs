@@ -310,7 +310,7 @@ pub struct Layers {
     pub transmission: f32,
     /// That share, in red.
     pub transmission_texture: Option<TextureRef>,
-    /// Of what lies below the surface, in metres; 0 for a wall without an inside.
+    /// Of what lies below the surface, in metres of the world; 0 for a wall without an inside.
     pub thickness: f32,
     /// That thickness, in green.
     pub thickness_texture: Option<TextureRef>,
