@@ -846,6 +846,45 @@ fn glass_tints_what_is_behind_it() {
     check(&mut Studio::new(), "glass", &glass(), 60);
 }
 
+#[test]
+fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
+    let mut studio = Studio::new();
+    let pane = |transmission| Look {
+        transmission,
+        ..plastic()
+    };
+    let mut floor = floor(Beam::new(Lamp::Directional, 3.0, DVec3::Y, DVec3::ZERO));
+    floor.specimens[0].look.clearcoat = Some((1.0, 0.5));
+    floor.eye = DVec3::new(0.0, 0.6, 5.0);
+    let middle = (SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize;
+    for mode in [ShadowMode::Rays, ShadowMode::Map] {
+        let config = Config {
+            shadows: canopy::config::Shadows {
+                mode,
+                ..Config::default().shadows
+            },
+            ..bare()
+        };
+        for (look, lit) in [
+            (None, true),
+            (Some(pane(None)), false),
+            (Some(pane(Some(0.4))), false),
+            (Some(pane(Some(0.6))), true),
+        ] {
+            let mut still = floor.clone();
+            let corner = DVec3::new(-1.0, 1.0, 1.0);
+            let shape = Shape::quad(corner, 2.0 * DVec3::X, -2.0 * DVec3::Z);
+            let name = format!("{mode:?} under {look:?}");
+            let above = look.map(|look| Specimen::new(shape, look));
+            still.specimens.extend(above);
+            let (_, radiance) = studio.draw(&still, &config);
+            let seen = Vec3::from_slice(&radiance[middle]).max_element();
+            assert_eq!(seen > 0.1, lit, "{name}: {seen}");
+            assert!(lit || seen == 0.0, "{name}: {seen}");
+        }
+    }
+}
+
 /// Mean and largest difference of two pictures, in steps of 8 bits.
 fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
     assert_eq!(a.len(), b.len(), "the pictures have other sizes");
