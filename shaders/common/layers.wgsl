@@ -78,13 +78,13 @@ fn sheen_lambda(cosine: f32, alpha: f32) -> f32 {
     return exp(2.0 * sheen_l(0.5, rest) - sheen_l(1.0 - cosine, rest));
 }
 
-// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017).
+// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017), times the cosine, against which the visibility's cancels out.
 fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, roughness: f32) -> f32 {
     let alpha = roughness * roughness;
     let sine = cross(normal, half_vector);
     let distribution = (2.0 + 1.0 / alpha) * pow(max(dot(sine, sine), 1.0e-20), 0.5 / alpha) / (2.0 * PI);
     let masking = 1.0 + sheen_lambda(n_dot_v, alpha) + sheen_lambda(n_dot_l, alpha);
-    return distribution / (masking * 4.0 * n_dot_v * n_dot_l);
+    return distribution / (masking * 4.0 * n_dot_v);
 }
 
 // sheen_albedo_scaling
@@ -178,12 +178,11 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
         }
         let fresnel = layers_fresnel(s, l, dot(to_eye, half_vector));
         let diffuse = (1.0 - layers_max(fresnel.dielectric)) * (1.0 - l.transmission) * s.albedo / PI;
-        below = mix(diffuse + fresnel.dielectric * lobe, fresnel.metal * lobe, s.metallic);
+        below = mix(diffuse + fresnel.dielectric * lobe, fresnel.metal * lobe, s.metallic) * n_dot_l;
         if any(l.sheen_color > vec3f(0.0)) {
             below *= sheen_scaling(l, n_dot_l);
             below += l.sheen_color * sheen_brdf(s.normal, half_vector, n_dot_l, n_dot_v, l.sheen_roughness);
         }
-        below *= n_dot_l;
     }
     let coat_n_dot_l = dot(l.clearcoat_normal, to_light);
     var coat = 0.0;
