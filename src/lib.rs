@@ -13,9 +13,11 @@
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
 //! 6. [`render::lighting`]: G-buffer, lights and visibility to HDR radiance.
-//! 7. [`render::blend`]: alpha-blended surfaces over it, back to front, with shadows of the same kind.
-//! 8. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
-//! 9. [`render::tonemap`]: radiance, or that channel, to the display.
+//! 7. [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out, where the G-buffer shows them; only where a scene
+//!    has such materials.
+//! 8. [`render::blend`]: alpha-blended and transmissive surfaces over it, back to front, with shadows of the same kind.
+//! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
+//! 10. [`render::tonemap`]: radiance, or that channel, to the display.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
 //!

@@ -2833,7 +2833,7 @@ fn obj_joins_maps_of_roughness_and_metalness() {
         let image = &scene.images[scene.textures[texture].image];
         assert_eq!((material.roughness, material.metallic), (1., 1.));
         assert_eq!((image.width, image.height), size);
-        assert!(image.rgba8.chunks(4).all(|found| found == texel));
+        assert!(image.rgba8().chunks(4).all(|found| found == texel));
     }
     // d counts where Tr says something else.
     assert_eq!(scene.materials[3].base_color.w, 0.5);

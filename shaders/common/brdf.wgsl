@@ -45,19 +45,30 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     return (diffuse + specular) * n_dot_l;
 }
 
-// Light from everywhere: sky above, ground below. Diffuse by the normal, specular by the mirror direction with Karis's fit of the
+// Light from everywhere: sky above, ground below.
+fn brdf_ambient_light(up: f32) -> vec3f {
+    return mix(frame.ambient_ground, frame.ambient_sky, up * 0.5 + 0.5);
+}
+
+// What of it lies along the mirror direction, the wider the rougher.
+fn brdf_ambient_mirrored(normal: vec3f, to_eye: vec3f, roughness: f32) -> vec3f {
+    return brdf_ambient_light(mix(reflect(-to_eye, normal).y, normal.y, roughness));
+}
+
+// What a surface reflects of light from everywhere, for reflectances of 1 at normal and at grazing incidence: Karis's fit of the
 // split-sum table ("Physically Based Shading on Mobile", 2014).
-fn brdf_ambient(s: Surface, to_eye: vec3f) -> vec3f {
-    let n_dot_v = saturate(dot(s.normal, to_eye));
-    let mirror = reflect(-to_eye, s.normal);
-    let up_specular = mix(mirror.y, s.normal.y, s.roughness) * 0.5 + 0.5;
-    let diffuse_light = mix(frame.ambient_ground, frame.ambient_sky, s.normal.y * 0.5 + 0.5);
-    let specular_light = mix(frame.ambient_ground, frame.ambient_sky, up_specular);
-    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
-    let r = s.roughness * vec4f(-1.0, -0.0275, -0.572, 0.022) + vec4f(1.0, 0.0425, 1.04, -0.04);
+fn brdf_split_sum(roughness: f32, n_dot_v: f32) -> vec2f {
+    let r = roughness * vec4f(-1.0, -0.0275, -0.572, 0.022) + vec4f(1.0, 0.0425, 1.04, -0.04);
     let a004 = min(r.x * r.x, exp2(-9.28 * n_dot_v)) * r.x + r.y;
-    let scale_bias = vec2f(-1.04, 1.04) * a004 + r.zw;
-    let specular = f0 * scale_bias.x + scale_bias.y;
+    return vec2f(-1.04, 1.04) * a004 + r.zw;
+}
+
+// Light from everywhere: diffuse by the normal, specular by the mirror direction.
+fn brdf_ambient(s: Surface, to_eye: vec3f) -> vec3f {
+    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
+    let split = brdf_split_sum(s.roughness, saturate(dot(s.normal, to_eye)));
+    let specular = f0 * split.x + split.y;
     let diffuse = (1.0 - f0) * (1.0 - s.metallic) * s.albedo;
-    return (diffuse * diffuse_light + specular * specular_light) * s.occlusion;
+    let mirrored = brdf_ambient_mirrored(s.normal, to_eye, s.roughness);
+    return (diffuse * brdf_ambient_light(s.normal.y) + specular * mirrored) * s.occlusion;
 }

@@ -1,8 +1,10 @@
 // The G-buffer's encoding: 32 bytes a pixel, which is what every adapter can write in one pass.
 //
-// position  rgba32float  world position; w is 0 where nothing is, −1 on unlit surfaces, else 1 + roughness · 4096 + metallic (12 bits each)
+// position  rgba32float  world position; w is 0 where nothing is, else its bits are
+//                        31 unlit, 30 and 29 a zero and a one (so that every value is a normal float), 28 layered,
+//                        27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      world normal as shaded, octahedral
-// albedo    r32uint      base colour (square root, 3 × 8 bits) and occlusion (8 bits)
+// albedo    r32uint      base colour (square root; 11, 11 and 10 bits)
 // emissive  r32uint      radiance, shared exponent (rgb9e5)
 // ids       r32uint      number of the triangle in the merged index buffer, plus 1
 #import "common/octahedral.wgsl"
@@ -16,7 +18,15 @@ struct Surface {
     roughness: f32,
     metallic: f32,
     unlit: bool,
+    // Lit by `layers`, and not by `lighting`.
+    layered: bool,
 }
+
+const GBUFFER_UNLIT = 0x80000000u;
+const GBUFFER_SURFACE = 0x20000000u;
+const GBUFFER_LAYERED = 0x10000000u;
+// Levels of the square roots of red, green and blue.
+const GBUFFER_ALBEDO = vec3f(2047.0, 2047.0, 1023.0);
 
 struct GBufferTexel {
     @location(0) position: vec4f,
@@ -47,29 +57,34 @@ fn rgb9e5_unpack(packed: u32) -> vec3f {
 }
 
 fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
-    let levels = round(saturate(vec2f(s.roughness, s.metallic)) * 4095.0);
-    let w = select(1.0 + levels.x * 4096.0 + levels.y, -1.0, s.unlit);
+    // Highlights follow the fourth power of a small roughness: a square root keeps them within their half percent.
+    let rough = u32(round(sqrt(saturate(s.roughness)) * 8191.0));
+    let levels = vec2u(round(saturate(vec2f(s.metallic, s.occlusion)) * vec2f(255.0, 127.0)));
+    let flags = select(0u, GBUFFER_UNLIT, s.unlit) | select(0u, GBUFFER_LAYERED, s.layered);
+    let word = flags | GBUFFER_SURFACE | (rough << 15u) | (levels.x << 7u) | levels.y;
+    let color = vec3u(round(sqrt(saturate(s.albedo)) * GBUFFER_ALBEDO));
     return GBufferTexel(
-        vec4f(s.position, w),
+        vec4f(s.position, bitcast<f32>(word)),
         octahedral_pack(s.normal),
-        pack4x8unorm(vec4f(sqrt(saturate(s.albedo)), s.occlusion)),
+        color.r | (color.g << 11u) | (color.b << 22u),
         rgb9e5_pack(s.emissive),
         triangle + 1u,
     );
 }
 
 fn gbuffer_unpack(position: vec4f, normal: u32, albedo: u32, emissive: u32) -> Surface {
-    let unlit = position.w < 0.0;
-    let levels = select(u32(position.w) - 1u, 0u, unlit);
-    let color = unpack4x8unorm(albedo);
+    let word = bitcast<u32>(position.w);
+    let rough = f32((word >> 15u) & 8191u) / 8191.0;
+    let color = vec3f(vec3u(albedo, albedo >> 11u, albedo >> 22u) & vec3u(2047u, 2047u, 1023u)) / GBUFFER_ALBEDO;
     return Surface(
         position.xyz,
         octahedral_unpack(normal),
-        color.rgb * color.rgb,
-        color.a,
+        color * color,
+        f32(word & 127u) / 127.0,
         rgb9e5_unpack(emissive),
-        f32(levels / 4096u) / 4095.0,
-        f32(levels % 4096u) / 4095.0,
-        unlit,
+        rough * rough,
+        f32((word >> 7u) & 255u) / 255.0,
+        (word & GBUFFER_UNLIT) != 0u,
+        (word & GBUFFER_LAYERED) != 0u,
     );
 }

@@ -1,4 +1,4 @@
-// Materials in the raster passes (group 3), and the vertex shader that the G-buffer and the blended surfaces share.
+// Materials in the raster passes (group 3), and the vertex shader that the G-buffer, the layered and the blended surfaces share.
 //
 // Vertices are pulled from the merged buffers, three per triangle, so that each fragment knows its triangle on every adapter.
 #import "common/frame.wgsl"
@@ -16,10 +16,32 @@ struct Material {
     uv_sets: u32,
     flags: u32,
     texture_from_uv: array<vec4f, 10>,
+    // What follows is read of layered materials alone: common/material_layers.wgsl.
+    specular_color: vec3f,
+    specular: f32,
+    sheen_color: vec3f,
+    sheen_roughness: f32,
+    absorption: vec3f,
+    thickness: f32,
+    reflectance: f32,
+    clearcoat: f32,
+    clearcoat_roughness: f32,
+    clearcoat_normal_scale: f32,
+    anisotropy_direction: vec2f,
+    anisotropy: f32,
+    transmission: f32,
+    iridescence: f32,
+    iridescence_ior: f32,
+    iridescence_thickness: vec2f,
+    layer_slots: array<vec4u, 3>,
+    layer_from_uv: array<vec4f, 24>,
 }
 
 const MATERIAL_DOUBLE_SIDED = 1u;
 const MATERIAL_UNLIT = 2u;
+const MATERIAL_LAYERED = 4u;
+const MATERIAL_GLOSSINESS = 8u;
+const MATERIAL_BLENDED = 16u;
 
 @group(3) @binding(0) var<uniform> material: Material;
 @group(3) @binding(1) var base_color_texture: texture_2d<f32>;
@@ -34,7 +56,8 @@ const MATERIAL_UNLIT = 2u;
 @group(3) @binding(10) var emissive_sampler: sampler;
 
 struct Fragment {
-    @builtin(position) clip: vec4f,
+    // The same bits in every pass: `layers` is drawn where the G-buffer was.
+    @invariant @builtin(position) clip: vec4f,
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
     @location(2) tangent: vec4f,
@@ -73,20 +96,29 @@ fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     return material.base_color * color * textureSample(base_color_texture, base_color_sampler, material_uv(0u, uv));
 }
 
+// The fragment's normal before any texture. Opposite vertex normals cancel out in between.
+fn material_normal(in: Fragment) -> vec3f {
+    return select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
+}
+
+// That normal, turned as a normal texture says.
+fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
+    let bump = (texel * 2.0 - 1.0) * vec3f(scale, scale, 1.0);
+    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+    let mapped = bump.x * in.tangent.xyz + bump.y * bitangent + bump.z * in.normal;
+    return select(material_normal(in), normalize(mapped), dot(mapped, mapped) > 1.0e-20);
+}
+
 // The surface at a fragment. `front` is false on back faces, whose normals are turned.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let metallic_roughness = textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
-    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv)).xyz * 2.0 - 1.0;
+    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv)).xyz;
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
     let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
 
-    // Opposite vertex normals cancel out in between.
-    var normal = select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
-    let scaled = bump * vec3f(material.normal_scale, material.normal_scale, 1.0);
-    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
-    let mapped = scaled.x * in.tangent.xyz + scaled.y * bitangent + scaled.z * in.normal;
-    let is_mapped = material_uv_set(2u) != 0u && dot(mapped, mapped) > 1.0e-20;
-    normal = select(normal, normalize(mapped), is_mapped);
+    // No branch: software adapters would compile the shader anew for every material (common/unseen.wgsl).
+    let normal = select(material_normal(in), material_mapped_normal(in, bump, material.normal_scale), material_uv_set(2u) != 0u);
+    let gloss = (material.flags & MATERIAL_GLOSSINESS) != 0u;
     let unlit = (material.flags & MATERIAL_UNLIT) != 0u;
     return Surface(
         in.position,
@@ -94,8 +126,9 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
         select(base_color.rgb, vec3f(0.0), unlit),
         1.0 + material.occlusion_strength * (occlusion - 1.0),
         select(material.emissive * emissive, base_color.rgb, unlit),
-        material.roughness * metallic_roughness.g,
+        select(material.roughness * metallic_roughness.g, 1.0 - (1.0 - material.roughness) * metallic_roughness.a, gloss),
         material.metallic * metallic_roughness.b,
         unlit,
+        (material.flags & MATERIAL_LAYERED) != 0u,
     );
 }

@@ -7,7 +7,7 @@
 
 // Words of a material's header in `alpha`.
 const ALPHA_HEADER = 16u;
-const ALPHA_MODE = 0u; // 0 opaque, 1 mask, 2 blend
+const ALPHA_MODE = 0u; // 0 opaque, 1 mask, 2 blend, 3 clear: casts no shadow
 const ALPHA_CUTOFF = 1u;
 const ALPHA_FACTOR = 2u;
 const ALPHA_UV_SET = 3u; // all ones without a texture
@@ -59,8 +59,9 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
 
 fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
-    if alpha[header + ALPHA_MODE] == 2u {
-        return frame.blended_cast != 0u;
+    let mode = alpha[header + ALPHA_MODE];
+    if mode >= 2u {
+        return mode == 2u && frame.blended_cast != 0u;
     }
     let i = vec3u(indices[3u * triangle.triangle], indices[3u * triangle.triangle + 1u], indices[3u * triangle.triangle + 2u]);
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);

@@ -1,10 +1,10 @@
-// blend: alpha-blended surfaces over the lit image, back to front, lit by the same lights and in the same shadow mode; with rays, each fragment
-// sends its own.
+// blend: surfaces that are blended by alpha or that transmit, over the lit image, back to front, lit by the same lights and in the same shadow
+// mode; with rays, each fragment sends its own. Those with layers are drawn twice: `blend_behind` dims what lies behind, `blend_layers` adds
+// what they scatter themselves.
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees (group 1)
-// out  hdr, blended by alpha
-#import "common/material.wgsl"
-#import "common/brdf.wgsl"
+// out  hdr: blended by alpha; multiplied; added
+#import "common/material_layers.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 
@@ -39,4 +39,43 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
         }
     }
     return vec4f(min(radiance, vec3f(RADIANCE_MAX)), saturate(base_color.a));
+}
+
+// Alpha as coverage: masked surfaces are cut out, and only blended ones let anything through.
+fn coverage(alpha: f32) -> f32 {
+    if alpha < material.alpha_cutoff {
+        discard;
+    }
+    return select(1.0, saturate(alpha), (material.flags & MATERIAL_BLENDED) != 0u);
+}
+
+@fragment
+fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = material_surface(in, base_color, front);
+    let l = material_layers(in, s, front);
+    let covered = coverage(base_color.a);
+    return vec4f(1.0 - covered + covered * layers_transmittance(s, l, frame_to_eye(s.position)), 1.0);
+}
+
+@fragment
+fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = material_surface(in, base_color, front);
+    let l = material_layers(in, s, front);
+    let covered = coverage(base_color.a);
+    let to_eye = frame_to_eye(s.position);
+    let start = shadow_ray_start(in.triangle, s.position);
+    var radiance = layers_ambient(s, l, to_eye);
+    for (var i = 0u; i < frame.light_count; i++) {
+        let sample = light_sample(lights[i], s.position);
+        if !light_reaches(sample) {
+            continue;
+        }
+        let visible = visibility(i, s, start, sample);
+        if visible > 0.0 {
+            radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
+        }
+    }
+    return vec4f(min(radiance, vec3f(RADIANCE_MAX)) * covered, covered);
 }

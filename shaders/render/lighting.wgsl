@@ -1,13 +1,9 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
 // in   G-buffer, lights, what shadow rays found or shadow maps
-// out  hdr: linear radiance; alpha 1 on surfaces, 0 on the background
-#import "common/frame.wgsl"
-#import "common/light.wgsl"
-#import "common/gbuffer.wgsl"
+// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background
 #import "common/brdf.wgsl"
-#import "common/shadow_map.wgsl"
-#import "common/shadow_words.wgsl"
+#import "common/visibility.wgsl"
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
 @group(1) @binding(1) var normal_texture: texture_2d<u32>;
@@ -15,16 +11,6 @@
 @group(1) @binding(3) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
-
-fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
-    if frame.shadow_mode == SHADOWS_RAYS {
-        return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
-    }
-    if frame.shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
-    }
-    return 1.0;
-}
 
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
@@ -43,6 +29,10 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         textureLoad(albedo_texture, pixel, 0).r,
         textureLoad(emissive_texture, pixel, 0).r,
     );
+    if s.layered {
+        textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
+        return;
+    }
     var radiance = s.emissive;
     if !s.unlit {
         let to_eye = frame_to_eye(s.position);

@@ -173,11 +173,36 @@ gpu_structs! {
         alpha_cutoff: f32,
         /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV set 0, 2 UV set 1.
         uv_sets: u32,
-        /// Bit 0 double-sided, bit 1 unlit.
+        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of `texture_from_uv`, two per texture in the order above.
         texture_from_uv: [[f32; 4]; 10],
+        specular_color: [f32; 3],
+        specular: f32,
+        sheen_color: [f32; 3],
+        sheen_roughness: f32,
+        /// What a metre absorbs: −ln of what it lets through.
+        absorption: [f32; 3],
+        /// Metres.
+        thickness: f32,
+        /// Reflectance of the dielectric at normal incidence, before its colour.
+        reflectance: f32,
+        clearcoat: f32,
+        clearcoat_roughness: f32,
+        clearcoat_normal_scale: f32,
+        /// Cosine and sine of its rotation.
+        anisotropy_direction: [f32; 2],
+        anisotropy: f32,
+        transmission: f32,
+        iridescence: f32,
+        iridescence_ior: f32,
+        /// Nanometres where the texture is 0 and where it is 1.
+        iridescence_thickness: [f32; 2],
+        /// Per texture of a layer, in the order of `LAYER_…`: in 8 bits which of those bound it is, from 1, or 0 for none; above it the UV set.
+        layer_slots: [[u32; 4]; 3],
+        /// Rows of their `texture_from_uv`.
+        layer_from_uv: [[f32; 4]; 24],
     }
     /// A mesh instance's part, as `deform` sees it.
     DeformPart {

@@ -22,6 +22,24 @@ pub struct Layouts {
     pub scene: wgpu::BindGroupLayout,
     /// `common/material.wgsl`.
     pub material: wgpu::BindGroupLayout,
+    /// `common/material_layers.wgsl`.
+    pub layers: wgpu::BindGroupLayout,
+}
+
+/// Textures that a material's layers may have between them.
+pub const LAYER_TEXTURES: usize = 8;
+
+/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl.
+#[derive(Debug)]
+pub(super) struct Merged<'a> {
+    pub(super) module: &'a wgpu::ShaderModule,
+    pub(super) entry: &'a str,
+    pub(super) targets: &'a [Option<wgpu::ColorTargetState>],
+    pub(super) cull_mode: Option<wgpu::Face>,
+    /// Group 1: what its fragments ask of the frame. With it they leave depth as it is.
+    pub(super) asks: Option<&'a wgpu::BindGroupLayout>,
+    /// Whether group 3 holds layers.
+    pub(super) layered: bool,
 }
 
 impl Layouts {
@@ -29,12 +47,14 @@ impl Layouts {
     pub fn new(gpu: &Gpu) -> Self {
         const ALL: ShaderStages = ShaderStages::VERTEX_FRAGMENT.union(ShaderStages::COMPUTE);
         const RAYS: ShaderStages = ShaderStages::FRAGMENT.union(ShaderStages::COMPUTE);
-        let material = {
-            let mut bindings = vec![(ShaderStages::FRAGMENT, Binding::Uniform)];
-            bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); 5]);
-            bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); 5]);
-            pass::layout(gpu, "material", &bindings)
-        };
+        let mut bindings = vec![(ShaderStages::FRAGMENT, Binding::Uniform)];
+        bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); 5]);
+        bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); 5]);
+        let material = pass::layout(gpu, "material", &bindings);
+        bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); LAYER_TEXTURES]);
+        bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); LAYER_TEXTURES]);
+        bindings.push((ShaderStages::FRAGMENT, Binding::Uniform));
+        let layers = pass::layout(gpu, "layers", &bindings);
         Self {
             frame: pass::layout(
                 gpu,
@@ -61,31 +81,31 @@ impl Layouts {
                 ],
             ),
             material,
+            layers,
         }
     }
 
-    /// A pipeline over the merged scene with the vertex shader of common/material.wgsl. With `rays` its fragments may trace, and it leaves
-    /// depth as it is.
+    /// Compiles it.
     pub(super) fn merged_pipeline(
         &self,
         gpu: &Gpu,
-        module: &wgpu::ShaderModule,
-        entry: &str,
-        targets: &[Option<wgpu::ColorTargetState>],
-        cull_mode: Option<wgpu::Face>,
-        rays: bool,
+        merged: &Merged<'_>,
     ) -> Result<wgpu::RenderPipeline> {
-        // The G-buffer's fragments send no rays: it has no tree bound.
-        let tree = rays.then_some(&self.tree);
+        let Merged { module, entry, .. } = *merged;
+        let material = if merged.layered {
+            &self.layers
+        } else {
+            &self.material
+        };
         let layout = gpu
             .device
             .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(entry),
                 bind_group_layouts: &[
                     Some(&self.frame),
-                    tree,
+                    merged.asks,
                     Some(&self.scene),
-                    Some(&self.material),
+                    Some(material),
                 ],
                 immediate_size: 0,
             });
@@ -101,12 +121,12 @@ impl Layouts {
                         buffers: &[],
                     },
                     primitive: wgpu::PrimitiveState {
-                        cull_mode,
+                        cull_mode: merged.cull_mode,
                         ..Default::default()
                     },
                     depth_stencil: Some(wgpu::DepthStencilState {
                         format: DEPTH_FORMAT,
-                        depth_write_enabled: Some(!rays),
+                        depth_write_enabled: Some(merged.asks.is_none()),
                         depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
                         stencil: wgpu::StencilState::default(),
                         bias: wgpu::DepthBiasState::default(),
@@ -116,7 +136,7 @@ impl Layouts {
                         module,
                         entry_point: Some(entry),
                         compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        targets,
+                        targets: merged.targets,
                     }),
                     multiview_mask: None,
                     cache: None,

@@ -1,8 +1,8 @@
-//! `blend`: alpha-blended surfaces over the lit image, back to front.
+//! `blend`: alpha-blended and transmissive surfaces over the lit image, back to front.
 
 use super::{
     FrameInput,
-    bindings::Layouts,
+    bindings::{Layouts, Merged},
     scene_buffers::Run,
     targets::{HDR_FORMAT, Targets},
 };
@@ -15,33 +15,64 @@ use crate::{
 /// The pass.
 #[derive(Debug)]
 pub struct Blend {
+    plain: Sides,
+    /// For materials with layers: what dims the things behind, and what is added to them.
+    behind: Sides,
+    layers: Sides,
+}
+
+/// A pipeline for each side.
+#[derive(Debug)]
+struct Sides {
     /// Far sides, drawn before near ones where a material is double-sided.
-    back_faces: wgpu::RenderPipeline,
-    front_faces: wgpu::RenderPipeline,
+    back: wgpu::RenderPipeline,
+    front: wgpu::RenderPipeline,
 }
 
 impl Blend {
     /// Compiles it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        use wgpu::BlendFactor::{One, OneMinusSrcAlpha, Src, Zero};
         let module = shader::module(gpu, "render/blend.wgsl")?;
-        let target = wgpu::ColorTargetState {
-            format: HDR_FORMAT,
-            blend: Some(wgpu::BlendState::ALPHA_BLENDING),
-            write_mask: wgpu::ColorWrites::ALL,
+        let sides = |entry, layered, blend| -> Result<Sides> {
+            let targets = [Some(wgpu::ColorTargetState {
+                format: HDR_FORMAT,
+                blend: Some(blend),
+                write_mask: wgpu::ColorWrites::ALL,
+            })];
+            let pipeline = |cull| {
+                let merged = Merged {
+                    module: &module,
+                    entry,
+                    targets: &targets,
+                    cull_mode: Some(cull),
+                    asks: Some(&layouts.tree),
+                    layered,
+                };
+                layouts.merged_pipeline(gpu, &merged)
+            };
+            Ok(Sides {
+                back: pipeline(wgpu::Face::Front)?,
+                front: pipeline(wgpu::Face::Back)?,
+            })
         };
-        let pipeline = |cull| {
-            layouts.merged_pipeline(
-                gpu,
-                &module,
-                "blend",
-                &[Some(target.clone())],
-                Some(cull),
-                true,
-            )
+        let component = |src_factor, dst_factor| wgpu::BlendComponent {
+            src_factor,
+            dst_factor,
+            operation: wgpu::BlendOperation::Add,
+        };
+        let multiplied = wgpu::BlendState {
+            color: component(Zero, Src),
+            alpha: component(Zero, One),
+        };
+        let added = wgpu::BlendState {
+            color: component(One, One),
+            alpha: component(One, OneMinusSrcAlpha),
         };
         Ok(Self {
-            back_faces: pipeline(wgpu::Face::Front)?,
-            front_faces: pipeline(wgpu::Face::Back)?,
+            plain: sides("blend", false, wgpu::BlendState::ALPHA_BLENDING)?,
+            behind: sides("blend_behind", true, multiplied)?,
+            layers: sides("blend_layers", true, added)?,
         })
     }
 
@@ -79,13 +110,22 @@ impl Blend {
             pass.set_bind_group(index as u32, group, &[]);
         }
         for (run, _) in order {
-            pass.set_bind_group(3, &buffers.materials.groups[run.material], &[]);
-            if buffers.materials.double_sided[run.material] {
-                pass.set_pipeline(&self.back_faces);
+            let materials = &buffers.materials;
+            let (group, steps) = match &materials.layers[run.material] {
+                Some(layers) => (layers, &[&self.behind, &self.layers][..]),
+                None => (&materials.groups[run.material], &[&self.plain][..]),
+            };
+            pass.set_bind_group(3, group, &[]);
+            if materials.double_sided[run.material] {
+                for sides in steps {
+                    pass.set_pipeline(&sides.back);
+                    pass.draw(run.corners(), 0..1);
+                }
+            }
+            for sides in steps {
+                pass.set_pipeline(&sides.front);
                 pass.draw(run.corners(), 0..1);
             }
-            pass.set_pipeline(&self.front_faces);
-            pass.draw(run.corners(), 0..1);
         }
     }
 }

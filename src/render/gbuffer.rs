@@ -1,7 +1,7 @@
 //! `gbuffer`: opaque and masked surfaces into the G-buffer.
 
 use super::{
-    bindings::Layouts,
+    bindings::{Layouts, Merged},
     scene_buffers::SceneBuffers,
     targets::{GBUFFER_FORMATS, Targets},
 };
@@ -24,7 +24,15 @@ impl GBuffer {
         let module = shader::module(gpu, "render/gbuffer.wgsl")?;
         let targets = GBUFFER_FORMATS.map(|format| Some(format.into()));
         let pipeline = |cull_mode| {
-            layouts.merged_pipeline(gpu, &module, "gbuffer", &targets, cull_mode, false)
+            let merged = Merged {
+                module: &module,
+                entry: "gbuffer",
+                targets: &targets,
+                cull_mode,
+                asks: None,
+                layered: false,
+            };
+            layouts.merged_pipeline(gpu, &merged)
         };
         Ok(Self {
             single_sided: pipeline(Some(wgpu::Face::Back))?,

@@ -1,13 +1,19 @@
-//! Materials in GPU memory: a uniform, five textures and their samplers each; and the alpha that rays ask for.
+//! Materials in GPU memory: a uniform, five textures and their samplers each, and those of their layers; and the alpha that rays ask for.
 
-use super::{bindings::Layouts, mipmap::Mipmap};
+use super::{
+    bindings::{LAYER_TEXTURES, Layouts},
+    mipmap::Mipmap,
+    sheen,
+};
 use crate::{
     Error, Result,
     gpu::{Gpu, layout::Material as GpuMaterial, pass},
     scene::{
-        AlphaMode, Image, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef, Wrap,
+        AlphaMode, Image, Layers, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef,
+        Wrap,
     },
 };
+use glam::Vec3;
 use std::{
     borrow::Cow,
     cell::RefCell,
@@ -17,11 +23,16 @@ use std::{
 /// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
 const ALPHA_HEADER: usize = 16;
 
+/// In the place of an alpha mode there: casts no shadow.
+const ALPHA_CLEAR: u32 = 3;
+
 /// Every material of a scene, ready to be bound.
 #[derive(Debug)]
 pub struct Materials {
     /// For [`Layouts::material`], by material.
     pub groups: Vec<wgpu::BindGroup>,
+    /// For [`Layouts::layers`], by material, where it has any.
+    pub layers: Vec<Option<wgpu::BindGroup>>,
     /// Whether back faces are drawn, by material.
     pub double_sided: Vec<bool>,
     uniforms: Vec<wgpu::Buffer>,
@@ -89,12 +100,31 @@ impl Materials {
         };
         let white = Image::from_rgba8("white", 1, 1, vec![255; 4]);
         let white = textures.upload(&white, Kind::Numbers, mipmap)?;
-        let bound: Vec<_> = scene
+        let scatters = |layers: &Layers| layers.sheen_color != Vec3::ZERO;
+        let any_sheen = scene
             .materials
             .iter()
-            .map(|material| textures.bind(material, &white, layouts, mipmap))
-            .collect::<Result<_>>()?;
-        let (uniforms, groups) = bound.into_iter().unzip();
+            .any(|material| material.layers.as_deref().is_some_and(scatters));
+        let table = if any_sheen {
+            sheen::albedo_table()
+        } else {
+            vec![0.0; sheen::TABLE_LEN]
+        };
+        let sheen_table = gpu.buffer_with("sheen_table", &table, wgpu::BufferUsages::UNIFORM);
+        let mut uniforms = Vec::new();
+        let mut groups = Vec::new();
+        let mut layers = Vec::new();
+        for material in &scene.materials {
+            let bindings = textures.bindings(material, &white, mipmap)?;
+            groups.push(bindings.group(gpu, "material", &layouts.material, None));
+            layers.push(
+                material
+                    .layers
+                    .is_some()
+                    .then(|| bindings.group(gpu, "layers", &layouts.layers, Some(&sheen_table))),
+            );
+            uniforms.push(bindings.uniform);
+        }
         let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
         Ok(Self {
@@ -102,10 +132,11 @@ impl Materials {
             alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
             moved: RefCell::default(),
             groups,
+            layers,
             double_sided: scene
                 .materials
                 .iter()
-                .map(|material| material.double_sided)
+                .map(|material| material.double_sided && !material.is_volume())
                 .collect(),
         })
     }
@@ -137,6 +168,41 @@ impl Materials {
     }
 }
 
+/// What a material is bound to.
+struct Bindings {
+    uniform: wgpu::Buffer,
+    base: Vec<(wgpu::TextureView, wgpu::Sampler)>,
+    layers: Vec<(wgpu::TextureView, wgpu::Sampler)>,
+}
+
+impl Bindings {
+    /// The base, and with the table of sheens the layers too.
+    fn group(
+        &self,
+        gpu: &Gpu,
+        label: &str,
+        layout: &wgpu::BindGroupLayout,
+        sheen_table: Option<&wgpu::Buffer>,
+    ) -> wgpu::BindGroup {
+        let mut resources = vec![self.uniform.as_entire_binding()];
+        let layers = sheen_table.map(|_| &self.layers);
+        for textures in [Some(&self.base), layers].into_iter().flatten() {
+            resources.extend(
+                textures
+                    .iter()
+                    .map(|(view, _)| wgpu::BindingResource::TextureView(view)),
+            );
+            resources.extend(
+                textures
+                    .iter()
+                    .map(|(_, sampler)| wgpu::BindingResource::Sampler(sampler)),
+            );
+        }
+        resources.extend(sheen_table.map(wgpu::Buffer::as_entire_binding));
+        pass::bind_group(gpu, label, layout, &resources)
+    }
+}
+
 /// Textures and samplers that materials share.
 struct Textures<'a> {
     gpu: &'a Gpu,
@@ -148,42 +214,43 @@ struct Textures<'a> {
 }
 
 impl Textures<'_> {
-    fn bind(
+    fn bindings(
         &mut self,
         material: &Material,
         white: &wgpu::TextureView,
-        layouts: &Layouts,
         mipmap: &Mipmap,
-    ) -> Result<(wgpu::Buffer, wgpu::BindGroup)> {
-        let refs = texture_refs(material);
-        let mut views = Vec::new();
-        let mut samplers = Vec::new();
-        for (slot, texture) in refs.iter().enumerate() {
-            let texture = texture.map(|texture| self.scene.textures[texture.texture]);
-            // Base colour and emission are colours; the others are numbers.
-            let kind = match slot {
-                0 if material.alpha_mode != AlphaMode::Opaque => Kind::CutColors,
-                0 | 4 => Kind::Colors,
-                _ => Kind::Numbers,
+    ) -> Result<Bindings> {
+        let mut bind = |texture: Option<(usize, Kind)>| -> Result<_> {
+            let Some((texture, kind)) = texture else {
+                return Ok((white.clone(), self.sampler(Sampler::default())));
             };
-            views.push(match texture {
-                Some(texture) => self.view(texture.image, kind, mipmap)?,
-                None => white.clone(),
-            });
-            samplers.push(
-                self.sampler(texture.map_or_else(Sampler::default, |texture| texture.sampler)),
+            let texture = self.scene.textures[texture];
+            let view = self.view(texture.image, kind, mipmap)?;
+            Ok((view, self.sampler(texture.sampler)))
+        };
+        let base = (0..).zip(texture_refs(material)).map(|(slot, texture)| {
+            texture.map(|texture| (texture.texture, kind_of(material, slot)))
+        });
+        let base = base.map(&mut bind).collect::<Result<Vec<_>>>()?;
+        let bound = layer_places(material).bound;
+        if bound.len() > LAYER_TEXTURES {
+            log::warn!(
+                "the layers of material {} have {} textures; those past the first {LAYER_TEXTURES} are ignored",
+                material.name,
+                bound.len()
             );
         }
-        let uniform = self.gpu.buffer_with(
-            "material",
-            &[gpu_material(material)],
-            wgpu::BufferUsages::UNIFORM,
-        );
-        let mut resources = vec![uniform.as_entire_binding()];
-        resources.extend(views.iter().map(wgpu::BindingResource::TextureView));
-        resources.extend(samplers.iter().map(wgpu::BindingResource::Sampler));
-        let group = pass::bind_group(self.gpu, "material", &layouts.material, &resources);
-        Ok((uniform, group))
+        let layers = (0..LAYER_TEXTURES).map(|place| bound.get(place).copied());
+        let layers = layers.map(&mut bind).collect::<Result<Vec<_>>>()?;
+        Ok(Bindings {
+            uniform: self.gpu.buffer_with(
+                "material",
+                &[gpu_material(material)],
+                wgpu::BufferUsages::UNIFORM,
+            ),
+            base,
+            layers,
+        })
     }
 
     fn view(&mut self, image: usize, kind: Kind, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
@@ -326,6 +393,48 @@ fn texture_refs(material: &Material) -> [Option<TextureRef>; 5] {
     ]
 }
 
+/// What a texture of [`texture_refs`] holds. The glossiness of a specular-glossiness texture is in alpha,
+/// which is a number in both.
+fn kind_of(material: &Material, slot: usize) -> Kind {
+    let glossiness = material.layers.as_ref().is_some_and(|l| l.glossiness);
+    match slot {
+        0 if material.alpha_mode != AlphaMode::Opaque => Kind::CutColors,
+        0 | 4 => Kind::Colors,
+        1 if glossiness => Kind::Colors,
+        _ => Kind::Numbers,
+    }
+}
+
+/// Whether a texture of [`Layers::slots`] holds colours: those of specular reflection and of sheen.
+const LAYER_HOLDS_COLORS: [bool; 12] = [
+    false, true, false, false, false, true, false, false, false, false, false, false,
+];
+
+/// How the textures of a material's layers are bound.
+struct LayerPlaces {
+    /// In the order of [`Layers::slots`]; a place past `LAYER_TEXTURES` is ignored.
+    places: [Option<usize>; 12],
+    /// The texture at each place, and what it holds.
+    bound: Vec<(usize, Kind)>,
+}
+
+fn layer_places(material: &Material) -> LayerPlaces {
+    let slots = material.layers.as_deref().map_or([None; 12], Layers::slots);
+    let mut bound: Vec<(usize, Kind)> = Vec::new();
+    let mut places = [None; 12];
+    for ((place, texture), colors) in places.iter_mut().zip(slots).zip(LAYER_HOLDS_COLORS) {
+        let Some(texture) = texture else { continue };
+        let kind = if colors { Kind::Colors } else { Kind::Numbers };
+        let wanted = (texture.texture, kind);
+        let found = bound.iter().position(|known| *known == wanted);
+        *place = Some(found.unwrap_or_else(|| {
+            bound.push(wanted);
+            bound.len() - 1
+        }));
+    }
+    LayerPlaces { places, bound }
+}
+
 /// The rows of `texture_from_uv`.
 fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     let m = texture.texture_from_uv;
@@ -335,6 +444,7 @@ fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     ]
 }
 
+/// The uniform of a material: nothing but the material goes into it.
 fn gpu_material(material: &Material) -> GpuMaterial {
     let mut texture_from_uv = [[0.0; 4]; 10];
     let mut uv_sets = 0;
@@ -357,8 +467,62 @@ fn gpu_material(material: &Material) -> GpuMaterial {
             0.0
         },
         uv_sets,
-        flags: u32::from(material.double_sided) | u32::from(material.unlit) << 1,
+        flags: u32::from(material.double_sided)
+            | u32::from(material.unlit) << 1
+            | u32::from(material.layers.is_some()) << 2
+            | u32::from(material.layers.as_ref().is_some_and(|l| l.glossiness)) << 3
+            | u32::from(material.alpha_mode == AlphaMode::Blend) << 4,
         texture_from_uv,
+        ..gpu_layers(material)
+    }
+}
+
+/// The part of the uniform that describes the layers.
+fn gpu_layers(material: &Material) -> GpuMaterial {
+    let Some(layers) = material.layers.as_deref() else {
+        return GpuMaterial::default();
+    };
+    let mut layer_slots = [[0; 4]; 3];
+    let mut layer_from_uv = [[0.0; 4]; 24];
+    let places = layer_places(material).places;
+    for (slot, (texture, place)) in layers.slots().iter().zip(places).enumerate() {
+        if let (Some(texture), Some(place)) = (texture, place.filter(|p| *p < LAYER_TEXTURES)) {
+            layer_slots[slot / 4][slot % 4] = (place as u32 + 1) | (texture.uv_set << 8);
+            layer_from_uv[2 * slot..2 * slot + 2].copy_from_slice(&uv_rows(texture));
+        }
+    }
+    let reflectance = if layers.ior == 0.0 {
+        1.0
+    } else {
+        ((layers.ior - 1.0) / (layers.ior + 1.0)).powi(2)
+    };
+    // Black lets nothing through after any distance; its logarithm would be infinite.
+    let absorption = |color: f32| -color.max(1e-6).ln() / layers.attenuation_distance;
+    GpuMaterial {
+        specular_color: layers.specular_color.to_array(),
+        specular: layers.specular,
+        sheen_color: layers.sheen_color.to_array(),
+        sheen_roughness: layers.sheen_roughness,
+        absorption: layers.attenuation_color.to_array().map(absorption),
+        thickness: layers.thickness,
+        reflectance,
+        clearcoat: layers.clearcoat,
+        clearcoat_roughness: layers.clearcoat_roughness,
+        clearcoat_normal_scale: layers.clearcoat_normal_scale,
+        anisotropy_direction: [
+            layers.anisotropy_rotation.cos(),
+            layers.anisotropy_rotation.sin(),
+        ],
+        anisotropy: layers.anisotropy,
+        transmission: layers.transmission,
+        iridescence: layers.iridescence,
+        iridescence_ior: layers.iridescence_ior,
+        iridescence_thickness: [
+            layers.iridescence_thickness_min,
+            layers.iridescence_thickness_max,
+        ],
+        layer_slots,
+        layer_from_uv,
         ..GpuMaterial::default()
     }
 }
@@ -388,7 +552,11 @@ fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
     let mut first_word_of_image = HashMap::new();
     for (index, material) in scene.materials.iter().enumerate() {
         let mut header = [0; ALPHA_HEADER];
-        header[0] = material.alpha_mode as u32;
+        header[0] = match material.alpha_mode {
+            _ if material.is_clear() => ALPHA_CLEAR,
+            _ if material.is_blended() => AlphaMode::Blend as u32,
+            mode => mode as u32,
+        };
         header[1] = material.alpha_cutoff.to_bits();
         header[2] = material.base_color.w.to_bits();
         header[3] = u32::MAX;

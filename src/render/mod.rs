@@ -6,6 +6,7 @@ pub mod channel;
 pub mod deform;
 pub mod frame;
 pub mod gbuffer;
+pub mod layers;
 pub mod lighting;
 pub mod lights;
 pub mod materials;
@@ -17,6 +18,7 @@ pub mod scene_buffers;
 pub mod shadow_classify;
 pub mod shadow_map;
 pub mod shadow_rays;
+mod sheen;
 pub mod targets;
 pub mod tonemap;
 
@@ -39,6 +41,7 @@ use channel::ChannelPass;
 use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
+use layers::LayersPass;
 use lighting::Lighting;
 use pace::Pace;
 use shadow_classify::ShadowClassify;
@@ -221,6 +224,7 @@ pub struct Renderer {
     /// Shadow rays, and tiles that sent them.
     counters: Counters<{ SHADOW_HEADER as usize }>,
     lighting: Lighting,
+    layers: LayersPass,
     blend: Blend,
     channel: ChannelPass,
     tonemap: Tonemap,
@@ -246,6 +250,7 @@ impl Renderer {
             shadow_rays: ShadowRays::new(gpu, layouts)?,
             counters: Counters::new(gpu, "shadow_rays.counters"),
             lighting: Lighting::new(gpu, layouts)?,
+            layers: LayersPass::new(gpu, layouts)?,
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
@@ -360,6 +365,10 @@ impl Renderer {
             }
         }
         self.lighting.record(gpu, &mut scope, &frame, targets);
+        if input.buffers.layered {
+            self.layers
+                .record(gpu, &mut scope, &frame, input.buffers, targets);
+        }
         self.pace.part(gpu, &mut scope);
         if !input.buffers.blended.is_empty() {
             self.blend

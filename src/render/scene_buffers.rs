@@ -38,30 +38,32 @@ impl Run {
 
 /// The lists of [`SceneBuffers`] that are drawn.
 struct DrawLists {
+    layered: bool,
     solid: Vec<Run>,
     blended: Vec<(Run, usize)>,
     opaque_casters: Vec<Run>,
     masked_casters: Vec<Run>,
+    blended_casters: Vec<Run>,
 }
 
 impl DrawLists {
     /// Sorts out the runs of all parts.
     fn new(scene: &Scene, runs: &[Run]) -> Self {
-        let alpha_mode = |run: &Run| scene.materials[run.material].alpha_mode;
-        let of_mode = |mode| {
-            runs.iter()
-                .copied()
-                .filter(move |run| alpha_mode(run) == mode)
-        };
-        let solid = |run: &Run| alpha_mode(run) != AlphaMode::Blend;
+        let material = |run: &Run| &scene.materials[run.material];
+        let runs = || runs.iter().copied();
+        let solid = |run: &Run| !material(run).is_blended();
+        let of_mode =
+            |mode| runs().filter(move |run| solid(run) && material(run).alpha_mode == mode);
         let same = |a: &Run, b: &Run| a.material == b.material;
-        let parts = runs.iter().copied().enumerate();
-        let blended = parts.filter(|(_, run)| !solid(run));
+        let blended = runs().enumerate().filter(|(_, run)| !solid(run));
+        let casts = |run: &Run| !solid(run) && !material(run).is_clear();
         Self {
-            solid: joined(runs.iter().copied().filter(solid), same),
+            layered: runs().any(|run| solid(&run) && material(&run).layers.is_some()),
+            solid: joined(runs().filter(solid), same),
             blended: blended.map(|(part, run)| (run, part)).collect(),
             opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
             masked_casters: joined(of_mode(AlphaMode::Mask), same),
+            blended_casters: runs().filter(casts).collect(),
         }
     }
 }
@@ -99,12 +101,16 @@ pub struct SceneBuffers {
     pub materials: Materials,
     /// Opaque and masked runs, for the G-buffer.
     pub solid: Vec<Run>,
-    /// Blended parts: the run and the part's place in [`Bounds::parts`].
+    /// Blended and transmissive parts: the run and the part's place in [`Bounds::parts`].
     pub blended: Vec<(Run, usize)>,
     /// Runs that cast without a look at their alpha; the material is the first of the run's.
     pub opaque_casters: Vec<Run>,
     /// Masked runs.
     pub masked_casters: Vec<Run>,
+    /// Blended runs that are not clear: they cast where `shadows.blended_cast` says so.
+    pub blended_casters: Vec<Run>,
+    /// Whether any solid run has layers.
+    pub layered: bool,
     /// Boxes around the scene at any pose.
     pub bounds: Bounds,
     pose: wgpu::Buffer,
@@ -248,10 +254,12 @@ impl Uploader {
 
         let lists = DrawLists::new(scene, &merge.runs);
         Ok(SceneBuffers {
+            layered: lists.layered,
             solid: lists.solid,
             blended: lists.blended,
             opaque_casters: lists.opaque_casters,
             masked_casters: lists.masked_casters,
+            blended_casters: lists.blended_casters,
             bounds: Bounds::new(scene),
             written: RefCell::default(),
             mirrored: RefCell::default(),
@@ -337,6 +345,7 @@ impl SceneBuffers {
         let lists = DrawLists::new(scene, &runs);
         (self.solid, self.blended) = (lists.solid, lists.blended);
         (self.opaque_casters, self.masked_casters) = (lists.opaque_casters, lists.masked_casters);
+        (self.layered, self.blended_casters) = (lists.layered, lists.blended_casters);
         // Leaves hold materials too.
         self.regrowth.forget();
     }
@@ -464,10 +473,9 @@ fn surfaces(scene: &Scene) -> (Vec<[u32; 2]>, Vec<Run>) {
     let (mut info, mut runs) = (Vec::new(), Vec::new());
     for (instance, (_, mesh)) in scene.instances().enumerate() {
         for primitive in &scene.meshes[mesh].primitives {
-            let consent = match scene.materials[primitive.material].alpha_mode {
-                AlphaMode::Opaque => 0,
-                AlphaMode::Mask | AlphaMode::Blend => NEEDS_CONSENT,
-            };
+            let material = &scene.materials[primitive.material];
+            let solid = material.alpha_mode == AlphaMode::Opaque && !material.is_blended();
+            let consent = if solid { 0 } else { NEEDS_CONSENT };
             runs.push(Run {
                 material: primitive.material,
                 first_triangle: info.len() as u32,

@@ -231,11 +231,7 @@ impl ShadowMap {
             if let Some(group) = buffers.materials.groups.first() {
                 pass.set_bind_group(3, group, &[]);
             }
-            let blended = buffers
-                .blended
-                .iter()
-                .map(|(run, _)| run)
-                .filter(|_| blended_cast);
+            let blended = buffers.blended_casters.iter().filter(|_| blended_cast);
             for run in buffers.opaque_casters.iter().chain(blended) {
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }

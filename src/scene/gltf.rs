@@ -5,6 +5,7 @@ mod accessor;
 mod clip;
 mod container;
 mod draco;
+mod layers;
 mod material;
 mod mesh;
 mod meshopt;
@@ -147,6 +148,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
         let decoding = image::start(threads, &images, load)?;
         mesh::meshes(&file, &used, load, &mut scene)?;
         node::check_instances(&file, &used, &mut scene)?;
+        layers::scale_thicknesses(&mut scene);
         clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
         decoding.finish(load, &mut warnings)
     })?;

@@ -8,7 +8,7 @@ mod pixels;
 mod shrink;
 
 use super::{
-    Material, Scene, TextureRef,
+    Scene, TextureRef,
     files::{Bytes, shorten},
     load::{Load, Progress},
 };
@@ -206,13 +206,26 @@ pub(super) fn uses(scene: &mut Scene) -> Vec<Uses> {
     let mut uses = vec![Uses::default(); scene.textures.len()];
     for material in &mut scene.materials {
         let number = |texture: Option<TextureRef>| texture.map(|t| t.texture);
-        let colors = [material.base_color_texture, material.emissive_texture].map(number);
-        let normal = number(material.normal_texture);
-        for reference in textures_of(material) {
+        let layers = material.layers.as_deref();
+        let glossiness = layers.is_some_and(|layers| layers.glossiness);
+        let colors = [
+            material.base_color_texture,
+            material.emissive_texture,
+            layers.and_then(|layers| layers.specular_color_texture),
+            layers.and_then(|layers| layers.sheen_color_texture),
+            material.metallic_roughness_texture.filter(|_| glossiness),
+        ]
+        .map(number);
+        let normals = [
+            material.normal_texture,
+            layers.and_then(|layers| layers.clearcoat_normal_texture),
+        ]
+        .map(number);
+        for reference in material.textures_mut() {
             let texture = Some(reference.texture);
             let here = Uses {
                 numbers: !colors.contains(&texture),
-                normals: normal == texture,
+                normals: normals.contains(&texture),
                 texels: false,
             };
             uses[reference.texture] = uses[reference.texture].and(here);
@@ -485,17 +498,4 @@ fn placeholder(name: &str) -> Image {
         }
     };
     Image::from_rgba8(name, SIDE, SIDE, (0..SIDE * SIDE).flat_map(texel).collect())
-}
-
-/// Every texture that a material uses.
-pub(super) fn textures_of(material: &mut Material) -> impl Iterator<Item = &mut TextureRef> {
-    [
-        &mut material.base_color_texture,
-        &mut material.metallic_roughness_texture,
-        &mut material.normal_texture,
-        &mut material.occlusion_texture,
-        &mut material.emissive_texture,
-    ]
-    .into_iter()
-    .flatten()
 }

@@ -1,10 +1,10 @@
 //! Files to a [`Scene`].
 
 use super::{
-    PropertyOf, Scene, Treatment,
+    Material, PropertyOf, Scene, Treatment,
     files::{self, Bytes, Folder},
     gltf,
-    image::{self, Takes},
+    image::Takes,
     obj,
 };
 use crate::{Error, Result, config};
@@ -471,7 +471,7 @@ fn append(scene: &mut Scene, mut other: Scene) {
     for joint in other.skins.iter_mut().flat_map(|s| &mut s.joints) {
         *joint += nodes;
     }
-    for reference in other.materials.iter_mut().flat_map(image::textures_of) {
+    for reference in other.materials.iter_mut().flat_map(Material::textures_mut) {
         reference.texture += textures;
     }
     for texture in &mut other.textures {

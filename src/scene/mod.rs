@@ -266,6 +266,203 @@ pub struct Material {
     pub double_sided: bool,
     /// Base colour is shown without lighting (KHR_materials_unlit).
     pub unlit: bool,
+    /// What lies over the base; `None` where the file asks for none of it.
+    pub layers: Option<Box<Layers>>,
+}
+
+impl Material {
+    /// Drawn over what lies behind it, and not into the G-buffer.
+    pub fn is_blended(&self) -> bool {
+        self.alpha_mode == AlphaMode::Blend || self.transmission() > 0.0
+    }
+
+    /// Lets most light through everywhere, and so casts no shadow.
+    pub fn is_clear(&self) -> bool {
+        let textured = |layers: &Layers| layers.transmission_texture.is_some();
+        self.transmission() >= 0.5 && !self.layers.as_deref().is_some_and(textured)
+    }
+
+    /// Has an inside: its near side alone tints what is behind.
+    pub fn is_volume(&self) -> bool {
+        let thickness = self.layers.as_ref().map_or(0.0, |layers| layers.thickness);
+        self.transmission() > 0.0 && thickness > 0.0
+    }
+
+    /// The texture coordinates that tangents follow, where something asks for tangents.
+    pub fn tangent_uv_set(&self) -> Option<u32> {
+        let uv_set = |texture: Option<TextureRef>| texture.map(|texture| texture.uv_set);
+        let of_layers = |layers: &Layers| {
+            uv_set(layers.clearcoat_normal_texture)
+                .or(uv_set(layers.anisotropy_texture))
+                .or((layers.anisotropy > 0.0).then_some(0))
+        };
+        uv_set(self.normal_texture).or_else(|| self.layers.as_deref().and_then(of_layers))
+    }
+
+    fn transmission(&self) -> f32 {
+        self.layers
+            .as_ref()
+            .map_or(0.0, |layers| layers.transmission)
+    }
+
+    /// Every texture that it uses.
+    pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut TextureRef> {
+        let base = [
+            &mut self.base_color_texture,
+            &mut self.metallic_roughness_texture,
+            &mut self.normal_texture,
+            &mut self.occlusion_texture,
+            &mut self.emissive_texture,
+        ];
+        let layers = self.layers.as_deref_mut().map(Layers::slots_mut);
+        let layers = layers.into_iter().flatten();
+        base.into_iter().chain(layers).flatten()
+    }
+}
+
+/// Layers over a metallic-roughness base, under the names of the extensions `KHR_materials_*` that define them. Factors without effect are
+/// their defaults; textures multiply their factors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layers {
+    /// Index of refraction, at least 1; 0 stands for infinity.
+    pub ior: f32,
+    /// Weight of the dielectric's reflection.
+    pub specular: f32,
+    /// That weight, in alpha.
+    pub specular_texture: Option<TextureRef>,
+    /// Scales the dielectric's reflectance at normal incidence; linear, may pass 1.
+    pub specular_color: Vec3,
+    /// sRGB.
+    pub specular_color_texture: Option<TextureRef>,
+    /// The alpha of the metallic-roughness texture is glossiness, and the roughness factor is 1 − its factor
+    /// (KHR_materials_pbrSpecularGlossiness, which is read as a dielectric of infinite `ior`).
+    pub glossiness: bool,
+    /// Weight of a clear coat.
+    pub clearcoat: f32,
+    /// That weight, in red.
+    pub clearcoat_texture: Option<TextureRef>,
+    /// Perceptual roughness of the coat.
+    pub clearcoat_roughness: f32,
+    /// That roughness, in green.
+    pub clearcoat_roughness_texture: Option<TextureRef>,
+    /// Tangent-space normals of the coat, which has none of the base's.
+    pub clearcoat_normal_texture: Option<TextureRef>,
+    /// Scales x and y of the coat's normals.
+    pub clearcoat_normal_scale: f32,
+    /// Linear colour of fibres that stand on the surface.
+    pub sheen_color: Vec3,
+    /// sRGB.
+    pub sheen_color_texture: Option<TextureRef>,
+    /// Perceptual roughness of the sheen.
+    pub sheen_roughness: f32,
+    /// That roughness, in alpha.
+    pub sheen_roughness_texture: Option<TextureRef>,
+    /// How much roughness grows along one direction.
+    pub anisotropy: f32,
+    /// Turns that direction in radians, from the tangent to the bitangent.
+    pub anisotropy_rotation: f32,
+    /// The direction in red and green, −1 to 1, and the strength in blue.
+    pub anisotropy_texture: Option<TextureRef>,
+    /// Weight of a thin film.
+    pub iridescence: f32,
+    /// That weight, in red.
+    pub iridescence_texture: Option<TextureRef>,
+    /// Index of refraction of the film.
+    pub iridescence_ior: f32,
+    /// Thickness of the film in nanometres, where the texture's green is 0.
+    pub iridescence_thickness_min: f32,
+    /// The same where it is 1, or where there is no texture.
+    pub iridescence_thickness_max: f32,
+    /// Between the two, in green.
+    pub iridescence_thickness_texture: Option<TextureRef>,
+    /// Share of what enters a dielectric that leaves behind it.
+    pub transmission: f32,
+    /// That share, in red.
+    pub transmission_texture: Option<TextureRef>,
+    /// Of what lies below the surface, in metres of the world; 0 for a wall without an inside.
+    pub thickness: f32,
+    /// That thickness, in green.
+    pub thickness_texture: Option<TextureRef>,
+    /// Metres after which white light has `attenuation_color`; may be infinite.
+    pub attenuation_distance: f32,
+    /// Linear.
+    pub attenuation_color: Vec3,
+}
+
+impl Layers {
+    /// Its textures, in the order of the shader: `LAYER_…` of common/material_layers.wgsl.
+    pub fn slots(&self) -> [Option<TextureRef>; 12] {
+        [
+            self.specular_texture,
+            self.specular_color_texture,
+            self.clearcoat_texture,
+            self.clearcoat_roughness_texture,
+            self.clearcoat_normal_texture,
+            self.sheen_color_texture,
+            self.sheen_roughness_texture,
+            self.anisotropy_texture,
+            self.iridescence_texture,
+            self.iridescence_thickness_texture,
+            self.transmission_texture,
+            self.thickness_texture,
+        ]
+    }
+
+    fn slots_mut(&mut self) -> [&mut Option<TextureRef>; 12] {
+        [
+            &mut self.specular_texture,
+            &mut self.specular_color_texture,
+            &mut self.clearcoat_texture,
+            &mut self.clearcoat_roughness_texture,
+            &mut self.clearcoat_normal_texture,
+            &mut self.sheen_color_texture,
+            &mut self.sheen_roughness_texture,
+            &mut self.anisotropy_texture,
+            &mut self.iridescence_texture,
+            &mut self.iridescence_thickness_texture,
+            &mut self.transmission_texture,
+            &mut self.thickness_texture,
+        ]
+    }
+}
+
+impl Default for Layers {
+    /// The extensions' defaults: a base as it is without them.
+    fn default() -> Self {
+        Self {
+            ior: 1.5,
+            specular: 1.0,
+            specular_texture: None,
+            specular_color: Vec3::ONE,
+            specular_color_texture: None,
+            glossiness: false,
+            clearcoat: 0.0,
+            clearcoat_texture: None,
+            clearcoat_roughness: 0.0,
+            clearcoat_roughness_texture: None,
+            clearcoat_normal_texture: None,
+            clearcoat_normal_scale: 1.0,
+            sheen_color: Vec3::ZERO,
+            sheen_color_texture: None,
+            sheen_roughness: 0.0,
+            sheen_roughness_texture: None,
+            anisotropy: 0.0,
+            anisotropy_rotation: 0.0,
+            anisotropy_texture: None,
+            iridescence: 0.0,
+            iridescence_texture: None,
+            iridescence_ior: 1.3,
+            iridescence_thickness_min: 100.0,
+            iridescence_thickness_max: 400.0,
+            iridescence_thickness_texture: None,
+            transmission: 0.0,
+            transmission_texture: None,
+            thickness: 0.0,
+            thickness_texture: None,
+            attenuation_distance: f32::INFINITY,
+            attenuation_color: Vec3::ONE,
+        }
+    }
 }
 
 impl Default for Material {
@@ -290,6 +487,7 @@ impl Default for Material {
             alpha_cutoff: 0.5,
             double_sided: false,
             unlit: false,
+            layers: None,
         }
     }
 }

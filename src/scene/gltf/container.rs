@@ -42,8 +42,12 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     ("KHR_texture_transform", Full, "on every texture"),
     ("MSFT_texture_dds", Full, "decoded when it is loaded"),
     // Materials.
-    ("KHR_materials_anisotropy", Ignored, "highlights are round"),
-    ("KHR_materials_clearcoat", Ignored, "drawn without the coat"),
+    (
+        "KHR_materials_anisotropy",
+        Full,
+        "stretched highlights of lights; ambient light takes the base roughness",
+    ),
+    ("KHR_materials_clearcoat", Full, "with its normal texture"),
     (
         "KHR_materials_diffuse_transmission",
         Ignored,
@@ -61,29 +65,33 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     ),
     (
         "KHR_materials_ior",
-        Ignored,
-        "an index of refraction of 1.5",
+        Full,
+        "how much a dielectric reflects; nothing is bent",
     ),
     (
         "KHR_materials_iridescence",
-        Ignored,
-        "drawn without the thin film",
+        Full,
+        "the film is evaluated at the viewing angle",
     ),
     (
         "KHR_materials_pbrSpecularGlossiness",
-        Ignored,
-        "drawn as metallic-roughness, which is white where the file has none",
+        Approximate,
+        "read as a dielectric with that reflection",
     ),
-    ("KHR_materials_sheen", Ignored, "drawn without the sheen"),
+    (
+        "KHR_materials_sheen",
+        Full,
+        "with roughness of at least 0.07",
+    ),
     (
         "KHR_materials_specular",
-        Ignored,
-        "reflections are those of a usual dielectric",
+        Full,
+        "strength and colour of what is reflected",
     ),
     (
         "KHR_materials_transmission",
-        Ignored,
-        "drawn as if nothing shone through",
+        Approximate,
+        "what lies behind is tinted, and neither bent nor blurred",
     ),
     ("KHR_materials_unlit", Full, "drawn without lights"),
     (
@@ -93,8 +101,8 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     ),
     (
         "KHR_materials_volume",
-        Ignored,
-        "light is not absorbed inside",
+        Approximate,
+        "tinted by its thickness, without refraction",
     ),
     // The scene.
     (

@@ -1,6 +1,6 @@
 //! Materials, textures, samplers and the images behind them.
 
-use super::{File, accessor::view_range, name_of};
+use super::{File, accessor::view_range, layers, name_of};
 use crate::{
     Result,
     scene::{
@@ -54,7 +54,8 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         let Checked::Valid(alpha_mode) = json.alpha_mode else {
             return Err(file.error(format!("material {index} has an unknown alphaMode")));
         };
-        scene.materials.push(Material {
+        let unlit = extensions.is_some_and(|e| e.unlit.is_some());
+        let mut material = Material {
             name: name_of(json.name.as_ref()),
             base_color: Vec4::from(pbr.base_color_factor.0).clamp(Vec4::ZERO, Vec4::ONE),
             base_color_texture: textures
@@ -90,8 +91,13 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
                 .alpha_cutoff
                 .map_or(0.5, |cutoff| cutoff.0.clamp(0.0, BRIGHTEST)),
             double_sided: json.double_sided,
-            unlit: extensions.is_some_and(|e| e.unlit.is_some()),
-        });
+            unlit,
+            layers: None,
+        };
+        if let Some(extensions) = extensions.filter(|_| !unlit) {
+            layers::read(&extensions.others, index, &mut textures, &mut material)?;
+        }
+        scene.materials.push(material);
     }
     scene.textures = textures.textures;
     Ok(())
@@ -99,8 +105,8 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
 
 /// Textures in the order in which materials first use them.
 #[derive(Debug)]
-struct Textures<'a> {
-    file: &'a File<'a>,
+pub(super) struct Textures<'a> {
+    pub(super) file: &'a File<'a>,
     places: HashMap<usize, usize>,
     textures: Vec<Texture>,
 }
@@ -117,8 +123,8 @@ impl Textures<'_> {
             .map(Some)
     }
 
-    /// For normal and occlusion textures, whose extensions gltf-json leaves as a map.
-    fn with_map(
+    /// For textures whose extensions gltf-json leaves as a map: of normals, of occlusion, and of its unknown extensions.
+    pub(super) fn with_map(
         &mut self,
         texture: usize,
         uv_set: u32,

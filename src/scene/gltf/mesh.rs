@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    scene::{
-        Material, Mesh, MorphTarget, Primitive, Scene, TextureRef, files::shorten, load::Load,
-        surface,
-    },
+    scene::{Material, Mesh, MorphTarget, Primitive, Scene, files::shorten, load::Load, surface},
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -62,8 +59,8 @@ pub(super) fn meshes(
                 file.get(of_file, "material", material, || name.clone())?;
             }
             let mut looks = materials.iter().map(|m| &scene.materials[number_of(m)]);
-            let normal_texture = looks.find_map(|look| look.normal_texture);
-            let read = primitive(file, json, &name, normal_texture, instances, load)?;
+            let tangent_uv_set = looks.find_map(Material::tangent_uv_set);
+            let read = primitive(file, json, &name, tangent_uv_set, instances, load)?;
             primitives.extend(read.map(|primitive| Primitive {
                 material: own,
                 variants: if materials.len() > 1 {
@@ -136,7 +133,7 @@ fn primitive(
     file: &File<'_>,
     json: &JsonPrimitive,
     name: &str,
-    normal_texture: Option<TextureRef>,
+    tangent_uv_set: Option<u32>,
     instances: u64,
     load: &mut Load<'_>,
 ) -> Result<Option<Primitive>> {
@@ -148,7 +145,7 @@ fn primitive(
             draco,
             name,
         };
-        reader.read(normal_texture, instances, load)
+        reader.read(tangent_uv_set, instances, load)
     };
     let streamed = Decoded::open(file, json, name, instances, load);
     match streamed.and_then(|draco| read(draco, load)) {
@@ -202,7 +199,7 @@ impl<'a> Reader<'a> {
     /// `None` for a primitive that canopy does not draw.
     fn read(
         &self,
-        normal_texture: Option<TextureRef>,
+        tangent_uv_set: Option<u32>,
         instances: u64,
         load: &mut Load<'_>,
     ) -> Result<Option<Primitive>> {
@@ -264,8 +261,8 @@ impl<'a> Reader<'a> {
         self.targets(&mut primitive, &sources, count, instances, load)?;
         self.normals(&mut primitive, &sources, count)?;
         if primitive.tangents.is_empty() {
-            match normal_texture {
-                Some(texture) => surface::tangents(&mut primitive, texture.uv_set),
+            match tangent_uv_set {
+                Some(uv_set) => surface::tangents(&mut primitive, uv_set),
                 None => primitive.tangents = surface::any_tangents(&primitive.normals),
             }
         }

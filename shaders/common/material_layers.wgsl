@@ -1,0 +1,106 @@
+// Layers of a material (group 3, after its base): their textures, and the layers at a fragment.
+//
+// A material binds each texture once, whichever of its layers use it: eight, which is what the portable sixteen leave.
+#import "common/layers.wgsl"
+#import "common/material.wgsl"
+
+const LAYER_SPECULAR = 0u;
+const LAYER_SPECULAR_COLOR = 1u;
+const LAYER_CLEARCOAT = 2u;
+const LAYER_CLEARCOAT_ROUGHNESS = 3u;
+const LAYER_CLEARCOAT_NORMAL = 4u;
+const LAYER_SHEEN_COLOR = 5u;
+const LAYER_SHEEN_ROUGHNESS = 6u;
+const LAYER_ANISOTROPY = 7u;
+const LAYER_IRIDESCENCE = 8u;
+const LAYER_IRIDESCENCE_THICKNESS = 9u;
+const LAYER_TRANSMISSION = 10u;
+const LAYER_THICKNESS = 11u;
+
+@group(3) @binding(11) var layer_texture_0: texture_2d<f32>;
+@group(3) @binding(12) var layer_texture_1: texture_2d<f32>;
+@group(3) @binding(13) var layer_texture_2: texture_2d<f32>;
+@group(3) @binding(14) var layer_texture_3: texture_2d<f32>;
+@group(3) @binding(15) var layer_texture_4: texture_2d<f32>;
+@group(3) @binding(16) var layer_texture_5: texture_2d<f32>;
+@group(3) @binding(17) var layer_texture_6: texture_2d<f32>;
+@group(3) @binding(18) var layer_texture_7: texture_2d<f32>;
+@group(3) @binding(19) var layer_sampler_0: sampler;
+@group(3) @binding(20) var layer_sampler_1: sampler;
+@group(3) @binding(21) var layer_sampler_2: sampler;
+@group(3) @binding(22) var layer_sampler_3: sampler;
+@group(3) @binding(23) var layer_sampler_4: sampler;
+@group(3) @binding(24) var layer_sampler_5: sampler;
+@group(3) @binding(25) var layer_sampler_6: sampler;
+@group(3) @binding(26) var layer_sampler_7: sampler;
+
+// Which of those it is, from 1; 0 without a texture.
+fn layer_place(layer: u32) -> u32 {
+    return material.layer_slots[layer / 4u][layer % 4u] & 255u;
+}
+
+// White without a texture.
+fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
+    let uv_set = material.layer_slots[layer / 4u][layer % 4u] >> 8u;
+    let raw = vec3f(select(uv.xy, uv.zw, uv_set == 1u), 1.0);
+    let at = vec2f(dot(material.layer_from_uv[2u * layer].xyz, raw), dot(material.layer_from_uv[2u * layer + 1u].xyz, raw));
+    switch layer_place(layer) {
+        case 1u: { return textureSample(layer_texture_0, layer_sampler_0, at); }
+        case 2u: { return textureSample(layer_texture_1, layer_sampler_1, at); }
+        case 3u: { return textureSample(layer_texture_2, layer_sampler_2, at); }
+        case 4u: { return textureSample(layer_texture_3, layer_sampler_3, at); }
+        case 5u: { return textureSample(layer_texture_4, layer_sampler_4, at); }
+        case 6u: { return textureSample(layer_texture_5, layer_sampler_5, at); }
+        case 7u: { return textureSample(layer_texture_6, layer_sampler_6, at); }
+        case 8u: { return textureSample(layer_texture_7, layer_sampler_7, at); }
+        default: { return vec4f(1.0); }
+    }
+}
+
+// The layers over a surface of this material.
+fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
+    let to_eye = frame_to_eye(in.position);
+    let side = select(-1.0, 1.0, front);
+    let n_dot_v = abs(dot(s.normal, to_eye));
+    var l: Layers;
+    l.specular = material.specular * layer_sample(LAYER_SPECULAR, in.uv).a;
+    let specular_color = material.specular_color * layer_sample(LAYER_SPECULAR_COLOR, in.uv).rgb;
+    l.f0 = min(material.reflectance * specular_color, vec3f(1.0));
+
+    l.clearcoat = material.clearcoat * layer_sample(LAYER_CLEARCOAT, in.uv).r;
+    l.clearcoat_roughness = material.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
+    let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv).xyz;
+    l.clearcoat_normal = side * material_normal(in);
+    if layer_place(LAYER_CLEARCOAT_NORMAL) != 0u {
+        l.clearcoat_normal = side * material_mapped_normal(in, bump, material.clearcoat_normal_scale);
+    }
+
+    l.sheen_color = material.sheen_color * layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb;
+    l.sheen_roughness = max(material.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
+    l.sheen_albedo = sheen_albedo(n_dot_v, l.sheen_roughness);
+
+    let grain = layer_sample(LAYER_ANISOTROPY, in.uv);
+    var direction = vec2f(1.0, 0.0);
+    if layer_place(LAYER_ANISOTROPY) != 0u {
+        direction = grain.xy * 2.0 - 1.0;
+    }
+    let turn = material.anisotropy_direction;
+    direction = vec2f(turn.x * direction.x - turn.y * direction.y, turn.y * direction.x + turn.x * direction.y);
+    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+    let along = direction.x * in.tangent.xyz + direction.y * bitangent;
+    l.anisotropy = select(0.0, material.anisotropy * grain.b, dot(along, along) > 1.0e-20);
+    l.along = normalize(along);
+    l.across = cross(material_normal(in), l.along);
+
+    l.iridescence = material.iridescence * layer_sample(LAYER_IRIDESCENCE, in.uv).r;
+    let thinness = layer_sample(LAYER_IRIDESCENCE_THICKNESS, in.uv).g;
+    if l.iridescence > 0.0 {
+        let thickness = mix(material.iridescence_thickness.x, material.iridescence_thickness.y, thinness);
+        l.film_dielectric = film_fresnel(material.iridescence_ior, l.specular * l.f0, thickness, n_dot_v);
+        l.film_metal = film_fresnel(material.iridescence_ior, s.albedo, thickness, n_dot_v);
+    }
+
+    l.transmission = material.transmission * layer_sample(LAYER_TRANSMISSION, in.uv).r;
+    l.attenuation = exp(-material.absorption * (material.thickness * layer_sample(LAYER_THICKNESS, in.uv).g));
+    return l;
+}

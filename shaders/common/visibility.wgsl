@@ -1,0 +1,18 @@
+// Whether lights arrive at a pixel's surface: as shadow rays have found out (`shadow_words`, which the importer binds), or by shadow maps.
+#import "common/frame.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/light.wgsl"
+#import "common/shadow_map.wgsl"
+#import "common/shadow_words.wgsl"
+#import "common/unseen.wgsl"
+
+fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
+    let shadow_mode = frame.shadow_mode + unseen_zero(sample.distance);
+    if shadow_mode == SHADOWS_RAYS {
+        return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
+    }
+    if shadow_mode == SHADOWS_MAP {
+        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
+    }
+    return 1.0;
+}
