@@ -18,6 +18,7 @@ pub(super) enum Action {
     Clip(Option<usize>),
     Shadows(ShadowMode),
     NextShadows,
+    Antialias,
     Cutoff(i32),
     NextChannel,
     PreviousChannel,
@@ -121,6 +122,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         "M",
         "next way of making shadows",
         Action::NextShadows,
+    ),
+    bind(
+        letter("x"),
+        "X",
+        "anti-aliasing on or off",
+        Action::Antialias,
     ),
     bind(
         letter("["),
