@@ -328,8 +328,11 @@ gpu_structs! {
     }
     /// Which channel to extract.
     ChannelParams {
+        /// Where the frame's own coordinates have theirs, in the world.
+        origin: [f32; 3],
         channel: u32,
         /// A NaN, which WGSL has no word for.
         nan: f32,
+        _pad: [u32; 3],
     }
 }

@@ -21,6 +21,12 @@ impl View {
         self.world_from_view.w_axis.truncate()
     }
 
+    /// The same view from elsewhere.
+    pub fn moved(mut self, by: Vec3) -> Self {
+        self.world_from_view.w_axis += by.extend(0.0);
+        self
+    }
+
     /// Unit vector along the view.
     pub fn forward(&self) -> Vec3 {
         (-self.world_from_view.z_axis.truncate())

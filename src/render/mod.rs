@@ -292,6 +292,13 @@ impl Renderer {
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let stopwatch = Stopwatch::new();
+        let origin = input.buffers.origin;
+        let moved = (origin != Vec3::ZERO).then(|| input.pose.moved(-origin));
+        let input = &FrameInput {
+            pose: moved.as_ref().unwrap_or(input.pose),
+            view: input.view.moved(-origin),
+            ..*input
+        };
         let shadows = &input.config.shadows;
 
         let parts = input.buffers.bounds.parts(input.scene, input.pose);
@@ -512,7 +519,10 @@ impl Renderer {
         let frames: Vec<[f32; 7]> =
             bytemuck::pod_collect_to_vec(&gpu.read(&buffers.frames)?[..28 * vertices]);
         Ok(Merged {
-            positions: positions.into_iter().map(Vec3::from).collect(),
+            positions: positions
+                .into_iter()
+                .map(|position| buffers.origin + Vec3::from(position))
+                .collect(),
             normals: frames
                 .iter()
                 .map(|frame| Vec3::new(frame[0], frame[1], frame[2]))

@@ -17,7 +17,9 @@ use crate::{
         layout::{DeformPart, LIGHT_LIMIT, MeshRange, NEEDS_CONSENT},
         pass,
     },
-    scene::{AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds},
+    scene::{
+        AlphaMode, Pose, Primitive, Scene, animation::joint_matrices, bounds::Bounds, framing,
+    },
 };
 use glam::{Mat3, Mat4, Vec3};
 use std::{cell::RefCell, ops::Range};
@@ -81,6 +83,8 @@ pub struct SceneBuffers {
     pub masked_casters: Vec<Run>,
     /// Boxes around the scene at any pose.
     pub bounds: Bounds,
+    /// Where the frame's coordinates, those of the merged buffers too, have their origin in the world: [`framing::origin`] of the rest pose.
+    pub origin: Vec3,
     pose: wgpu::Buffer,
     weights_at: usize,
     /// What `pose` holds; nothing at first.
@@ -225,6 +229,7 @@ impl Uploader {
                 .copied()
                 .filter(move |run| alpha_mode(run) == mode)
         };
+        let bounds = Bounds::new(scene);
         Ok(SceneBuffers {
             solid: joined(
                 merge
@@ -244,7 +249,8 @@ impl Uploader {
                 .collect(),
             opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
             masked_casters: joined(of_mode(AlphaMode::Mask), |a, b| a.material == b.material),
-            bounds: Bounds::new(scene),
+            origin: framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0))),
+            bounds,
             written: RefCell::default(),
             mirrored: RefCell::default(),
             regrowth: Regrowth::new(gpu, cost.room(gpu, &tree)),

@@ -101,7 +101,7 @@ impl Tonemap {
 fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
     let size = (scene.max - scene.min).max_element().max(1e-20);
     let (offset, scale) = match input.channel {
-        Channel::Position => (-scene.min, 1.0 / size),
+        Channel::Position => (-(input.buffers.origin + scene.min), 1.0 / size),
         Channel::Normal => (glam::Vec3::ONE, 0.5),
         Channel::Depth => {
             let nearest = ((scene.center() - input.view.eye()).dot(input.view.forward())

@@ -10,6 +10,14 @@ pub fn extent(bounds: Aabb) -> f32 {
     radius.clamp(1e-9, f32::MAX.sqrt())
 }
 
+/// Where coordinates of what lies in `bounds` are best counted from. Far from the world's origin f32 has no room for the detail of a scene that is
+/// small: there it is the scene's middle. Elsewhere it is the world's origin, and coordinates are what files say.
+pub fn origin(bounds: Aabb) -> Vec3 {
+    let center = bounds.center();
+    let is_far = center.is_finite() && center.abs().max_element() > 64.0 * bounds.radius();
+    if is_far { center } else { Vec3::ZERO }
+}
+
 /// Distance in metres from `point` to the box; 0 inside.
 fn distance(bounds: Aabb, point: Vec3) -> f32 {
     point.max(bounds.min).min(bounds.max).distance(point)
@@ -187,8 +195,9 @@ impl Viewpoint {
     pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
         // Depth is reversed floats: a near plane this close costs no precision far away.
-        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-6);
-        let near = near.min((focus * 0.1).max(reach * 1e-6));
+        let least = reach * 1e-7;
+        let near = (distance(bounds, self.eye()) * 0.1).max(least);
+        let near = near.min((focus * 0.1).max(least));
         (near, reach * 4.0)
     }
 }
