@@ -15,7 +15,7 @@ use canopy::{
     },
 };
 use common::{
-    Random, gpu,
+    Random, gpu, portable_gpu,
     scenes::{Stage, add_cutout, look_at, matte, quad, scene, sphere},
 };
 use glam::{Affine2, Mat4, Vec2, Vec3, Vec4};
@@ -425,6 +425,22 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
     // A picture of one frame after one of many is as it was.
     stage.draw(&pose, view);
     assert_eq!(stage.channel(Channel::Lit).texels, single.texels);
+}
+
+#[test]
+fn samples_are_the_same_at_portable_limits() {
+    let (gpu, portable) = (gpu(), portable_gpu());
+    let scene = scene(
+        [bar(Vec2::ZERO, Vec2::new(40.0, 30.0), 0.4, 0)],
+        vec![flat_color(BRIGHT)],
+    );
+    let pose = Pose::new(&scene, None, 0.0);
+    let pictures = [&gpu, &portable].map(|gpu| {
+        let picture = stage(gpu, &scene).supersampled(&pose, flat_view(SIZE), 3);
+        gpu.check().unwrap();
+        picture
+    });
+    assert!(pictures[0] == pictures[1]);
 }
 
 #[test]

@@ -111,16 +111,19 @@ const MODES: [ShadowMode; 3] = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::O
 
 /// Every view in every mode of shadows.
 fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
-    let scene = unit_scene(scale, offset);
-    let mut stage = Stage::new(gpu, &scene, SIZE);
+    pictures_of(gpu, &unit_scene(scale, offset), scale, offset)
+}
+
+fn pictures_of(gpu: &Gpu, scene: &Scene, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
+    let mut stage = Stage::new(gpu, scene, SIZE);
     stage.config.sun.enabled = Switch::On;
     stage.config.image.antialias = Antialias::Off;
     let mut pictures = Vec::new();
     for mode in MODES {
         stage.config.shadows.mode = mode;
-        for viewpoint in viewpoints(&scene, scale, offset) {
-            let view = view(&scene, &viewpoint);
-            pictures.push(stage.draw(&Pose::new(&scene, None, 0.0), view));
+        for viewpoint in viewpoints(scene, scale, offset) {
+            let view = view(scene, &viewpoint);
+            pictures.push(stage.draw(&Pose::new(scene, None, 0.0), view));
             let depth = stage.channel(Channel::Depth);
             let depths = depth.texels.iter().filter(|texel| texel[3] == 1.0);
             assert!(
@@ -160,7 +163,10 @@ fn pictures_are_the_same_at_every_scale() {
     for view in 0..2 {
         let (rays, map, off) = (&expected[view], &expected[3 + view], &expected[6 + view]);
         let (shadowed, all) = differing(rays, off);
-        assert!(shadowed * 100 > all, "no shadows in view {view}: {shadowed}");
+        assert!(
+            shadowed * 100 > all,
+            "no shadows in view {view}: {shadowed}"
+        );
         let (disagreeing, _) = differing(rays, map);
         assert!(disagreeing * 4 < shadowed, "{disagreeing} of {shadowed}");
     }
@@ -179,6 +185,55 @@ fn pictures_are_the_same_ten_kilometres_off() {
         let found = pictures(&gpu, scale, FAR_OFF);
         compare(&expected, &found, one_in, &format!("{scale} m, 10 km off"));
     }
+}
+
+#[test]
+fn positions_come_back_in_world_coordinates() {
+    let gpu = gpu();
+    let scene = unit_scene(1.0, FAR_OFF);
+    let pose = Pose::new(&scene, None, 0.0);
+    let twin = canopy::reference::deform::deform(&scene, &pose).positions;
+    let around = Aabb::of(twin.iter().copied());
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let [whole, ..] = viewpoints(&scene, 1.0, FAR_OFF);
+    stage.draw(&pose, view(&scene, &whole));
+    // To the steps of f32 at 7,700 m.
+    let step = 2.0_f32.powi(-11);
+    let merged = stage.merged().positions;
+    let errors = merged
+        .iter()
+        .zip(&twin)
+        .map(|(a, b)| (*a - *b).abs().max_element());
+    assert!(errors.fold(0.0, f32::max) <= 2.0 * step);
+    let seen = stage.channel(Channel::Position).texels.into_iter();
+    let seen = Aabb::of(seen.filter(|t| t[3] == 1.0).map(|t| Vec3::from_slice(&t)));
+    let (low, high) = (seen.min - around.min, around.max - seen.max);
+    assert!(
+        low.min(high).min_element() > -2.0 * step,
+        "{seen:?} {around:?}"
+    );
+    assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
+}
+
+/// Vertices that are far off themselves have lost what f32 does not hold; nothing else goes wrong.
+#[test]
+fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
+    let gpu = gpu();
+    let scene = unit_scene(30.0, Vec3::ZERO);
+    let mut baked = unit_scene(30.0, FAR_OFF);
+    for (node, mesh) in baked.nodes.iter_mut().zip(&mut baked.meshes) {
+        let Transform::Matrix(world_from_mesh) =
+            std::mem::replace(&mut node.transform, Transform::Matrix(Mat4::IDENTITY))
+        else {
+            unreachable!("the scenes of these tests have matrices")
+        };
+        for position in &mut mesh.primitives[0].positions {
+            *position = world_from_mesh.transform_point3(*position);
+        }
+    }
+    let expected = pictures_of(&gpu, &scene, 30.0, Vec3::ZERO);
+    let found = pictures_of(&gpu, &baked, 30.0, FAR_OFF);
+    compare(&expected, &found, 300, "baked");
 }
 
 #[test]
