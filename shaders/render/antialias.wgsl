@@ -199,13 +199,14 @@ fn weights(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
     let bits = textureLoad(edge_bits, at, 0).r;
     var found = vec4f(0.0);
-    if (bits & ABOVE) != 0u {
-        let shares = areas(at, Axis(vec2i(1, 0), vec2i(0, 1), ABOVE, LEFT));
-        found = vec4f(shares, found.zw);
-    }
-    if (bits & LEFT) != 0u {
-        let shares = areas(at, Axis(vec2i(0, 1), vec2i(1, 0), LEFT, ABOVE));
-        found = vec4f(found.xy, shares);
+    // Pixels with one edge go through this once, side by side, whichever edge that is.
+    for (var rest = bits; rest != 0u; rest &= rest - 1u) {
+        let is_above = (rest & LEFT) == 0u;
+        let x = vec2i(1, 0);
+        let y = vec2i(0, 1);
+        let axis = Axis(select(y, x, is_above), select(x, y, is_above), select(LEFT, ABOVE, is_above), select(ABOVE, LEFT, is_above));
+        let shares = areas(at, axis);
+        found = select(vec4f(found.xy, shares), vec4f(shares, found.zw), is_above);
     }
     return found;
 }
