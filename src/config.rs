@@ -41,7 +41,7 @@ macro_rules! section {
 section!(/// `[gpu]`: which adapter.
 Gpu { adapter: String, backend: String, arrays: ArrayMode });
 section!(/// `[window]`: the viewer's window.
-Window { size: [u32; 2], vsync: bool, panel: bool, render_scale: f32 });
+Window { size: [u32; 2], vsync: bool, panel: bool, render_scale: f32, still_samples: u32 });
 section!(/// `[output]`: images made without a window.
 Output { size: [u32; 2], fps: f32 });
 section!(/// `[load]`: what a file may cost.
@@ -82,7 +82,7 @@ Sun { enabled: Switch, direction: [f32; 3], strength: f32, color: [f32; 3] });
 section!(/// `[ambient]`: light from everywhere.
 Ambient { strength: f32, sky: [f32; 3], ground: [f32; 3] });
 section!(/// `[image]`: from radiance to the screen.
-Image { exposure: String, tonemap: Tonemap, background: [f32; 3], anisotropy: u32 });
+Image { exposure: String, tonemap: Tonemap, antialias: Antialias, background: [f32; 3], anisotropy: u32 });
 
 impl Default for Config {
     #[expect(
@@ -239,6 +239,11 @@ impl Config {
         let (shadows, sun, ambient) = (&self.shadows, &self.sun, &self.ambient);
         let limits = [
             ("window.size", pixels(self.window.size), 1.0..=16384.0),
+            (
+                "window.still_samples",
+                one(self.window.still_samples as f32),
+                1.0..=1024.0,
+            ),
             ("output.size", pixels(self.output.size), 1.0..=16384.0),
             ("output.fps", one(self.output.fps), 0.001..=1e6),
             ("animation.time", one(self.animation.time), -1e6..=1e6),
@@ -426,7 +431,17 @@ pub enum ArrayMode {
     Textures,
 }
 
-/// The curve from radiance to display.
+/// How steps of edges are smoothed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Antialias {
+    /// Not at all.
+    Off,
+    /// By their shape (SMAA).
+    Smaa,
+}
+
+/// The curve from radiance to display, in the order of its numbers in shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tonemap {

@@ -18,6 +18,7 @@
 //! 8. [`render::blend`]: alpha-blended and transmissive surfaces over it, back to front, with shadows of the same kind.
 //! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
 //! 10. [`render::tonemap`]: radiance, or that channel, to the display.
+//! 11. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
 //!
@@ -37,7 +38,7 @@
 //! # Conventions
 //!
 //! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and candela. A matrix is named by its
-//! spaces, `world_from_view`. Depth is reversed: 1 is near, 0 is far. Fallible functions return [`Error`], a line for the person who has to act.
+//! spaces, `world_from_view`; within a frame the world's origin is [`SceneBuffers::origin`](render::SceneBuffers::origin). Depth is reversed: 1 is near, 0 is far. Fallible functions return [`Error`], a line for the person who has to act.
 //!
 //! # The tree alone
 //!

@@ -107,6 +107,8 @@ fn wrong_usage_is_2() {
         "render scene.obj",
         "render scene.obj -o a.png --size 0x0",
         "render scene.obj -o a.png --frames 0",
+        "render scene.obj -o a.png --samples 0",
+        "render scene.obj -o a.png --samples 5000",
         "render scene.obj -o a.png --aov wood=a.exr",
         "info",
         "--env sky.hdr",
@@ -266,6 +268,50 @@ fn render_writes_pictures_floats_and_figures() {
     assert_eq!(stats["tree_growth"], 1.0);
     assert!(stats["adapter"]["name"].is_string());
     assert!(!folder.names().iter().any(|name| name.contains("part")));
+}
+
+#[test]
+fn samples_smooth_the_picture_and_leave_channels_alone() {
+    let folder = Folder::new();
+    let render = |name: &str, more: &str| {
+        folder.succeeds(&format!(
+            "render scene.obj -o {name}.png --aov normal={name}-normal.exr,mesh={name}-mesh.png --size 48x32 --stats {name}.json {more}"
+        ));
+        let bytes = |end: &str| std::fs::read(folder.path(&format!("{name}{end}"))).unwrap();
+        [bytes(".png"), bytes("-normal.exr"), bytes("-mesh.png")]
+    };
+    let plain = render("plain", "");
+    assert!(
+        render("one", "--samples 1") == plain,
+        "one sample is a plain picture"
+    );
+    let off = render("off", "--set image.antialias=off");
+    let many = render("many", "--samples 16");
+    let levels = |name: &str| {
+        let picture = picture(&folder.path(name)).into_rgba8();
+        let levels: std::collections::BTreeSet<_> = picture.pixels().map(|p| p.0).collect();
+        levels.len()
+    };
+    assert!(
+        levels("many.png") > levels("off.png"),
+        "edges have no levels in between"
+    );
+    assert!(many[0] != plain[0] && off[0] != plain[0]);
+    assert!(
+        many[1..] == plain[1..] && off[1..] == plain[1..],
+        "channels are those of the middles"
+    );
+    let stats = std::fs::read(folder.path("many.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
+    assert_eq!(stats["samples"], 16);
+
+    folder.succeeds("render scene.obj -o many-{frame}.exr --frames 2 --samples 3 --size 48x32");
+    let texels = picture(&folder.path("many-1.exr")).into_rgba32f();
+    let partly = texels
+        .pixels()
+        .filter(|p| p.0[3] > 0.1 && p.0[3] < 0.9)
+        .count();
+    assert!(partly > 4, "alpha tells no shares of pixels");
 }
 
 /// The second picture of a scene that stands still.

@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Config, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, Config, Rebuild, ShadowMode, Switch, Tonemap},
     gpu::{Gpu, layout::TonemapParams},
     reference::{
         deform::deform,
@@ -1013,6 +1013,7 @@ fn tonemap_equals_its_twin_for_every_curve() {
             ..TonemapParams::default()
         };
         stage.config.image.tonemap = curve;
+        stage.config.image.antialias = Antialias::Off;
         let picture = stage.draw(&Pose::new(&scene, None, 0.0), view);
         let lit = stage.channel(Channel::Lit);
         let mut levels = std::collections::BTreeSet::new();

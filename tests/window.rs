@@ -177,6 +177,8 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         "window.panel=false",
         "--set",
         "window.render_scale=1",
+        "--set",
+        "window.still_samples=1",
     ]);
     let rays = display.settled("the scene", Screenshot::is_drawn);
     // The title names the file; without a window manager nobody else gives the window the keyboard.
@@ -230,6 +232,43 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_picture_that_has_come_to_rest_is_the_mean_of_samples_and_then_nothing_is_drawn() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let show = |samples: u32| {
+        let samples = format!("window.still_samples={samples}");
+        let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.panel=false --set";
+        let mut arguments: Vec<_> = line.split(' ').collect();
+        arguments.push(&samples);
+        display.canopy(&arguments)
+    };
+    let canopy = show(1);
+    let filtered = display.settled("the scene", Screenshot::is_drawn);
+    drop(canopy);
+    let canopy = show(16);
+    let differs = |now: &Screenshot| now.is_drawn() && *now != filtered;
+    let mean = display.settled("the mean of samples", differs);
+    let (darker, brighter) = mean.darker_and_brighter(&filtered);
+    assert!(
+        darker + brighter < 0.02,
+        "more than edges: {darker} is darker, {brighter} brighter"
+    );
+    // User and system time of the process, in hundredths of a second.
+    let worked = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", canopy.0.id())).unwrap();
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11);
+        fields
+            .take(2)
+            .map(|n| n.parse::<u64>().unwrap())
+            .sum::<u64>()
+    };
+    let before = worked();
+    std::thread::sleep(Duration::from_secs(2));
+    let took = worked() - before;
+    assert!(took < 40, "{took} hundredths of a second for two of rest");
 }
 
 #[test]

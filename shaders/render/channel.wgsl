@@ -21,6 +21,8 @@
 @group(1) @binding(9) var channel_out: texture_storage_2d<rgba32float, write>;
 
 struct ChannelParams {
+    // Of what the frame takes for the world.
+    origin: vec3f,
     channel: u32,
     // A NaN, which WGSL has no word for.
     nan: f32,
@@ -63,7 +65,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         );
         let info = triangle_info[textureLoad(ids_texture, pixel, 0).r - 1u];
         switch params.channel {
-            case 1u: { value = s.position; }
+            case 1u: { value = params.origin + s.position; }
             case 2u: { value = s.normal; }
             case 3u: { value = s.albedo; }
             case 4u: { value = vec3f(s.roughness); }

@@ -30,6 +30,12 @@ enum Drag {
     Sun,
 }
 
+/// A number with three figures, however small it is.
+fn significant(number: f32) -> String {
+    let decimals = 2.0 - number.abs().max(1e-30).log10().floor();
+    format!("{number:.*}", decimals.clamp(0.0, 9.0) as usize)
+}
+
 impl Input {
     /// Where the pointer is, in pixels.
     pub(super) fn pointer(&self) -> Vec2 {
@@ -110,7 +116,8 @@ impl Input {
         if self.drag.is_some_and(|(_, drag)| drag == Drag::Look) {
             let speed = &mut state.config.camera.speed;
             *speed = (*speed * (0.2 * steps).exp()).clamp(1e-4, 1e4);
-            let text = format!("fly speed {:.3} scene sizes per five seconds", *speed);
+            let shown = significant(*speed);
+            let text = format!("fly speed {shown} scene sizes per five seconds");
             state.notify(text);
         } else {
             state.camera.zoom(steps.clamp(-20.0, 20.0));
@@ -128,5 +135,17 @@ impl Input {
         let faster = if self.shift { 4.0 } else { 1.0 };
         let speed = state.config.camera.speed * faster;
         state.camera.fly(axes, speed, seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_figures() {
+        let shown = [1e-4, 0.023_46, 1.0, 12.345, 9876.5, 0.0].map(significant);
+        let expected = ["0.000100", "0.0235", "1.00", "12.3", "9876", "0.000000000"];
+        assert_eq!(shown, expected);
     }
 }

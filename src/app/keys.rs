@@ -20,6 +20,7 @@ pub(super) enum Action {
     Variant(Option<usize>),
     Shadows(ShadowMode),
     NextShadows,
+    Antialias,
     Cutoff(i32),
     NextChannel,
     PreviousChannel,
@@ -129,6 +130,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         "M",
         "next way of making shadows",
         Action::NextShadows,
+    ),
+    bind(
+        letter("x"),
+        "X",
+        "anti-aliasing on or off",
+        Action::Antialias,
     ),
     bind(
         letter("["),

@@ -6,7 +6,7 @@ use super::{
     loading::{Loaded, clip_points},
 };
 use crate::{
-    config::{Config, ShadowMode, Sun, Switch},
+    config::{Antialias, Config, ShadowMode, Sun, Switch},
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -298,6 +298,13 @@ impl State {
                     ShadowMode::Map => ShadowMode::Rays,
                     ShadowMode::Rays => ShadowMode::Off,
                 }
+            }
+            Action::Antialias => {
+                let antialias = &mut self.config.image.antialias;
+                *antialias = match *antialias {
+                    Antialias::Off => Antialias::Smaa,
+                    Antialias::Smaa => Antialias::Off,
+                };
             }
             Action::Cutoff(step) => {
                 let cutoff = &mut self.config.tree.leaf_cutoff;

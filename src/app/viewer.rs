@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::Config,
+    config::{Antialias, Config},
     gpu::{self, Gpu},
     output,
-    render::{Channel, FrameInput, Renderer, SceneBuffers, View},
+    render::{Channel, FrameInput, Renderer, Sample, SceneBuffers, View},
 };
 use glam::Vec2;
 use std::{
@@ -69,6 +69,8 @@ pub(super) struct Viewer {
     /// What the scene's picture shows now, and how many more frames it is drawn anyway.
     shot: Option<Shot>,
     settle: u32,
+    /// Frames of the still picture that are still to be summed.
+    samples_left: u32,
     /// How many scenes have been shown.
     scenes: u64,
     /// Frames of the loaded scene.
@@ -140,6 +142,7 @@ impl Viewer {
             area: Area::default(),
             shot: None,
             settle: 0,
+            samples_left: 0,
             scenes: 0,
             frames: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
@@ -606,10 +609,25 @@ impl Viewer {
             exposure_ev: stage.exposure_ev(&self.state.config),
             config: self.state.config.clone(),
         };
+        let counts_frames = self.options.exit_after.is_some();
         if self.shot.as_ref() != Some(&shot) {
             self.settle = SETTLE_FRAMES;
-        } else if self.settle == 0 && self.options.exit_after.is_none() {
-            return Ok(false);
+            let smooths = shot.config.image.antialias != Antialias::Off;
+            let sums = shot.channel == Channel::Lit && smooths && !counts_frames;
+            let wanted = shot.config.window.still_samples;
+            self.samples_left = if sums && wanted > 1 { wanted } else { 0 };
+        }
+        // A picture that has come to rest is drawn anew from several samples, and shown once it has them all.
+        let sample = match (self.settle, self.samples_left) {
+            (0, 0) if !counts_frames => return Ok(false),
+            (0, left @ 1..) => Sample {
+                index: shot.config.window.still_samples.saturating_sub(left),
+                count: shot.config.window.still_samples,
+            },
+            _ => Sample::SINGLE,
+        };
+        if sample.count > 1 {
+            self.samples_left -= 1;
         }
         self.settle = self.settle.saturating_sub(1);
         let target = self.screen.scene_view(&self.gpu, shot.area.size)?;
@@ -623,12 +641,14 @@ impl Viewer {
             channel: shot.channel,
             size: shot.size,
         };
-        let recorded = self.renderer.record(&self.gpu, encoder, &input, &target);
+        let recorded = self
+            .renderer
+            .record_sample(&self.gpu, encoder, &input, sample, &target);
         self.shot = Some(shot);
         match recorded {
             Ok(()) => Ok(true),
             Err(error) => {
-                self.settle = 0;
+                (self.settle, self.samples_left) = (0, 0);
                 // What was recorded before the failure must not run.
                 *encoder = self.gpu.encoder("window");
                 self.report(error).map(|()| false)
@@ -696,7 +716,8 @@ impl Viewer {
                 .stage
                 .as_ref()
                 .is_some_and(|s| s.duration() > 0.0);
-        let busy = plays || self.settle > 0 || self.input.is_flying();
+        let waits = self.settle > 0 || self.samples_left > 0;
+        let busy = plays || waits || self.input.is_flying();
         self.continuous = busy || self.options.exit_after.is_some();
         if self.continuous || save {
             self.draw_within(Duration::ZERO);

@@ -7,7 +7,9 @@ use crate::{
     gpu::Gpu,
     output::{self, picture},
     reference::deform,
-    render::{Channel, FrameInput, FrameStats, Renderer, SceneBuffers, View, materials::takes},
+    render::{
+        Channel, FrameInput, FrameStats, Renderer, Sample, SceneBuffers, View, materials::takes,
+    },
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
@@ -39,6 +41,10 @@ pub struct RenderArgs {
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps)]
     pub fps: Option<f64>,
+    /// Frames that each picture is the mean of, which look at different places of its pixels; more than one take the place of the
+    /// anti-aliasing filter. Channels are those of the first, which looks at the pixels' middles
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub samples: u32,
     /// A channel of the frame as well (position, normal, albedo, roughness, metallic, occlusion, emissive, depth, mesh, material,
     /// shadow, cost): .exr holds the floats, .png a picture
     #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', value_parser = aov)]
@@ -177,15 +183,24 @@ impl Shot {
         let (start, step) = (animation.time, animation.speed / self.config.output.fps);
         for frame in 0..args.frames {
             let time = self.wrapped(start + frame as f32 * step, frame);
-            self.frame(time, &target)?;
-            for output in outputs {
-                let path = output.name.frame(frame);
-                output::write(&path, &self.encode(output, &target)?)?;
-                log::info!("wrote {}", path.display());
+            let count = args.samples;
+            for index in 0..count {
+                let sample = Sample { index, count };
+                self.frame(time, sample, &target)?;
+                // Channels do not mix: a number between two meshes' is a third one's.
+                let ready = |output: &&Output| match output.channel {
+                    Channel::Lit => sample.is_last(),
+                    _ => index == 0,
+                };
+                for output in outputs.iter().filter(ready) {
+                    let path = output.name.frame(frame);
+                    output::write(&path, &self.encode(output, &target)?)?;
+                    log::info!("wrote {}", path.display());
+                }
             }
         }
         match &args.stats {
-            Some(path) => self.write_stats(path),
+            Some(path) => self.write_stats(path, args.samples),
             None => Ok(()),
         }
     }
@@ -201,8 +216,8 @@ impl Shot {
         }
     }
 
-    /// Draws the moment `time` and waits for it.
-    fn frame(&mut self, time: f32, target: &wgpu::Texture) -> Result<()> {
+    /// Draws a sample of the moment `time` and waits for it.
+    fn frame(&mut self, time: f32, sample: Sample, target: &wgpu::Texture) -> Result<()> {
         let pose = Pose::new(&self.scene, self.clip, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
         let through = |camera| Viewpoint::of_camera(&self.scene, &pose, camera);
@@ -223,7 +238,7 @@ impl Shot {
             ..Default::default()
         });
         self.renderer
-            .record(&self.gpu, &mut encoder, &input, &target_view)?;
+            .record_sample(&self.gpu, &mut encoder, &input, sample, &target_view)?;
         self.renderer.submit(&self.gpu, encoder);
         self.gpu.wait()?;
         self.renderer.collect(&self.gpu);
@@ -249,7 +264,7 @@ impl Shot {
         }
     }
 
-    fn write_stats(self, path: &Path) -> Result<()> {
+    fn write_stats(self, path: &Path, samples: u32) -> Result<()> {
         let stats = &self.stats;
         let passes = stats
             .passes
@@ -258,6 +273,7 @@ impl Shot {
         let report = json!({
             "adapter": super::adapter_json(&self.gpu.info),
             "size": self.config.output.size,
+            "samples": samples,
             "scene": super::info::counts(&self.scene),
             "passes": passes.collect::<Vec<_>>(),
             "cpu_record_ms": stats.cpu_record_ms,

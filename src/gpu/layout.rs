@@ -50,8 +50,15 @@ pub const RAY_LIST_WIDTH: u32 = 4096;
 /// Words of counts in front of what shadow rays leave behind.
 pub const SHADOW_HEADER: u32 = 2;
 
+/// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ most.
+pub const ANTIALIAS_CONTRAST: u32 = 13;
+/// How far along an edge its ends are looked for, in pixels each way.
+pub const ANTIALIAS_REACH: u32 = 32;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
+    ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
+    ("ANTIALIAS_REACH", ANTIALIAS_REACH),
     ("BASELINE_STACK", BASELINE_STACK),
     ("COST_BLOCK", COST_BLOCK),
     ("BOUNDS_RUN", BOUNDS_RUN),
@@ -325,6 +332,16 @@ gpu_structs! {
         scale: f32,
         offset: [f32; 4],
     }
+    /// What a frame of a supersampled picture is added by.
+    AccumulateParams {
+        /// Multiplies radiance.
+        exposure: f32,
+        /// As [`TonemapParams::curve`].
+        curve: u32,
+        /// Of the frame.
+        index: u32,
+        width: u32,
+    }
     /// A node of the textbook tree that `canopy bench trace` measures by.
     BaselineNode {
         lower: [f32; 3],
@@ -336,8 +353,11 @@ gpu_structs! {
     }
     /// Which channel to extract.
     ChannelParams {
+        /// Where the frame's own coordinates have theirs, in the world.
+        origin: [f32; 3],
         channel: u32,
         /// A NaN, which WGSL has no word for.
         nan: f32,
+        _pad: [u32; 3],
     }
 }

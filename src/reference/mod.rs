@@ -1,5 +1,6 @@
 //! CPU twins of the GPU's stages: plain functions over slices, the specification that tests compare with.
 
+pub mod antialias;
 pub mod deform;
 pub mod lbvh;
 pub mod lighting;

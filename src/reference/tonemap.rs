@@ -16,7 +16,7 @@ pub fn tonemap(params: &TonemapParams, radiance: DVec3) -> DVec3 {
 }
 
 /// IEC 61966-2-1.
-fn srgb_encode(linear: f64) -> f64 {
+pub(super) fn srgb_encode(linear: f64) -> f64 {
     let c = linear.clamp(0.0, 1.0);
     if c <= 0.003_130_8 {
         12.92 * c

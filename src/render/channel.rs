@@ -59,8 +59,10 @@ impl ChannelPass {
             .position(|known| *known == channel)
             .unwrap_or(0);
         let params = ChannelParams {
+            origin: buffers.origin.to_array(),
             channel: number as u32,
             nan: f32::NAN,
+            ..ChannelParams::default()
         };
         let params = gpu.buffer_with("channel.params", &[params], wgpu::BufferUsages::UNIFORM);
         let views = [

@@ -1,6 +1,9 @@
 //! The frame's uniforms: what group 0 holds.
 
-use super::{FrameInput, View, bindings::Layouts, scene_buffers::columns, shadow_map::ShadowMap};
+use super::{
+    FrameInput, View, accumulate::Sample, bindings::Layouts, scene_buffers::columns,
+    shadow_map::ShadowMap,
+};
 use crate::{
     config::ShadowMode,
     gpu::{
@@ -10,12 +13,18 @@ use crate::{
     },
     scene::Projection,
 };
-use glam::{Mat4, Vec3, Vec4};
+use glam::{Mat4, Vec2, Vec3, Vec4};
 
 impl View {
     /// The eye.
     pub fn eye(&self) -> Vec3 {
         self.world_from_view.w_axis.truncate()
+    }
+
+    /// The same view from elsewhere.
+    pub fn moved(mut self, by: Vec3) -> Self {
+        self.world_from_view.w_axis += by.extend(0.0);
+        self
     }
 
     /// Unit vector along the view.
@@ -90,14 +99,19 @@ impl FrameUniforms {
         gpu: &Gpu,
         layouts: &Layouts,
         input: &FrameInput<'_>,
+        sample: Sample,
         lights: &[Light],
-        shadow_views: &[ShadowView],
-        shadow_map: &ShadowMap,
+        (shadow_map, shadow_views): (&ShadowMap, &[ShadowView]),
     ) -> wgpu::BindGroup {
         let config = input.config;
         let ambient = |color: [f32; 3]| (Vec3::from(color) * config.ambient.strength).to_array();
+        // What a pixel looks at comes to lie in its middle.
+        let [width, height] = input.size.map(|side| 2.0 / side.max(1) as f32);
+        let shift = sample.offset() * Vec2::new(-width, height);
+        let sampled_from_clip = Mat4::from_translation(shift.extend(0.0));
+        let clip_from_offset = input.view.clip_from_offset(input.aspect());
         let frame = Frame {
-            clip_from_offset: columns(input.view.clip_from_offset(input.aspect())),
+            clip_from_offset: columns(sampled_from_clip * clip_from_offset),
             eye: input.view.eye().to_array(),
             light_count: lights.len() as u32,
             forward: input.view.forward().to_array(),

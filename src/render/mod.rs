@@ -1,5 +1,7 @@
 //! The frame: [`Renderer::record`] is one function in which every edge between passes can be read off.
 
+pub mod accumulate;
+pub mod antialias;
 pub mod bindings;
 pub mod blend;
 pub mod channel;
@@ -22,12 +24,13 @@ mod sheen;
 pub mod targets;
 pub mod tonemap;
 
+pub use accumulate::Sample;
 pub use regrowth::TreeWork;
 pub use scene_buffers::{SceneBuffers, Uploader};
 
 use crate::{
     Error, Result,
-    config::{Config, ShadowMode},
+    config::{self, Config, ShadowMode},
     gpu::{
         Gpu,
         layout::SHADOW_HEADER,
@@ -36,6 +39,8 @@ use crate::{
     },
     scene::{Pose, Projection, Scene, bounds::Aabb},
 };
+use accumulate::Accumulate;
+use antialias::Antialias;
 use blend::Blend;
 use channel::ChannelPass;
 use frame::FrameUniforms;
@@ -228,6 +233,8 @@ pub struct Renderer {
     blend: Blend,
     channel: ChannelPass,
     tonemap: Tonemap,
+    antialias: Antialias,
+    accumulate: Accumulate,
     profiler: Profiler,
     /// What is handed to the GPU at once.
     pub pace: Pace,
@@ -235,6 +242,8 @@ pub struct Renderer {
     stats: FrameStats,
     /// Group 0 of the last frame, for reading its channels.
     frame: Option<wgpu::BindGroup>,
+    /// Which of its picture's frames that was.
+    sample: Sample,
 }
 
 impl Renderer {
@@ -254,11 +263,14 @@ impl Renderer {
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
             tonemap: Tonemap::new(gpu)?,
+            antialias: Antialias::new(gpu)?,
+            accumulate: Accumulate::new(gpu)?,
             profiler: Profiler::new(gpu)?,
             pace: Pace::default(),
             targets: Targets::new(gpu, Shape::default()),
             stats: FrameStats::default(),
             frame: None,
+            sample: Sample::SINGLE,
             uploader: Arc::new(uploader),
         })
     }
@@ -276,7 +288,27 @@ impl Renderer {
         input: &FrameInput<'_>,
         target: &wgpu::TextureView,
     ) -> Result<()> {
+        self.record_sample(gpu, encoder, input, Sample::SINGLE, target)
+    }
+
+    /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. Each looks elsewhere in its pixels, the first at
+    /// their middles; `target` is drawn to by the last.
+    pub fn record_sample(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        input: &FrameInput<'_>,
+        sample: Sample,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
         let stopwatch = Stopwatch::new();
+        let origin = input.buffers.origin;
+        let moved = (origin != Vec3::ZERO).then(|| input.pose.moved(-origin));
+        let input = &FrameInput {
+            pose: moved.as_ref().unwrap_or(input.pose),
+            view: input.view.moved(-origin),
+            ..*input
+        };
         let shadows = &input.config.shadows;
 
         let parts = input.buffers.bounds.parts(input.scene, input.pose);
@@ -287,11 +319,19 @@ impl Renderer {
             ShadowMode::Off | ShadowMode::Rays => Vec::new(),
         };
         let traces = shadows.mode == ShadowMode::Rays;
+        let is_lit = input.channel == Channel::Lit;
+        let accumulates = is_lit && sample.count > 1;
+        let smooths = is_lit && input.config.image.antialias == config::Antialias::Smaa;
         let shape = Shape {
             size: input.size,
             traced_lights: traces.then_some(lights.len() as u32),
             compact: shadows.compact_rays,
-            batch_rays: self.pace.batch_rays,
+            // Samples are summed up in the targets: those have to stay.
+            batch_rays: match sample.index {
+                0 => self.pace.batch_rays,
+                _ => self.targets.shape.batch_rays,
+            },
+            smooths: smooths || accumulates,
         };
         self.resize(gpu, shape)?;
         let targets = &self.targets;
@@ -299,15 +339,15 @@ impl Renderer {
             gpu,
             &self.uploader.layouts,
             input,
+            sample,
             &lights,
-            &shadow_views,
-            &self.shadow_map,
+            (&self.shadow_map, &shadow_views),
         );
         let materials = &input.buffers.materials;
         materials.write(gpu, input.scene, input.pose);
         let changed = input.buffers.write_pose(gpu, input.scene, input.pose);
         let regrowth = &input.buffers.regrowth;
-        let plan = regrowth.plan(&input.config.tree, changed);
+        let plan = regrowth.plan(&input.config.tree, changed, sample.index > 0);
 
         let mut scope = self.profiler.scope("frame", encoder);
         if plan.work != TreeWork::None {
@@ -384,12 +424,32 @@ impl Renderer {
                 targets,
             );
         }
-        self.tonemap
-            .record(gpu, &mut scope, input, bounds, targets, target)?;
+        if accumulates {
+            self.accumulate
+                .record(gpu, &mut scope, input, sample, targets)?;
+            let fits = targets.fits(target);
+            let mean = if fits { target } else { &targets.smoothed.view };
+            if sample.is_last() {
+                self.accumulate
+                    .resolve(gpu, &mut scope, input, sample, targets, mean)?;
+                if !fits {
+                    self.antialias.stretch(gpu, &mut scope, targets, target)?;
+                }
+            }
+        } else if smooths {
+            let picture = &targets.picture.view;
+            self.tonemap
+                .record(gpu, &mut scope, input, bounds, targets, picture)?;
+            self.antialias.record(gpu, &mut scope, targets, target)?;
+        } else {
+            self.tonemap
+                .record(gpu, &mut scope, input, bounds, targets, target)?;
+        }
         drop(scope);
         regrowth.settle(&plan);
 
         self.frame = Some(frame);
+        self.sample = sample;
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
             cpu_record_ms: stopwatch.ms(),
@@ -449,7 +509,8 @@ impl Renderer {
         &self.stats
     }
 
-    /// A channel of the last frame, waiting for it. [`Channel::Lit`] is linear radiance before exposure.
+    /// A channel of the last frame, waiting for it. [`Channel::Lit`] is linear radiance before exposure, of a picture of several frames the mean of
+    /// those that there have been.
     pub fn read_channel(
         &mut self,
         gpu: &Gpu,
@@ -460,6 +521,14 @@ impl Renderer {
             .frame
             .as_ref()
             .ok_or_else(|| Error::NotFound("no frame has been drawn yet".into()))?;
+        let [width, height] = self.targets.size;
+        if channel == Channel::Lit && self.sample.count > 1 {
+            return Ok(FloatImage {
+                width,
+                height,
+                texels: self.accumulate.read(gpu, self.sample.index + 1)?,
+            });
+        }
         let mut encoder = gpu.encoder("channel");
         let mut scope = self.profiler.scope("channel", &mut encoder);
         self.channel
@@ -468,8 +537,8 @@ impl Renderer {
         self.profiler.submit(gpu, encoder);
         let bytes = gpu.read_texture(&self.targets.channel.texture)?;
         Ok(FloatImage {
-            width: self.targets.size[0],
-            height: self.targets.size[1],
+            width,
+            height,
             texels: bytemuck::pod_collect_to_vec(&bytes),
         })
     }
@@ -485,7 +554,10 @@ impl Renderer {
         let frames: Vec<[f32; 7]> =
             bytemuck::pod_collect_to_vec(&gpu.read(&buffers.frames)?[..28 * vertices]);
         Ok(Merged {
-            positions: positions.into_iter().map(Vec3::from).collect(),
+            positions: positions
+                .into_iter()
+                .map(|position| buffers.origin + Vec3::from(position))
+                .collect(),
             normals: frames
                 .iter()
                 .map(|frame| Vec3::new(frame[0], frame[1], frame[2]))

@@ -103,8 +103,8 @@ impl Regrowth {
     }
 
     /// Chooses a frame's work from the meshes that have `changed` since the last frame. Until [`Regrowth::settle`] says that the frame has been
-    /// recorded, the next one builds all.
-    pub fn plan(&self, settings: &config::Tree, changed: Vec<bool>) -> Plan {
+    /// recorded, the next one builds all. A further frame of the same picture (`again`) takes the trees as they are.
+    pub fn plan(&self, settings: &config::Tree, changed: Vec<bool>, again: bool) -> Plan {
         let State {
             policy,
             costs,
@@ -113,6 +113,7 @@ impl Regrowth {
         costs.collect_each(|number, words| ageing.take(number, words.map(f32::from_bits)));
         let settled = policy.take() == Some(settings.rebuild);
         let work = match settings.rebuild {
+            _ if again && settled && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
             _ if !settled => TreeWork::Rebuild,
             Rebuild::Refit if ageing.growth > settings.refit_growth => TreeWork::Rebuild,

@@ -13,7 +13,9 @@ use crate::{
         layout::{DeformPart, LIGHT_LIMIT, MeshRange, NEEDS_CONSENT},
         pass,
     },
-    scene::{AlphaMode, Pose, Primitive, Scene, animation::instance_matrices, bounds::Bounds},
+    scene::{
+        AlphaMode, Pose, Primitive, Scene, animation::instance_matrices, bounds::Bounds, framing,
+    },
 };
 use glam::{Mat3, Mat4, Vec3};
 use std::{cell::RefCell, ops::Range};
@@ -113,6 +115,8 @@ pub struct SceneBuffers {
     pub layered: bool,
     /// Boxes around the scene at any pose.
     pub bounds: Bounds,
+    /// Where the frame's coordinates, those of the merged buffers too, have their origin in the world: [`framing::origin`] of the rest pose.
+    pub origin: Vec3,
     pose: wgpu::Buffer,
     weights_at: usize,
     /// What `pose` holds; nothing at first.
@@ -252,6 +256,7 @@ impl Uploader {
         let tree = lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
+        let bounds = Bounds::new(scene);
         let lists = DrawLists::new(scene, &merge.runs);
         Ok(SceneBuffers {
             layered: lists.layered,
@@ -260,7 +265,8 @@ impl Uploader {
             opaque_casters: lists.opaque_casters,
             masked_casters: lists.masked_casters,
             blended_casters: lists.blended_casters,
-            bounds: Bounds::new(scene),
+            origin: framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0))),
+            bounds,
             written: RefCell::default(),
             mirrored: RefCell::default(),
             regrowth: Regrowth::new(gpu, cost.room(gpu, &tree)),

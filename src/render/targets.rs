@@ -20,6 +20,11 @@ pub const DEPTH_FORMAT: Format = Format::Depth32Float;
 /// Radiance.
 pub const HDR_FORMAT: Format = Format::Rgba16Float;
 
+/// The finished picture where it is worked on once more, encoded for the display; and shares of pixels.
+pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
+/// Edges of the finished picture.
+pub const EDGES_FORMAT: Format = Format::R8Uint;
+
 /// A texture and its view.
 #[derive(Debug)]
 pub struct Target {
@@ -52,6 +57,8 @@ pub struct Shape {
     pub compact: bool,
     /// How many the list holds at most.
     pub batch_rays: u32,
+    /// Whether the finished picture is worked on before it goes to its target.
+    pub smooths: bool,
 }
 
 impl Shape {
@@ -107,6 +114,14 @@ pub struct Targets {
     pub hdr: Target,
     /// A channel as floats.
     pub channel: Target,
+    /// The finished picture. Of this and the next three there is one texel where the picture goes to its target as it is.
+    pub picture: Target,
+    /// Where it has edges.
+    pub edges: Target,
+    /// How much of a pixel its neighbours cover.
+    pub weights: Target,
+    /// The picture without steps, where it is to be stretched.
+    pub smoothed: Target,
 }
 
 impl Targets {
@@ -117,6 +132,11 @@ impl Targets {
         let gbuffer = |label, index: usize| {
             let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
             target(label, GBUFFER_FORMATS[index], usage)
+        };
+        let smoothing = |label, format| {
+            let size = if shape.smooths { size } else { [1, 1] };
+            let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+            Target::new(gpu, label, size, format, usage)
         };
         let listed_lights = shape.traced_lights.filter(|_| shape.compact).unwrap_or(0);
         Self {
@@ -144,6 +164,16 @@ impl Targets {
                 Format::Rgba32Float,
                 Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::COPY_SRC,
             ),
+            picture: smoothing("picture", PICTURE_FORMAT),
+            edges: smoothing("edges", EDGES_FORMAT),
+            weights: smoothing("weights", PICTURE_FORMAT),
+            smoothed: smoothing("smoothed", PICTURE_FORMAT),
         }
+    }
+
+    /// Whether `target` has as many pixels.
+    pub fn fits(&self, target: &wgpu::TextureView) -> bool {
+        let texture = target.texture();
+        [texture.width(), texture.height()] == self.size
     }
 }

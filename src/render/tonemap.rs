@@ -3,7 +3,6 @@
 use super::{Channel, FrameInput, targets::Targets};
 use crate::{
     Result,
-    config::Tonemap as Curve,
     gpu::{
         Gpu,
         layout::TonemapParams,
@@ -102,7 +101,7 @@ impl Tonemap {
 fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
     let size = (scene.max - scene.min).max_element().max(1e-20);
     let (offset, scale) = match input.channel {
-        Channel::Position => (-scene.min, 1.0 / size),
+        Channel::Position => (-(input.buffers.origin + scene.min), 1.0 / size),
         Channel::Normal => (glam::Vec3::ONE, 0.5),
         Channel::Depth => {
             let nearest = ((scene.center() - input.view.eye()).dot(input.view.forward())
@@ -115,12 +114,7 @@ fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
     };
     TonemapParams {
         exposure: input.exposure_ev.exp2(),
-        curve: match input.config.image.tonemap {
-            Curve::Linear => 0,
-            Curve::Reinhard => 1,
-            Curve::Aces => 2,
-            Curve::Neutral => 3,
-        },
+        curve: input.config.image.tonemap as u32,
         channel: u32::from(input.channel != Channel::Lit)
             * Channel::ALL
                 .iter()

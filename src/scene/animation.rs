@@ -32,6 +32,15 @@ pub struct Pose {
 }
 
 impl Pose {
+    /// The same moment elsewhere.
+    pub fn moved(&self, by: Vec3) -> Self {
+        let mut moved = self.clone();
+        for matrix in &mut moved.world_from_node {
+            matrix.w_axis += by.extend(0.0);
+        }
+        moved
+    }
+
     /// The scene with `clip` at `time_secs` (before the first key its value, after the last the last's), or at rest.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
         let mut pose = Self {

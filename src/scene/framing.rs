@@ -22,6 +22,14 @@ fn or_nothing(bounds: Aabb) -> Aabb {
     if bounds.is_empty() { NOTHING } else { bounds }
 }
 
+/// Where coordinates of what lies in `bounds` are best counted from. Far from the world's origin f32 has no room for the detail of a scene that is
+/// small: there it is the scene's middle. Elsewhere it is the world's origin, and coordinates are what files say.
+pub fn origin(bounds: Aabb) -> Vec3 {
+    let center = bounds.center();
+    let is_far = center.is_finite() && center.abs().max_element() > 64.0 * bounds.radius();
+    if is_far { center } else { Vec3::ZERO }
+}
+
 /// Distance in metres from `point` to the box; 0 inside.
 fn distance(bounds: Aabb, point: Vec3) -> f32 {
     point.max(bounds.min).min(bounds.max).distance(point)
@@ -202,8 +210,9 @@ impl Viewpoint {
         let bounds = or_nothing(bounds);
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
         // Depth is reversed floats: a near plane this close costs no precision far away.
-        let near = (distance(bounds, self.eye()) * 0.1).max(reach * 1e-6);
-        let near = near.min((focus * 0.1).max(reach * 1e-6));
+        let least = reach * 1e-7;
+        let near = (distance(bounds, self.eye()) * 0.1).max(least);
+        let near = near.min((focus * 0.1).max(least));
         (near, reach * 4.0)
     }
 }

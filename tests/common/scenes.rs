@@ -3,7 +3,7 @@
 use canopy::{
     config::Config,
     gpu::Gpu,
-    render::{Channel, FloatImage, FrameInput, Merged, Renderer, SceneBuffers, View},
+    render::{Channel, FloatImage, FrameInput, Merged, Renderer, Sample, SceneBuffers, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
         Sampler, Scene, Texture, TextureRef, Transform, Wrap,
@@ -190,6 +190,8 @@ pub(crate) struct Stage<'a> {
     pub scene: &'a Scene,
     pub config: Config,
     pub size: [u32; 2],
+    /// What the picture shows.
+    pub shown: Channel,
 }
 
 impl<'a> Stage<'a> {
@@ -204,14 +206,32 @@ impl<'a> Stage<'a> {
             scene,
             config,
             size,
+            shown: Channel::Lit,
         }
     }
 
     /// Draws a frame and reads the picture: rows of RGBA bytes.
     pub(crate) fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
+        self.supersampled(pose, view, 1)
+    }
+
+    /// Draws as many frames of one picture and reads that.
+    pub(crate) fn supersampled(&mut self, pose: &Pose, view: View, count: u32) -> Vec<u8> {
+        let size = self.size;
+        self.stretched(pose, view, count, size)
+    }
+
+    /// As [`Stage::supersampled`], into a picture that may be larger than what is drawn.
+    pub(crate) fn stretched(
+        &mut self,
+        pose: &Pose,
+        view: View,
+        count: u32,
+        size: [u32; 2],
+    ) -> Vec<u8> {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let target = canopy::gpu::pass::target(self.gpu, "picture", self.size, format, usage);
+        let target = canopy::gpu::pass::target(self.gpu, "picture", size, format, usage);
         let input = FrameInput {
             scene: self.scene,
             buffers: &self.buffers,
@@ -219,16 +239,19 @@ impl<'a> Stage<'a> {
             view,
             config: &self.config,
             exposure_ev: 0.0,
-            channel: Channel::Lit,
+            channel: self.shown,
             size: self.size,
         };
-        let mut encoder = self.gpu.encoder("test");
         let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
-        self.renderer
-            .record(self.gpu, &mut encoder, &input, &target_view)
-            .unwrap();
-        self.renderer.submit(self.gpu, encoder);
-        self.gpu.wait().unwrap();
+        for index in 0..count {
+            let mut encoder = self.gpu.encoder("test");
+            let sample = Sample { index, count };
+            self.renderer
+                .record_sample(self.gpu, &mut encoder, &input, sample, &target_view)
+                .unwrap();
+            self.renderer.submit(self.gpu, encoder);
+            self.gpu.wait().unwrap();
+        }
         self.gpu.read_texture(&target).unwrap()
     }
 

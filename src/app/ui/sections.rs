@@ -6,7 +6,7 @@ use crate::{
         keys::Action,
         state::{Stage, State, sun_angles, sun_direction},
     },
-    config::{Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, Rebuild, ShadowMode, Switch, Tonemap},
     render::{Channel, TreeWork},
     scene::{ExtensionUse, Projection, Treatment},
 };
@@ -250,6 +250,22 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
                 }
             });
     });
+    setting(ui, "anti-aliasing", |ui| {
+        ui.selectable_value(&mut image.antialias, Antialias::Off, "off");
+        let smaa = ui.selectable_value(&mut image.antialias, Antialias::Smaa, "SMAA");
+        smaa.on_hover_text("Edges are smoothed by their shape, until the picture is still");
+    });
+    setting(ui, "still picture", |ui| {
+        let samples = &mut state.config.window.still_samples;
+        ui.add(
+            egui::DragValue::new(samples)
+                .range(1..=1024)
+                .suffix(" samples"),
+        )
+    })
+    .on_hover_text(
+        "Frames that a picture is the mean of once nothing moves; 1 keeps the filtered one",
+    );
     setting(ui, "background", |ui| {
         ui.color_edit_button_rgb(&mut image.background)
     });

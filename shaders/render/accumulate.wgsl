@@ -1,0 +1,48 @@
+// accumulate: sums the frames of a supersampled picture, and gives their mean.
+//
+// in   hdr, of one frame
+// out  shown: sums of light as the display gives it off, so that a bright edge is as smooth as a dark one; radiance: sums of hdr; both exact to
+//      f32. At the end target: the mean of shown, sRGB-encoded.
+// accumulate: one thread per pixel. resolve: a triangle that covers the target.
+#import "common/cover.wgsl"
+#import "common/display.wgsl"
+
+struct AccumulateParams {
+    // Multiplies radiance.
+    exposure: f32,
+    // As TonemapParams.curve.
+    curve: u32,
+    // Of the frame; the first overwrites what was summed before.
+    index: u32,
+    width: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: AccumulateParams;
+@group(0) @binding(1) var hdr_texture: texture_2d<f32>;
+@group(0) @binding(2) var<storage, read_write> shown: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> radiance: array<vec4f>;
+@group(0) @binding(1) var<storage, read> shown_sums: array<vec4f>;
+
+@compute @workgroup_size(8, 8)
+fn accumulate(@builtin(global_invocation_id) id: vec3u) {
+    if any(id.xy >= textureDimensions(hdr_texture)) {
+        return;
+    }
+    let hdr = textureLoad(hdr_texture, id.xy, 0);
+    let light = saturate(display_tone(hdr.rgb * params.exposure, params.curve));
+    let at = id.y * params.width + id.x;
+    if params.index == 0u {
+        shown[at] = vec4f(light, 1.0);
+        radiance[at] = hdr;
+    } else {
+        shown[at] += vec4f(light, 1.0);
+        radiance[at] += hdr;
+    }
+}
+
+@fragment
+fn resolve(in: Corner) -> @location(0) vec4f {
+    let at = vec2u(in.clip.xy);
+    let sum = shown_sums[at.y * params.width + at.x];
+    return vec4f(srgb_encode(sum.rgb / sum.a), 1.0);
+}

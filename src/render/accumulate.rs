@@ -1,0 +1,194 @@
+//! `accumulate`: the frames of a supersampled picture, summed, and their mean.
+
+use super::{FrameInput, targets::Targets};
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        layout::AccumulateParams,
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+};
+use glam::Vec2;
+use std::collections::HashMap;
+use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
+
+/// Which of the frames of a picture this is. Frames of one picture differ by where in their pixels they look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// From 0; they come in order.
+    pub index: u32,
+    /// Frames of the picture.
+    pub count: u32,
+}
+
+impl Sample {
+    /// A picture of one frame.
+    pub const SINGLE: Self = Self { index: 0, count: 1 };
+
+    /// Where the frame looks, in pixels from their middles, x to the right and y down: from −½ to ½, and the first at 0.
+    ///
+    /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences"): any number of them is spread evenly,
+    /// so their mean goes towards that over the pixel's square.
+    pub fn offset(self) -> Vec2 {
+        // 1/φ and 1/φ² of the plastic number φ, the root of φ³ = φ + 1.
+        let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
+        let along = |step: f64| ((0.5 + f64::from(self.index) * step).fract() - 0.5) as f32;
+        Vec2::from(step.map(along))
+    }
+
+    /// Whether the picture is done with this frame.
+    pub fn is_last(self) -> bool {
+        self.index + 1 >= self.count
+    }
+}
+
+/// The pass, with its sums.
+#[derive(Debug)]
+pub struct Accumulate {
+    module: wgpu::ShaderModule,
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+    resolve_layout: wgpu::BindGroupLayout,
+    resolve: HashMap<Format, wgpu::RenderPipeline>,
+    sums: Sums,
+}
+
+/// Two floats of four a pixel, however many frames there are.
+#[derive(Debug)]
+struct Sums {
+    size: [u32; 2],
+    shown: wgpu::Buffer,
+    radiance: wgpu::Buffer,
+}
+
+impl Accumulate {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let module = shader::module(gpu, "render/accumulate.wgsl")?;
+        let layout = pass::compute_layout(
+            gpu,
+            "accumulate",
+            &[
+                Binding::Uniform,
+                Binding::Float,
+                Binding::Write,
+                Binding::Write,
+            ],
+        );
+        let fragment = wgpu::ShaderStages::FRAGMENT;
+        Ok(Self {
+            pipeline: pass::compute_pipeline_with(gpu, &module, "accumulate", Some(&[&layout]))?,
+            layout,
+            resolve_layout: pass::layout(
+                gpu,
+                "resolve",
+                &[(fragment, Binding::Uniform), (fragment, Binding::Read)],
+            ),
+            resolve: HashMap::new(),
+            sums: Sums::new(gpu, [1, 1])?,
+            module,
+        })
+    }
+
+    /// Adds the frame in `targets`.
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        input: &FrameInput<'_>,
+        sample: Sample,
+        targets: &Targets,
+    ) -> Result<()> {
+        if self.sums.size != targets.size {
+            self.sums = Sums::new(gpu, targets.size)?;
+        }
+        let params = params(gpu, input, sample, targets);
+        let resources = [
+            params.as_entire_binding(),
+            Resource::TextureView(&targets.hdr.view),
+            self.sums.shown.as_entire_binding(),
+            self.sums.radiance.as_entire_binding(),
+        ];
+        let group = pass::bind_group(gpu, "accumulate", &self.layout, &resources);
+        let mut pass = scope.scoped_compute_pass("accumulate");
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+        Ok(())
+    }
+
+    /// Draws the mean to `target`, which has the frames' size.
+    pub fn resolve(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        input: &FrameInput<'_>,
+        sample: Sample,
+        targets: &Targets,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let format = target.texture().format();
+        if !self.resolve.contains_key(&format) {
+            let layouts = [&self.resolve_layout];
+            let pipeline = pass::cover_pipeline(gpu, &self.module, "resolve", &layouts, format)?;
+            self.resolve.insert(format, pipeline);
+        }
+        let params = params(gpu, input, sample, targets);
+        let resources = [
+            params.as_entire_binding(),
+            self.sums.shown.as_entire_binding(),
+        ];
+        let group = pass::bind_group(gpu, "resolve", &self.resolve_layout, &resources);
+        let mut pass = scope.scoped_render_pass(
+            "resolve",
+            wgpu::RenderPassDescriptor {
+                label: Some("resolve"),
+                color_attachments: &[Some(pass::color(
+                    target,
+                    wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                ))],
+                ..Default::default()
+            },
+        );
+        pass.set_pipeline(&self.resolve[&format]);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+
+    /// The mean radiance of `frames` frames, waiting for it: four floats a pixel.
+    pub fn read(&self, gpu: &Gpu, frames: u32) -> Result<Vec<[f32; 4]>> {
+        let [width, height] = self.sums.size.map(|side| side as usize);
+        let bytes = gpu.read(&self.sums.radiance)?;
+        let sums: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[..16 * width * height]);
+        let mean = |sum: &[f32; 4]| sum.map(|channel| channel / frames as f32);
+        Ok(sums.iter().map(mean).collect())
+    }
+}
+
+impl Sums {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {
+        let bytes = 16 * u64::from(size[0]) * u64::from(size[1]);
+        let what = format!("the sums of {} × {} pixels' samples", size[0], size[1]);
+        gpu.check_binding(&what, bytes)?;
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
+        gpu.catch(|| Self {
+            size,
+            shown: gpu.buffer("accumulate.shown", bytes, usage),
+            radiance: gpu.buffer("accumulate.radiance", bytes, usage),
+        })
+    }
+}
+
+fn params(gpu: &Gpu, input: &FrameInput<'_>, sample: Sample, targets: &Targets) -> wgpu::Buffer {
+    let params = AccumulateParams {
+        exposure: input.exposure_ev.exp2(),
+        curve: input.config.image.tonemap as u32,
+        index: sample.index,
+        width: targets.size[0],
+    };
+    gpu.buffer_with("accumulate.params", &[params], Buffer::UNIFORM)
+}

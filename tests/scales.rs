@@ -1,0 +1,288 @@
+//! One scene from a millimetre to 100 km, at the origin and 10 km off it: the same pictures in every shadow mode, from near and from far.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Antialias, ShadowMode, Switch},
+    gpu::Gpu,
+    render::{Channel, View},
+    scene::{
+        LightKind, Pose, Projection, Scene, Transform,
+        bounds::{Aabb, Bounds},
+        framing::Viewpoint,
+    },
+};
+use common::{
+    gpu,
+    scenes::{Stage, add_light, matte, primitive, quad, scene, sphere},
+};
+use glam::{Mat4, Vec3};
+
+const SIZE: [u32; 2] = [160, 120];
+const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
+const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
+
+/// 10 km, in directions that no axis favours.
+const FAR_OFF: Vec3 = Vec3::new(6_000.0, 2_000.0, -7_700.0);
+
+/// A box that stands on y = 0.
+fn cuboid(center: Vec3, half: Vec3) -> canopy::scene::Primitive {
+    let corner = |i: usize| {
+        let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
+        center + half * Vec3::new(sign(1), sign(2), sign(4))
+    };
+    let faces = [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ];
+    let triangles: Vec<_> = faces
+        .iter()
+        .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
+        .map(|triangle| triangle.map(corner))
+        .collect();
+    primitive(&triangles, 0)
+}
+
+/// A ground of one unit with a box, a ball and a thin pole on it, lit by the sun and by a point light; `scale` metres a unit.
+fn unit_scene(scale: f32, offset: Vec3) -> Scene {
+    let mut scene = scene(
+        [
+            quad(Vec3::new(-0.5, 0.0, 0.5), Vec3::X, Vec3::NEG_Z, 0),
+            cuboid(Vec3::new(-0.15, 0.1, 0.0), Vec3::splat(0.1)),
+            sphere(Vec3::new(0.2, 0.12, 0.1), 0.12, 24, 0),
+            cuboid(Vec3::new(0.05, 0.2, -0.25), Vec3::new(0.006, 0.2, 0.006)),
+        ],
+        vec![matte(Vec3::splat(0.4))],
+    );
+    let at = Vec3::new(0.3, 0.5, 0.35);
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        0.4 * scale * scale,
+        at,
+        Vec3::ZERO,
+    );
+    scene.lights[0].range = Some(2.0 * scale);
+    let world_from_unit = Mat4::from_translation(offset) * Mat4::from_scale(Vec3::splat(scale));
+    for node in &mut scene.nodes {
+        let Transform::Matrix(unit_from_node) = node.transform else {
+            unreachable!("the scenes of these tests have matrices")
+        };
+        node.transform = Transform::Matrix(world_from_unit * unit_from_node);
+    }
+    scene
+}
+
+/// Framed as a whole, near by and grazing, and from afar.
+fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
+    let pose = Pose::new(scene, None, 0.0);
+    let positions = canopy::reference::deform::deform(scene, &pose).positions;
+    let from = |eye: Vec3, target: Vec3| {
+        let (eye, target) = (offset + scale * eye, offset + scale * target);
+        Viewpoint::looking(eye, target - eye, Vec3::Y, LENS)
+    };
+    [
+        Viewpoint::framing(&positions, LENS, ASPECT),
+        from(Vec3::new(0.1, 0.03, 0.3), Vec3::new(-0.1, 0.05, -0.2)),
+        from(Vec3::new(6.0, 5.0, 9.0), Vec3::ZERO),
+    ]
+}
+
+/// With the clip planes that the viewer and `canopy render` choose.
+fn view(scene: &Scene, viewpoint: &Viewpoint) -> View {
+    let pose = Pose::new(scene, None, 0.0);
+    let bounds = Bounds::new(scene).scene(scene, &pose);
+    let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY);
+    View {
+        world_from_view: viewpoint.world_from_view,
+        projection: viewpoint.projection,
+        near,
+        far,
+    }
+}
+
+const MODES: [ShadowMode; 3] = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
+
+/// Every view in every mode of shadows.
+fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
+    pictures_of(gpu, &unit_scene(scale, offset), scale, offset)
+}
+
+fn pictures_of(gpu: &Gpu, scene: &Scene, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
+    let mut stage = Stage::new(gpu, scene, SIZE);
+    stage.config.sun.enabled = Switch::On;
+    stage.config.image.antialias = Antialias::Off;
+    let mut pictures = Vec::new();
+    for mode in MODES {
+        stage.config.shadows.mode = mode;
+        for viewpoint in viewpoints(scene, scale, offset) {
+            let view = view(scene, &viewpoint);
+            pictures.push(stage.draw(&Pose::new(scene, None, 0.0), view));
+            let depth = stage.channel(Channel::Depth);
+            let depths = depth.texels.iter().filter(|texel| texel[3] == 1.0);
+            assert!(
+                depths
+                    .clone()
+                    .all(|d| (view.near..view.far).contains(&d[0]))
+            );
+            gpu.check().unwrap();
+        }
+    }
+    pictures
+}
+
+/// Pixels that differ by more than a shade, and all.
+fn differing(a: &[u8], b: &[u8]) -> (usize, usize) {
+    let pixels = a.chunks(4).zip(b.chunks(4));
+    let differs = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8);
+    (pixels.filter(differs).count(), a.len() / 4)
+}
+
+fn compare(expected: &[Vec<u8>], found: &[Vec<u8>], one_in: usize, what: &str) {
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let (mode, view) = (MODES[number / 3], number % 3);
+        let (differing, all) = differing(expected, found);
+        assert!(
+            differing * one_in <= all,
+            "{what}, {mode:?}, view {view}: {differing} of {all} pixels differ"
+        );
+    }
+}
+
+#[test]
+fn pictures_are_the_same_at_every_scale() {
+    let gpu = gpu();
+    let expected = pictures(&gpu, 1.0, Vec3::ZERO);
+    // What the tolerance must not let through.
+    for view in 0..2 {
+        let (rays, map, off) = (&expected[view], &expected[3 + view], &expected[6 + view]);
+        let (shadowed, all) = differing(rays, off);
+        assert!(
+            shadowed * 100 > all,
+            "no shadows in view {view}: {shadowed}"
+        );
+        let (disagreeing, _) = differing(rays, map);
+        assert!(disagreeing * 4 < shadowed, "{disagreeing} of {shadowed}");
+    }
+    for scale in [1e-3, 0.03, 70.0, 1e5] {
+        let found = pictures(&gpu, scale, Vec3::ZERO);
+        compare(&expected, &found, 500, &format!("{scale} m"));
+    }
+}
+
+#[test]
+fn pictures_are_the_same_ten_kilometres_off() {
+    let gpu = gpu();
+    let expected = pictures(&gpu, 1.0, Vec3::ZERO);
+    // The eye moves in steps of half a millimetre there: 1 in 2,000 of what a metre fills.
+    for (scale, one_in) in [(1.0, 100), (30.0, 400), (1e3, 500), (1e5, 500)] {
+        let found = pictures(&gpu, scale, FAR_OFF);
+        compare(&expected, &found, one_in, &format!("{scale} m, 10 km off"));
+    }
+}
+
+#[test]
+fn positions_come_back_in_world_coordinates() {
+    let gpu = gpu();
+    let scene = unit_scene(1.0, FAR_OFF);
+    let pose = Pose::new(&scene, None, 0.0);
+    let twin = canopy::reference::deform::deform(&scene, &pose).positions;
+    let around = Aabb::of(twin.iter().copied());
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let [whole, ..] = viewpoints(&scene, 1.0, FAR_OFF);
+    stage.draw(&pose, view(&scene, &whole));
+    // To the steps of f32 at 7,700 m.
+    let step = 2.0_f32.powi(-11);
+    let merged = stage.merged().positions;
+    let errors = merged
+        .iter()
+        .zip(&twin)
+        .map(|(a, b)| (*a - *b).abs().max_element());
+    assert!(errors.fold(0.0, f32::max) <= 2.0 * step);
+    let seen = stage.channel(Channel::Position).texels.into_iter();
+    let seen = Aabb::of(seen.filter(|t| t[3] == 1.0).map(|t| Vec3::from_slice(&t)));
+    let (low, high) = (seen.min - around.min, around.max - seen.max);
+    assert!(
+        low.min(high).min_element() > -2.0 * step,
+        "{seen:?} {around:?}"
+    );
+    assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
+}
+
+/// Vertices that are far off themselves have lost what f32 does not hold; nothing else goes wrong.
+#[test]
+fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
+    let gpu = gpu();
+    let scene = unit_scene(30.0, Vec3::ZERO);
+    let mut baked = unit_scene(30.0, FAR_OFF);
+    for (node, mesh) in baked.nodes.iter_mut().zip(&mut baked.meshes) {
+        let Transform::Matrix(world_from_mesh) =
+            std::mem::replace(&mut node.transform, Transform::Matrix(Mat4::IDENTITY))
+        else {
+            unreachable!("the scenes of these tests have matrices")
+        };
+        for position in &mut mesh.primitives[0].positions {
+            *position = world_from_mesh.transform_point3(*position);
+        }
+    }
+    let expected = pictures_of(&gpu, &scene, 30.0, Vec3::ZERO);
+    let found = pictures_of(&gpu, &baked, 30.0, FAR_OFF);
+    compare(&expected, &found, 300, "baked");
+}
+
+#[test]
+fn a_millimetre_ten_kilometres_off_still_draws() {
+    let gpu = gpu();
+    for scale in [1e-3, 0.02] {
+        for picture in pictures(&gpu, scale, FAR_OFF) {
+            assert_eq!(picture.len(), (4 * SIZE[0] * SIZE[1]) as usize);
+        }
+    }
+}
+
+#[test]
+fn what_is_far_apart_is_framed_whole_and_not_clipped_near_by() {
+    let gpu = gpu();
+    let apart = 1e5 * Vec3::X;
+    let half = Vec3::splat(0.5);
+    let scene = scene(
+        [
+            cuboid(0.5 * Vec3::Y, half),
+            cuboid(apart + 0.5 * Vec3::Y, half),
+        ],
+        vec![matte(Vec3::ONE)],
+    );
+    let pose = Pose::new(&scene, None, 0.0);
+    let bounds = Bounds::new(&scene).scene(&scene, &pose);
+    let framed = Viewpoint::framing(&bounds.corners(), LENS, ASPECT);
+    let clip = view(&scene, &framed).clip_from_offset(ASPECT);
+    for corner in bounds.corners() {
+        let at = clip * (corner - framed.eye()).extend(1.0);
+        assert!(
+            at.truncate().abs().max_element() <= at.w,
+            "{corner} is at {at}"
+        );
+    }
+    // As near to the one as one would look at a thing of a metre.
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    for (eye, expected) in [(1.5, 1.0), (0.52, 0.02)] {
+        let at = Viewpoint::looking(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);
+        for mode in MODES {
+            stage.config.shadows.mode = mode;
+            stage.draw(&pose, view(&scene, &at));
+            let depth = stage.channel(Channel::Depth);
+            let [middle, ..] = depth.texels[(SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize];
+            assert!(
+                (middle - expected).abs() < 1e-4,
+                "{middle} m for {expected}"
+            );
+        }
+    }
+    assert_eq!(Aabb::of(bounds.corners()), bounds);
+}
