@@ -27,9 +27,11 @@ fn mipmap_sums(clip: vec4f) -> array<vec4f, 2> {
     let at = vec2u(clip.xy);
     let across = mipmap_weights(at.x, size.x);
     let down = mipmap_weights(at.y, size.y);
+    // The third weight of an even side is zero.
+    let taps = vec2u(2u) + (size & vec2u(1u));
     var sums = array<vec4f, 2>(vec4f(0.0), vec4f(0.0));
-    for (var y = 0u; y < 3u; y++) {
-        for (var x = 0u; x < 3u; x++) {
+    for (var y = 0u; y < taps.y; y++) {
+        for (var x = 0u; x < taps.x; x++) {
             let weight = across[x] * down[y];
             let texel = textureLoad(finer, min(2u * at + vec2u(x, y), size - 1u), 0);
             sums[0] += weight * texel;
