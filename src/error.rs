@@ -73,11 +73,13 @@ impl Error {
         }
     }
 
-    /// An [`Error::Scene`] for `path`; in one line, whatever the file has put into it.
+    /// An [`Error::Scene`] for `path`; in one line that can be read, whatever the file has put into it.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        const LONGEST: usize = 500;
+        let plain = |c: char| if c.is_control() { '?' } else { c };
         Self::Scene {
             path: path.into(),
-            what: what.into().replace(char::is_control, "?"),
+            what: what.into().chars().take(LONGEST).map(plain).collect(),
         }
     }
 }

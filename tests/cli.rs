@@ -195,6 +195,31 @@ fn canopy_toml_in_the_folder_counts_and_set_comes_over_it() {
 }
 
 #[test]
+fn a_scene_without_triangles_is_an_empty_picture() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("points.obj"), "v 0 0 0\np 1\n").unwrap();
+    std::fs::write(folder.path("none.gltf"), r#"{"asset":{"version":"2.0"}}"#).unwrap();
+    for file in ["points.obj", "none.gltf"] {
+        let text = folder.succeeds(&format!("info {file}"));
+        assert!(
+            text.contains("no triangles") && !text.contains("NaN"),
+            "{text}"
+        );
+        for shadows in ["rays", "map"] {
+            folder.succeeds(&format!(
+                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr"
+            ));
+            let picture = picture(&folder.path("a.png")).into_rgb8();
+            let first = *picture.get_pixel(0, 0);
+            assert!(picture.pixels().all(|pixel| *pixel == first), "{file}");
+        }
+        folder.succeeds(&format!("export {file} -o b.obj"));
+        folder.succeeds("info b.obj");
+        folder.succeeds(&format!("bench frame {file} --size 8x8 --json"));
+    }
+}
+
+#[test]
 fn info_tells_what_there_is() {
     let folder = Folder::new();
     let json: serde_json::Value =

@@ -202,6 +202,12 @@ fn versions() -> Vec<Case> {
             Fails("3.0"),
         ),
         case(
+            "a version of 1 MB, in lines",
+            "a.gltf",
+            asset(json!({ "version": "1\n".repeat(1 << 19) })),
+            Fails("is glTF 1?1"),
+        ),
+        case(
             "no number",
             "a.gltf",
             asset(json!({ "version": "banana" })),
