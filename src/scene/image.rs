@@ -1,7 +1,6 @@
 //! Image files to texels or blocks, in parallel; what does not decode becomes a placeholder that shows.
 
 mod blocks;
-mod contain;
 mod dds;
 mod ktx2;
 mod pixels;
@@ -12,7 +11,7 @@ use super::{
     files::{Bytes, shorten},
     load::{Load, Progress},
 };
-use crate::Result;
+use crate::{Result, error::guarded};
 use std::{
     borrow::Cow,
     collections::BinaryHeap,
@@ -418,7 +417,7 @@ fn decode(source: &Source, request: &Request) -> Outcome {
 /// Decodes a file of any format; its content says which.
 fn decode_bytes(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Result<Image, String> {
     probe(bytes, request.max_pixels)?;
-    contain::panics(|| match Kind::of(bytes)? {
+    guarded(|| match Kind::of(bytes)? {
         Kind::Pixels(format) => pixels::decode(bytes, format, request),
         Kind::Ktx2 => ktx2::decode(bytes, request, notes),
         Kind::Dds => dds::decode(bytes, request, notes),
@@ -453,7 +452,7 @@ impl Kind {
 
 /// The bytes that the finest level takes at most, once the size is known to be allowed; nothing is allocated for it before.
 fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
-    let probed = contain::panics(|| match Kind::of(bytes)? {
+    let probed = guarded(|| match Kind::of(bytes)? {
         Kind::Pixels(format) => pixels::probe(bytes, format),
         Kind::Ktx2 => ktx2::probe(bytes),
         Kind::Dds => dds::probe(bytes),
