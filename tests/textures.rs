@@ -1063,18 +1063,20 @@ fn sixteen_bits_reach_the_surface() {
     let png = Png::new([1, 1], 16, 0).write(|_, _| vec![32_800]);
     let mut builder = Builder::new();
     let texture = add_image(&mut builder, &png);
-    card(
-        &mut builder,
-        json!({ NUMBERS: { "index": texture } }),
-        WHOLE,
-        WHOLE,
-    );
+    let material =
+        json!({ "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } } });
+    card(&mut builder, material, WHOLE, WHOLE);
     let scene = load_with(&builder, &limits(), takes(&gpu)).unwrap();
     let kept = takes(&gpu).sixteen_bits;
     assert_eq!(scene.images[0].format == TexelFormat::Rgba16, kept);
-    // The G-buffer keeps eight bits of occlusion: it is the same either way, but for the rounding.
-    let occlusion = shown(&gpu, &[scene], Channel::Occlusion, 2)[0][0][0];
-    assert!((occlusion - 0.5).abs() < 0.003, "{occlusion}");
+    // The G-buffer keeps roughness finer than eight bits do.
+    let roughness = shown(&gpu, &[scene], Channel::Roughness, 2)[0][0][0];
+    let expected = if kept {
+        32_800.0 / 65_535.0
+    } else {
+        128.0 / 255.0
+    };
+    assert!((roughness - expected).abs() < 3e-4, "{roughness}");
 }
 
 /// The level below, in f64: the share of each texel in a coarser one is the length of what they have in common.

@@ -7,8 +7,10 @@
 #import "common/material_layers.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
+#import "common/unseen.wgsl"
 
-fn visibility(i: u32, shadow_mode: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+    let shadow_mode = frame.shadow_mode + unseen_zero(sample.distance);
     if shadow_mode == SHADOWS_RAYS {
         if dot(start.geometric_normal, sample.to_light) <= 0.0 {
             return 0.0;
@@ -34,7 +36,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
         for (var i = 0u; i < frame.light_count + zero; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, frame.shadow_mode + zero, s, start, sample);
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, start, sample);
             }
         }
     }
@@ -67,7 +69,8 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0
     let to_eye = frame_to_eye(s.position);
     let start = shadow_ray_start(in.triangle, s.position);
     var radiance = layers_ambient(s, l, to_eye);
-    for (var i = 0u; i < frame.light_count; i++) {
+    let light_count = frame.light_count + unseen_zero(in.clip.x);
+    for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);
         if !light_reaches(sample) {
             continue;

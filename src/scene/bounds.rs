@@ -55,6 +55,11 @@ impl Aabb {
         if self.is_empty() {
             return Vec3::ZERO;
         }
+        // As `bounds` has it on the GPU, but for boxes whose sum is out of range.
+        let center = 0.5 * (self.min + self.max);
+        if center.is_finite() {
+            return center;
+        }
         0.5 * self.min + 0.5 * self.max
     }
 
