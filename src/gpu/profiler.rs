@@ -191,6 +191,14 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
+    /// Runs `work` and does not count it.
+    pub fn without<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let outcome = work();
+        self.0 += start.elapsed();
+        outcome
+    }
+
     /// Milliseconds since the start.
     pub fn ms(&self) -> f64 {
         Duration::as_secs_f64(&self.0.elapsed()) * 1e3

@@ -301,7 +301,7 @@ impl Renderer {
         sample: Sample,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let stopwatch = Stopwatch::new();
+        let mut stopwatch = Stopwatch::new();
         let origin = input.buffers.origin;
         let moved = (origin != Vec3::ZERO).then(|| input.pose.moved(-origin));
         let input = &FrameInput {
@@ -355,10 +355,10 @@ impl Renderer {
             let tree = &input.buffers.tree;
             regrowth.record(gpu, &mut scope, &self.uploader, tree, &plan);
         }
-        self.pace.part(gpu, &mut scope);
+        self.pace.part(gpu, &mut scope, &mut stopwatch);
         self.gbuffer
             .record(&mut scope, &frame, input.buffers, targets);
-        self.pace.part(gpu, &mut scope);
+        self.pace.part(gpu, &mut scope, &mut stopwatch);
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => self.shadow_map.record(
@@ -388,7 +388,7 @@ impl Renderer {
                             targets,
                             batch,
                         );
-                        self.pace.part(gpu, &mut scope);
+                        self.pace.part(gpu, &mut scope, &mut stopwatch);
                     }
                 } else {
                     let header = 4 * u64::from(SHADOW_HEADER);
@@ -409,7 +409,7 @@ impl Renderer {
             self.layers
                 .record(gpu, &mut scope, &frame, input.buffers, targets);
         }
-        self.pace.part(gpu, &mut scope);
+        self.pace.part(gpu, &mut scope, &mut stopwatch);
         if !input.buffers.blended.is_empty() {
             self.blend
                 .record(&mut scope, &frame, input, &parts, targets);

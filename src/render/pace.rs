@@ -1,7 +1,10 @@
 //! How much work the GPU is given at once. Systems take a device away whose work does not end within seconds, so a long frame is handed over in
 //! parts, and shadow rays pass through their list in batches that this adapter traces in a fraction of a second.
 
-use crate::gpu::{Gpu, profiler::Scope};
+use crate::gpu::{
+    Gpu,
+    profiler::{Scope, Stopwatch},
+};
 
 /// A frame that takes longer on the GPU is handed over in parts.
 const LONG_FRAME_MS: f64 = 250.0;
@@ -41,8 +44,9 @@ impl Pace {
         }
     }
 
-    /// Hands over what was recorded in `scope`, and goes on in a scope of the same name.
-    pub fn part(self, gpu: &Gpu, scope: &mut Scope<'_>) {
+    /// Hands over what was recorded in `scope`, and goes on in a scope of the same name. `recording` does not count the handing over: software
+    /// adapters take their time for it.
+    pub fn part(self, gpu: &Gpu, scope: &mut Scope<'_>, recording: &mut Stopwatch) {
         if !self.in_parts {
             return;
         }
@@ -50,7 +54,7 @@ impl Pace {
             scope.profiler.end_query(scope.recorder, query);
         }
         let recorded = std::mem::replace(scope.recorder, gpu.encoder("frame"));
-        gpu.queue.submit([recorded.finish()]);
+        recording.without(|| gpu.queue.submit([recorded.finish()]));
         scope.scope = Some(scope.profiler.begin_query("frame", scope.recorder));
     }
 }
