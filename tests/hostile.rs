@@ -338,6 +338,12 @@ fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    // What nobody reads fills its pipe, and then the program waits.
+    let mut stdout = child.stdout.take().unwrap();
+    let reading = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut stdout, &mut bytes).map(|_| bytes)
+    });
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if start.elapsed() > 6 * LONGEST {
@@ -346,7 +352,8 @@ fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let output = child.wait_with_output().unwrap();
+    let mut output = child.wait_with_output().unwrap();
+    output.stdout = reading.join().unwrap().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let sound = match output.status.code() {
         Some(0) => !stderr.contains("panicked"),
@@ -439,6 +446,28 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
     );
     copies.first_primitive()["indices"] = json!(all);
     copies.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 3000]);
+    let variant = |number| json!({ "name": format!("variant {number}") });
+    let variants: Vec<_> = (0..100_000).map(variant).collect();
+    let mut many_variants = Builder::triangle();
+    many_variants.json["extensions"] =
+        json!({ "KHR_materials_variants": { "variants": variants } });
+    let mut weights = Builder::triangle();
+    weights.json["meshes"][0]["weights"] = json!(vec![0; 400_000]);
+    weights.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 4000]);
+    let mut pointers = Builder::triangle();
+    let times = pointers.accessor("SCALAR", F32, 1, &[0; 4]);
+    let pointer = json!({ "KHR_animation_pointer": { "pointer": "/meshes/0/weights/0" } });
+    let channel = json!({ "sampler": 0, "target": { "path": "pointer", "extensions": pointer } });
+    pointers.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 30_000]);
+    pointers.json["animations"] = json!([{
+        "samplers": [{ "input": times, "output": times }],
+        "channels": vec![channel; 30_000],
+    }]);
+    for builder in [&mut weights, &mut pointers] {
+        let root = builder.json.as_object_mut().unwrap();
+        root.remove("scenes");
+        root.remove("scene");
+    }
     let mut pictures = cases::full();
     let view = pictures.view(&cases::png(8192, 8192));
     pictures.json["images"][0]["bufferView"] = json!(view);
@@ -463,6 +492,9 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
         ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
         ("30,000,000 triangles", copies.glb(), false),
+        ("100,000 variants", many_variants.glb(), true),
+        ("400,000 weights of 4,000 nodes", weights.glb(), true),
+        ("30,000 pointers to 30,000 nodes", pointers.glb(), true),
         ("300 pictures of 8,192 x 8,192", many_pictures.glb(), true),
         (
             "1,000,000 nodes",

@@ -172,9 +172,12 @@ impl State {
         let stage = Stage::new(files, loaded, self.config.animation.time);
         self.playing = self.config.animation.play && stage.clip.is_some();
         let before = self.stage.replace(stage);
-        let again = |stage: &Stage| before.is_some_and(|before| before.files == stage.files);
-        if !self.stage.as_ref().is_some_and(again) {
-            self.start_from(&points, look, aspect);
+        match (before, &mut self.stage) {
+            (Some(before), Some(stage)) if before.files == stage.files => {
+                let there = |camera: &usize| *camera < stage.scene.cameras.len();
+                stage.camera = before.camera.filter(there);
+            }
+            _ => self.start_from(&points, look, aspect),
         }
     }
 

@@ -360,6 +360,9 @@ impl Viewer {
         let Some(outcome) = loading.poll() else {
             return Ok(());
         };
+        if matches!(outcome, Err(Error::Gpu(_))) && self.is_device_lost() {
+            return self.gpu.check();
+        }
         let files = loading.files.clone();
         self.loading = None;
         let shown = outcome.and_then(|(loaded, buffers)| self.show(files, loaded, buffers));
@@ -430,8 +433,14 @@ impl Viewer {
     fn redraw_or_recover(&mut self) -> Result<()> {
         #[cfg(debug_assertions)]
         self.lose_device_on_demand();
-        if self.gpu.lost().is_some() {
-            self.recover()?;
+        if self.gpu.lost().is_some()
+            && let Err(error) = self.recover()
+        {
+            if self.opened.1 >= LOSSES {
+                return Err(error);
+            }
+            self.draw_within(POLL);
+            return Ok(());
         }
         let outcome = self.redraw();
         if outcome.is_err() && self.is_device_lost() {
@@ -466,6 +475,7 @@ impl Viewer {
         if losses > LOSSES {
             return self.gpu.check();
         }
+        self.opened = (Instant::now(), losses);
         let why = self.gpu.lost().unwrap_or_default();
         log::warn!("the GPU device was lost ({why}); canopy goes on with a new one");
         let config = &self.state.config;
@@ -478,7 +488,6 @@ impl Viewer {
         };
         self.buffers = stage.map(upload).transpose()?;
         self.gpu = Arc::new(gpu);
-        self.opened = (Instant::now(), losses);
         self.has_fonts = false;
         self.shot = None;
         if let Some(loading) = &self.loading {

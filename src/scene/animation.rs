@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Error, Result};
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
-use std::f32::consts::PI;
+use std::{collections::HashMap, f32::consts::PI};
 
 /// The brightest emission that is taken at its word: products with more leave the range of f32.
 pub(super) const BRIGHTEST_EMISSION: f32 = 1e9;
@@ -53,7 +53,7 @@ impl Pose {
             ..Self::default()
         };
         let mut transforms: Vec<Transform> = scene.nodes.iter().map(|n| n.transform).collect();
-        let mut uvs = Vec::new();
+        let mut uvs = Uvs::new();
         for channel in clip
             .and_then(|c| scene.clips.get(c))
             .into_iter()
@@ -162,7 +162,7 @@ fn entry<'a, T: Clone>(things: &'a mut Vec<(usize, T)>, index: usize, rest: &[T]
 }
 
 /// Texture placements that a clip moves: each by its material and slot.
-type Uvs = Vec<(usize, TextureSlot, UvTransform)>;
+type Uvs = HashMap<(usize, TextureSlot), UvTransform>;
 
 /// Moves a property of a material, within the range that loaders hold it to.
 fn move_material(material: &mut Material, channel: &Channel, value: &[f32], uvs: &mut Uvs) {
@@ -182,12 +182,7 @@ fn move_material(material: &mut Material, channel: &Channel, value: &[f32], uvs:
         }
         Property::OcclusionStrength => material.occlusion_strength = value[0].clamp(0.0, 1.0),
         Property::Uv { slot, part, rest } => {
-            let same = |(of, other, _): &(usize, _, _)| (*of, *other) == (channel.target, slot);
-            let place = uvs.iter().position(same).unwrap_or_else(|| {
-                uvs.push((channel.target, slot, rest));
-                uvs.len() - 1
-            });
-            let uv = &mut uvs[place].2;
+            let uv = uvs.entry((channel.target, slot)).or_insert(rest);
             match part {
                 UvPart::Offset => uv.offset = Vec2::from_slice(value),
                 UvPart::Rotation => uv.rotation = value[0],

@@ -2,6 +2,7 @@
 
 use super::{Pose, Scene, animation::joint_matrices};
 use glam::{Mat4, Vec3};
+use std::collections::BTreeMap;
 
 /// An axis-aligned box.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,7 +121,8 @@ impl Bounds {
     /// Looks at every vertex once.
     pub fn new(scene: &Scene) -> Self {
         let part = |primitive: &super::Primitive| {
-            let mut joints: Vec<(usize, Aabb)> = Vec::new();
+            // By number: a file may name any joint where there is no skin.
+            let mut joints: BTreeMap<usize, Aabb> = BTreeMap::new();
             let per_vertex = primitive.influences_per_vertex;
             for (slot, (&joint, &weight)) in primitive
                 .joints
@@ -129,19 +131,10 @@ impl Bounds {
                 .enumerate()
             {
                 if weight != 0.0 {
-                    let joint = joint as usize;
-                    if joint >= joints.len() {
-                        joints.resize_with(joint + 1, || (0, Aabb::EMPTY));
-                    }
-                    joints[joint] = (
-                        joint,
-                        joints[joint]
-                            .1
-                            .union(Aabb::of([primitive.positions[slot / per_vertex]])),
-                    );
+                    let moved = joints.entry(joint as usize).or_insert(Aabb::EMPTY);
+                    *moved = moved.union(Aabb::of([primitive.positions[slot / per_vertex]]));
                 }
             }
-            joints.retain(|(_, aabb)| !aabb.is_empty());
             let reaches = primitive
                 .targets
                 .iter()
@@ -154,7 +147,7 @@ impl Bounds {
                 .collect();
             PartBounds {
                 rest: Aabb::of(primitive.positions.iter().copied()),
-                joints,
+                joints: joints.into_iter().collect(),
                 reaches,
             }
         };
@@ -205,5 +198,32 @@ impl Bounds {
     /// A box around the whole scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
         Aabb::union_of_finite(&self.parts(scene, pose))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Mesh, Primitive};
+
+    #[test]
+    fn joints_without_a_skin_cost_what_there_is_of_them() {
+        let primitive = Primitive {
+            positions: vec![Vec3::ONE],
+            joints: vec![u32::MAX, 7, 0, 0],
+            joint_weights: vec![0.5, 0.5, 0.0, 0.0],
+            influences_per_vertex: 4,
+            ..Primitive::default()
+        };
+        let scene = Scene {
+            meshes: vec![Mesh {
+                name: String::new(),
+                primitives: vec![primitive],
+            }],
+            ..Scene::default()
+        };
+        let bounds = Bounds::new(&scene);
+        let numbers: Vec<usize> = bounds.meshes[0][0].joints.iter().map(|(n, _)| *n).collect();
+        assert_eq!(numbers, [7, u32::MAX as usize]);
     }
 }

@@ -220,14 +220,16 @@ pub(super) fn uses(scene: &mut Scene) -> Vec<Uses> {
             layers.and_then(|layers| layers.clearcoat_normal_texture),
         ]
         .map(number);
-        for reference in material.textures_mut() {
-            let texture = Some(reference.texture);
+        let all: Vec<usize> = material.textures_mut().map(|r| r.texture).collect();
+        for &place in &all {
+            let texture = Some(place);
+            let as_colors = colors.iter().filter(|color| **color == texture).count();
             let here = Uses {
-                numbers: !colors.contains(&texture),
+                numbers: all.iter().filter(|other| **other == place).count() > as_colors,
                 normals: normals.contains(&texture),
                 texels: false,
             };
-            uses[reference.texture] = uses[reference.texture].and(here);
+            uses[place] = uses[place].and(here);
         }
     }
     uses

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{Error, Result, config};
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -439,10 +440,11 @@ fn append(scene: &mut Scene, mut other: Scene) {
         scene.materials.len(),
     ];
     // A variant of several files is one, so that it is chosen in all of them.
+    let named = |(number, name): (usize, &String)| (name.clone(), number);
+    let mut known: HashMap<String, usize> = scene.variants.iter().enumerate().map(named).collect();
     let number = |name: String| {
-        let known = scene.variants.iter().position(|known| *known == name);
-        known.unwrap_or_else(|| {
-            scene.variants.push(name);
+        *known.entry(name).or_insert_with_key(|name| {
+            scene.variants.push(name.clone());
             scene.variants.len() - 1
         })
     };

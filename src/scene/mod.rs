@@ -745,7 +745,7 @@ impl Property {
 }
 
 /// A texture of a material.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields of Material have these names")]
 pub enum TextureSlot {
     BaseColor,

@@ -32,7 +32,7 @@ pub(super) fn clips(
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
-    let pointed = Pointed::new(file, hierarchy, pointers);
+    let pointed = Pointed::new(file, hierarchy, pointers, scene);
     for (index, json) in file.root.animations.iter().enumerate() {
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
@@ -47,6 +47,7 @@ pub(super) fn clips(
         let first = pointers.partition_point(|pointer| pointer.animation < index);
         let of_clip = pointers[first..].iter();
         for pointer in of_clip.take_while(|pointer| pointer.animation == index) {
+            load.progress().check()?;
             let user = format!("pointer channel {} of animation {index}", pointer.channel);
             let targets = pointed.targets(scene, &pointer.path);
             if targets.is_none() {
@@ -74,6 +75,8 @@ pub(super) fn clips(
                 movable(file, scene, channel.target);
             }
         }
+        // A pose collects what moves by number: in this order it never has to make room between.
+        clip.channels.sort_by_key(|channel| channel.target);
         scene.clips.push(clip);
     }
     Ok(())
@@ -204,12 +207,21 @@ struct Pointed<'a> {
 }
 
 impl<'a> Pointed<'a> {
-    fn new(file: &'a File<'a>, hierarchy: &'a Hierarchy, pointers: &[Pointer]) -> Self {
+    fn new(
+        file: &'a File<'a>,
+        hierarchy: &'a Hierarchy,
+        pointers: &[Pointer],
+        scene: &Scene,
+    ) -> Self {
         let mut weighted: HashMap<usize, Vec<usize>> = HashMap::new();
         let nodes = file.root.nodes.iter().zip(&hierarchy.place);
         for (node, place) in nodes.filter(|_| !pointers.is_empty()) {
             if let (Some(mesh), None, Some(place)) = (node.mesh, &node.weights, place) {
-                weighted.entry(mesh.value()).or_default().push(*place);
+                // A node with instances holds their weights, and no mesh.
+                let shown = &scene.nodes[*place];
+                if shown.mesh.is_some() || !shown.weights.is_empty() {
+                    weighted.entry(mesh.value()).or_default().push(*place);
+                }
             }
         }
         Self {
@@ -233,7 +245,13 @@ impl<'a> Pointed<'a> {
                 let mesh = number(mesh).filter(|mesh| *mesh < self.file.root.meshes.len())?;
                 let nodes = self.weighted.get(&mesh).map_or(&[][..], Vec::as_slice);
                 let of_node = |&place: &usize| of_node(scene, place, &parts[2..]);
-                nodes.iter().map(of_node).collect()
+                // They all show one mesh: what is no weight of the first is none of any.
+                match nodes.first() {
+                    Some(first) => {
+                        of_node(first).map(|_| nodes.iter().filter_map(of_node).collect())
+                    }
+                    None => Some(Vec::new()),
+                }
             }
             ["materials", material, path @ ..] => {
                 let material = number(material)?;

@@ -115,7 +115,13 @@ pub(super) fn scale_thicknesses(scene: &mut Scene) {
     for (node, mesh) in scene.instances() {
         let scale = Mat3::from_mat4(pose.world_from_node[node]).determinant();
         for primitive in &scene.meshes[mesh].primitives {
-            scales[primitive.material].push(scale.abs().cbrt());
+            let of_variants = primitive.variants.iter().map(|(_, material)| *material);
+            let mut materials: Vec<usize> = of_variants.chain([primitive.material]).collect();
+            materials.sort_unstable();
+            materials.dedup();
+            for material in materials {
+                scales[material].push(scale.abs().cbrt());
+            }
         }
     }
     for (material, scales) in scene.materials.iter_mut().zip(scales) {

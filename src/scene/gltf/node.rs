@@ -14,7 +14,7 @@ use ::gltf::json::{
     extensions::scene::khr_lights_punctual::{Light as JsonLight, Type as LightType},
     validation::Checked,
 };
-use glam::{Mat3, Mat4, Quat, Vec3, Vec4};
+use glam::{Affine3A, Mat3, Mat4, Quat, Vec3, Vec4};
 use serde::Deserialize;
 use serde_json::Value;
 use std::{
@@ -431,8 +431,10 @@ fn read_skin(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Result<Sk
             "{user}: accessor {index} has {has} inverse bind matrices for {needs} joints"
         )));
     }
+    // The last row is to be 0 0 0 1, and nothing after this reckons with another.
+    let affine = |m: Mat4| Mat4::from(Affine3A::from_mat4(m));
     let joint_from_mesh: Vec<Mat4> = (0..joints.len())
-        .map(|j| Mat4::from_cols_array(&accessor.floats(j)))
+        .map(|j| affine(Mat4::from_cols_array(&accessor.floats(j))))
         .collect();
     match joint_from_mesh.iter().position(|m| !m.is_finite()) {
         Some(joint) => Err(file.error(format!(
@@ -470,15 +472,21 @@ pub(super) fn check_instances(file: &File<'_>, used: &Used, scene: &mut Scene) -
         let primitives = &scene.meshes[mesh].primitives;
         let targets = primitives.first().map_or(0, |p| p.targets.len());
         let number = used.meshes[mesh].0;
-        if node.weights.is_empty() {
-            node.weights = file.root.meshes[number].weights.clone().unwrap_or_default();
-        }
-        if !node.weights.is_empty() && node.weights.len() != targets && !primitives.is_empty() {
+        let own = std::mem::take(&mut node.weights);
+        let of_mesh = file.root.meshes[number].weights.as_deref();
+        let weights = if own.is_empty() {
+            of_mesh.unwrap_or_default()
+        } else {
+            &own
+        };
+        if !weights.is_empty() && weights.len() != targets && !primitives.is_empty() {
+            let count = weights.len();
             file.warn(format!(
-                "mesh {number} has {targets} morph targets and {} weights",
-                node.weights.len()
+                "mesh {number} has {targets} morph targets and {count} weights"
             ));
         }
+        // A mesh may have any number, and be shown any number of times.
+        node.weights = weights.iter().copied().take(targets).collect();
         // The parent of instances holds the weights of them all.
         if !node.weights.is_empty() || node.mesh.is_none() {
             node.weights.resize(targets, 0.0);

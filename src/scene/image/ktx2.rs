@@ -12,10 +12,16 @@ const ZSTD_WINDOW: u64 = 8 << 20;
 /// Width and height, and the format that holds all of it.
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let header = open(bytes)?.header();
-    Ok((
-        [header.pixel_width, header.pixel_height],
-        TexelFormat::Rgba8,
-    ))
+    // Half floats may be kept at sixteen bits.
+    let halves = [
+        ktx2::Format::BC6H_UFLOAT_BLOCK,
+        ktx2::Format::BC6H_SFLOAT_BLOCK,
+    ];
+    let format = match header.format {
+        Some(format) if halves.contains(&format) => TexelFormat::Rgba16,
+        _ => TexelFormat::Rgba8,
+    };
+    Ok(([header.pixel_width, header.pixel_height], format))
 }
 
 fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
