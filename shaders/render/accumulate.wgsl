@@ -6,6 +6,7 @@
 // accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/unseen.wgsl"
 
 struct AccumulateParams {
     // Multiplies radiance.
@@ -29,9 +30,10 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let hdr = textureLoad(hdr_texture, id.xy, 0);
-    let light = saturate(display_tone(hdr.rgb * params.exposure, params.curve));
+    let zero = unseen_zero(f32(id.x));
+    let light = saturate(display_tone(hdr.rgb * params.exposure, params.curve + zero));
     let at = id.y * params.width + id.x;
-    if params.index == 0u {
+    if params.index + zero == 0u {
         shown[at] = vec4f(light, 1.0);
         radiance[at] = hdr;
     } else {
