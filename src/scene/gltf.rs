@@ -15,7 +15,7 @@ use super::{
     ExtensionUse, Scene, Treatment,
     files::{Bytes, Folder, clip},
     image,
-    load::Load,
+    load::{Budget, Load},
 };
 use crate::{Error, Result};
 use ::gltf::json::Root;
@@ -103,7 +103,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
     let mut repairs = Vec::new();
     // An object of a few bytes becomes a thousand in memory.
     let objects = container.json.iter().filter(|&&b| b == b'{').count() as u64;
-    load.check_json_objects(objects, || path.display().to_string())?;
+    load.check(Budget::JsonObjects, objects, || path.display().to_string())?;
     let container::Parsed { root, pointers } =
         container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;

@@ -9,7 +9,7 @@ mod shrink;
 use super::{
     Scene, TextureRef,
     files::{Bytes, shorten},
-    load::{Load, Progress},
+    load::{Budget, Load, Progress},
 };
 use crate::{Result, error::guarded};
 use std::{
@@ -363,14 +363,14 @@ fn requests(sources: &[Source], load: &mut Load<'_>) -> Result<Vec<Request>> {
     let mut max_bytes = vec![u64::MAX; sources.len()];
     while total > allowed {
         let Some((bytes, index)) = largest.pop().filter(|(bytes, _)| *bytes >= 64) else {
-            load.take_texture_bytes(total, || "all images".into())?;
+            load.take(Budget::TextureBytes, total, || "all images".into())?;
             break;
         };
         total -= bytes - bytes / 4;
         max_bytes[index] = bytes / 4;
         largest.push((bytes / 4, index));
     }
-    load.take_texture_bytes(total, || "all images".into())?;
+    load.take(Budget::TextureBytes, total, || "all images".into())?;
     let request = |(source, max_bytes): (&Source, u64)| Request {
         uses: source.uses,
         takes: if source.uses.texels {

@@ -78,14 +78,8 @@ pub(super) struct Load<'a> {
     file: (usize, usize),
     /// Whether there is a folder whose files may be read.
     on_disk: bool,
-    triangles: u64,
-    vertices: u64,
-    nodes: u64,
-    joints: u64,
-    morph_targets: u64,
-    animation_bytes: u64,
-    texture_bytes: u64,
-    decoded_bytes: u64,
+    /// By [`Budget`].
+    used: [u64; Budget::COUNT],
 }
 
 impl<'a> Load<'a> {
@@ -96,14 +90,7 @@ impl<'a> Load<'a> {
             progress,
             file: (0, files),
             on_disk: true,
-            triangles: 0,
-            vertices: 0,
-            nodes: 0,
-            joints: 0,
-            morph_targets: 0,
-            animation_bytes: 0,
-            texture_bytes: 0,
-            decoded_bytes: 0,
+            used: [0; Budget::COUNT],
         }
     }
 
@@ -132,185 +119,99 @@ impl<'a> Load<'a> {
         self.progress.enter(stage)
     }
 
-    /// Takes `count` triangles from what the limits allow; `what` asks for them.
-    pub(super) fn take_triangles(
+    /// Takes `count` of a budget from what the limits allow; `what` asks for them.
+    pub(super) fn take(
         &mut self,
+        budget: Budget,
         count: u64,
         what: impl FnOnce() -> String,
     ) -> Result<()> {
-        take(
-            &mut self.triangles,
-            count,
-            self.limits.max_triangles,
-            "triangles",
-            "load.max_triangles",
-            what,
-        )
+        let used = self.used[budget as usize].saturating_add(count);
+        self.used[budget as usize] = used;
+        self.check(budget, used, what)
     }
 
-    /// Takes `count` vertices from what the limits allow.
-    pub(super) fn take_vertices(
-        &mut self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut self.vertices,
-            count,
-            self.limits.max_vertices,
-            "vertices",
-            "load.max_vertices",
-            what,
-        )
-    }
-
-    /// Checks `count` vertices of one mesh that a file does not hold, and reads as zeros.
-    pub(super) fn check_empty_vertices(
+    /// Whether the limits allow `count` of a budget at once.
+    pub(super) fn check(
         &self,
+        budget: Budget,
         count: u64,
         what: impl FnOnce() -> String,
     ) -> Result<()> {
-        take(
-            &mut 0,
-            count,
-            self.limits.max_empty_vertices,
-            "vertices without data",
-            "load.max_empty_vertices",
-            what,
-        )
-    }
-
-    /// Checks `count` objects in the JSON of one file.
-    pub(super) fn check_json_objects(
-        &self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut 0,
-            count,
-            self.limits.max_json_objects,
-            "JSON objects",
-            "load.max_json_objects",
-            what,
-        )
-    }
-
-    /// Takes `count` joints from what the limits allow.
-    pub(super) fn take_joints(&mut self, count: u64, what: impl FnOnce() -> String) -> Result<()> {
-        take(
-            &mut self.joints,
-            count,
-            self.limits.max_joints,
-            "joints",
-            "load.max_joints",
-            what,
-        )
-    }
-
-    /// Takes `count` morph targets from what the limits allow.
-    pub(super) fn take_morph_targets(
-        &mut self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut self.morph_targets,
-            count,
-            self.limits.max_morph_targets,
-            "morph targets",
-            "load.max_morph_targets",
-            what,
-        )
-    }
-
-    /// Takes `count` nodes from what the limits allow.
-    pub(super) fn take_nodes(&mut self, count: u64, what: impl FnOnce() -> String) -> Result<()> {
-        take(
-            &mut self.nodes,
-            count,
-            self.limits.max_nodes,
-            "nodes",
-            "load.max_nodes",
-            what,
-        )
-    }
-
-    /// Takes bytes of morph targets, joints or clips from what the limits allow: a file can refer to the same bytes any number of
-    /// times.
-    pub(super) fn take_animation_bytes(
-        &mut self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut self.animation_bytes,
-            count,
-            self.limits.max_morph_bytes,
-            "bytes",
-            "load.max_morph_bytes",
-            what,
-        )
+        let (allowed, unit, by) = budget.limit(self.limits);
+        if count <= allowed {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: what(),
+            needed: format!("{count} {unit}"),
+            allowed: format!("{allowed} {unit}"),
+            by: by.into(),
+        })
     }
 
     /// Bytes that further images may take.
     pub(super) fn texture_bytes_left(&self) -> u64 {
-        let allowed = self.limits.max_texture_bytes;
-        allowed.saturating_sub(self.texture_bytes)
-    }
-
-    /// Takes bytes of decoded images from what the limits allow.
-    pub(super) fn take_texture_bytes(
-        &mut self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut self.texture_bytes,
-            count,
-            self.limits.max_texture_bytes,
-            "bytes",
-            "load.max_texture_bytes",
-            what,
-        )
-    }
-
-    /// Takes bytes of decompressed buffer views from what the limits allow: together they may be what a file may be.
-    pub(super) fn take_decoded_bytes(
-        &mut self,
-        count: u64,
-        what: impl FnOnce() -> String,
-    ) -> Result<()> {
-        take(
-            &mut self.decoded_bytes,
-            count,
-            self.limits.max_file_bytes,
-            "decompressed bytes",
-            "load.max_file_bytes",
-            what,
-        )
+        let (allowed, ..) = Budget::TextureBytes.limit(self.limits);
+        allowed.saturating_sub(self.used[Budget::TextureBytes as usize])
     }
 }
 
-fn take(
-    used: &mut u64,
-    count: u64,
-    allowed: u64,
-    unit: &str,
-    by: &str,
-    what: impl FnOnce() -> String,
-) -> Result<()> {
-    *used = used.saturating_add(count);
-    if *used <= allowed {
-        return Ok(());
+/// What files may use up.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Budget {
+    Triangles,
+    Vertices,
+    /// Of one mesh, where a file holds none of them and they read as zeros.
+    EmptyVertices,
+    /// Of one file.
+    JsonObjects,
+    Nodes,
+    Joints,
+    MorphTargets,
+    /// Of morph targets, joint influences and clips: a file can refer to the same bytes any number of times.
+    AnimationBytes,
+    /// Of decoded images.
+    TextureBytes,
+    /// Of decompressed buffer views: together they may be what a file may be.
+    DecodedBytes,
+}
+
+impl Budget {
+    /// How many there are.
+    const COUNT: usize = Self::DecodedBytes as usize + 1;
+
+    /// What is allowed, the unit, and the key that says so.
+    fn limit(self, limits: &config::Load) -> (u64, &'static str, &'static str) {
+        match self {
+            Self::Triangles => (limits.max_triangles, "triangles", "load.max_triangles"),
+            Self::Vertices => (limits.max_vertices, "vertices", "load.max_vertices"),
+            Self::EmptyVertices => (
+                limits.max_empty_vertices,
+                "vertices without data",
+                "load.max_empty_vertices",
+            ),
+            Self::JsonObjects => (
+                limits.max_json_objects,
+                "JSON objects",
+                "load.max_json_objects",
+            ),
+            Self::Nodes => (limits.max_nodes, "nodes", "load.max_nodes"),
+            Self::Joints => (limits.max_joints, "joints", "load.max_joints"),
+            Self::MorphTargets => (
+                limits.max_morph_targets,
+                "morph targets",
+                "load.max_morph_targets",
+            ),
+            Self::AnimationBytes => (limits.max_morph_bytes, "bytes", "load.max_morph_bytes"),
+            Self::TextureBytes => (limits.max_texture_bytes, "bytes", "load.max_texture_bytes"),
+            Self::DecodedBytes => (
+                limits.max_file_bytes,
+                "decompressed bytes",
+                "load.max_file_bytes",
+            ),
+        }
     }
-    let (needed, allowed) = (format!("{used} {unit}"), format!("{allowed} {unit}"));
-    Err(Error::Limit {
-        what: what(),
-        needed,
-        allowed,
-        by: by.into(),
-    })
 }
 
 /// What kind of scene file some bytes are.

@@ -8,7 +8,7 @@ use super::{
     Image, Material, Mesh, Node, Primitive, Scene, Texture, Transform,
     files::{Bytes, Folder, clip, shorten},
     image::{self, Source},
-    load::Load,
+    load::{Budget, Load},
     surface,
 };
 use crate::Result;
@@ -103,12 +103,14 @@ fn meshes(
         load.progress().check()?;
         let primitive = primitive(model, *material, triangles, &normals);
         let vertices = primitive.positions.len() as u64;
-        load.take_vertices(vertices, || {
+        load.take(Budget::Vertices, vertices, || {
             format!("object \"{}\"", shorten(&model.objects[*object as usize]))
         })?;
         if object_before.replace(*object) != Some(*object) {
             let name = model.objects[*object as usize].clone();
-            load.take_nodes(1, || format!("object \"{}\"", shorten(&name)))?;
+            load.take(Budget::Nodes, 1, || {
+                format!("object \"{}\"", shorten(&name))
+            })?;
             scene.nodes.push(Node {
                 name: name.clone(),
                 parent: None,
@@ -429,7 +431,7 @@ fn build(
                 &channel(roughness, from.roughness()),
                 &channel(metallic, from.metallic()),
             );
-            load.take_texture_bytes(joined.rgba8().len() as u64, || {
+            load.take(Budget::TextureBytes, joined.rgba8().len() as u64, || {
                 format!("image {}", joined.name)
             })?;
             image = scene.images.len();
@@ -448,7 +450,7 @@ fn build(
                 color.map(|c| &scene.images[c]),
                 &scene.images[images.place(base, alpha)],
             );
-            load.take_texture_bytes(masked.rgba8().len() as u64, || {
+            load.take(Budget::TextureBytes, masked.rgba8().len() as u64, || {
                 format!("image {}", masked.name)
             })?;
             scene.images.push(masked);

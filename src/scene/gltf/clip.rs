@@ -11,7 +11,9 @@ use crate::{
     Result,
     scene::{
         Channel, Clip, Interpolation, LightKind, Projection, Property, Scene, TextureSlot,
-        Transform, UvPart, files::shorten, load::Load,
+        Transform, UvPart,
+        files::shorten,
+        load::{Budget, Load},
     },
 };
 use ::gltf::json::{
@@ -418,7 +420,9 @@ fn read_channel(
     let bytes = floats
         .saturating_mul(size_of::<f32>() as u64)
         .saturating_add(size_of::<Channel>() as u64);
-    load.take_animation_bytes(bytes, || format!("{}: {user}", file.path.display()))?;
+    load.take(Budget::AnimationBytes, bytes, || {
+        format!("{}: {user}", file.path.display())
+    })?;
     let elements = (0..output.count).map(|e| output.floats::<4>(e));
     let values: Vec<f32> = elements
         .flat_map(|e| e.into_iter().take(output.components))

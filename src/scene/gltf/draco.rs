@@ -4,7 +4,10 @@ use super::{
     File,
     accessor::{ANY, Accessor, UNSIGNED, view_bytes},
 };
-use crate::{Error, Result, scene::load::Load};
+use crate::{
+    Error, Result,
+    scene::load::{Budget, Load},
+};
 use ::gltf::json::{
     Index,
     accessor::{ComponentType, Type},
@@ -101,7 +104,11 @@ impl<'a> Decoded<'a> {
             .and_then(|mesh| declared.compare(&mesh).map(|()| mesh))
             .map_err(|why| fail(format!("the stream in buffer view {view}: {why}")))?;
         if declared.triangles.is_none() {
-            load.take_triangles((mesh.num_faces() as u64).saturating_mul(instances), what)?;
+            load.take(
+                Budget::Triangles,
+                (mesh.num_faces() as u64).saturating_mul(instances),
+                what,
+            )?;
         }
         Ok(Some(Self {
             file,
@@ -181,7 +188,11 @@ impl Declared {
     /// Takes the declared triangles from what the limits allow.
     fn take(&self, what: impl Fn() -> String, instances: u64, load: &mut Load<'_>) -> Result<()> {
         let triangles = self.triangles.unwrap_or_default();
-        load.take_triangles(triangles.saturating_mul(instances), &what)?;
+        load.take(
+            Budget::Triangles,
+            triangles.saturating_mul(instances),
+            &what,
+        )?;
         let most_vertices = load.limits.max_triangles.saturating_mul(3);
         if self.vertices <= most_vertices {
             return Ok(());

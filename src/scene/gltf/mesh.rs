@@ -10,7 +10,12 @@ use super::{
 };
 use crate::{
     Error, Result,
-    scene::{Material, Mesh, MorphTarget, Primitive, Scene, files::shorten, load::Load, surface},
+    scene::{
+        Material, Mesh, MorphTarget, Primitive, Scene,
+        files::shorten,
+        load::{Budget, Load},
+        surface,
+    },
 };
 use ::gltf::json::{
     accessor::{ComponentType, Type},
@@ -228,7 +233,9 @@ impl<'a> Reader<'a> {
             return Ok(None);
         };
         if !position.has_data() {
-            load.check_empty_vertices(position.count as u64, || self.place())?;
+            load.check(Budget::EmptyVertices, position.count as u64, || {
+                self.place()
+            })?;
         }
         let (triangles, sources) = self.triangles(mode, position.count, instances, load)?;
         let mut primitive = Primitive {
@@ -242,7 +249,11 @@ impl<'a> Reader<'a> {
         } else {
             3 * primitive.indices.len()
         };
-        load.take_vertices((vertices as u64).saturating_mul(instances), || self.place())?;
+        load.take(
+            Budget::Vertices,
+            (vertices as u64).saturating_mul(instances),
+            || self.place(),
+        )?;
         let read = |&vertex: &u32| Vec3::from(position.floats(vertex as usize));
         primitive.positions = sources.iter().map(read).collect();
         if !primitive.positions.iter().all(|p| p.is_finite()) {
@@ -372,9 +383,15 @@ impl<'a> Reader<'a> {
         } else {
             corners.saturating_sub(2)
         };
-        load.take_triangles((count as u64).saturating_mul(instances), || self.place())?;
+        load.take(
+            Budget::Triangles,
+            (count as u64).saturating_mul(instances),
+            || self.place(),
+        )?;
         if let Some((_, accessor)) = indices.as_ref().filter(|(_, a)| !a.has_data()) {
-            load.check_empty_vertices(accessor.count as u64, || self.place())?;
+            load.check(Budget::EmptyVertices, accessor.count as u64, || {
+                self.place()
+            })?;
         }
         if u32::try_from(vertices).is_err() && indices.is_none() {
             return Err(fail(format!(
@@ -488,7 +505,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let bytes = sources.len() as u64 * per_vertex as u64 * 8;
-        load.take_animation_bytes(bytes, || {
+        load.take(Budget::AnimationBytes, bytes, || {
             format!("{}: {}: joints", self.file.path.display(), self.name)
         })?;
         for &vertex in sources {
@@ -523,10 +540,10 @@ impl<'a> Reader<'a> {
         load: &mut Load<'_>,
     ) -> Result<()> {
         for (number, json) in self.json.targets.iter().flatten().enumerate() {
-            load.take_morph_targets(instances, || self.place())?;
+            load.take(Budget::MorphTargets, instances, || self.place())?;
             // What the renderer keeps of a target, whatever the file leaves out of it, and a weight for each node.
             let bytes = (3 * sources.len() * size_of::<Vec3>()) as u64 + 4 * instances;
-            load.take_animation_bytes(bytes, || {
+            load.take(Budget::AnimationBytes, bytes, || {
                 format!(
                     "{}: {}: morph target {number}",
                     self.file.path.display(),

@@ -4,7 +4,10 @@
 use super::{File, accessor::byte_range};
 use crate::{
     Result,
-    scene::{files::Bytes, load::Load},
+    scene::{
+        files::Bytes,
+        load::{Budget, Load},
+    },
 };
 use ::gltf::json::buffer::View as JsonView;
 use meshopt::ffi;
@@ -67,7 +70,7 @@ pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<D
         if let Ok(stream) = &stream {
             let bytes = stream.count as u64 * stream.stride as u64;
             let what = || format!("{}: buffer view {index}", file.path.display());
-            load.take_decoded_bytes(bytes, what)?;
+            load.take(Budget::DecodedBytes, bytes, what)?;
         }
         let decoded = stream.and_then(Stream::decode);
         views.push(match decoded {

@@ -5,7 +5,8 @@ use crate::{
     Error, Result,
     scene::{
         Camera, Light, LightKind, Mesh, Node, Projection, Scene, Skin, Transform,
-        animation::BRIGHTEST_LIGHT as BRIGHTEST, load::Load,
+        animation::BRIGHTEST_LIGHT as BRIGHTEST,
+        load::{Budget, Load},
     },
 };
 use ::gltf::json::{
@@ -59,7 +60,9 @@ pub(super) struct Used {
 /// Orders the nodes, and checks that they are a forest.
 pub(super) fn hierarchy(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
     let nodes = &file.root.nodes;
-    load.take_nodes(nodes.len() as u64, || file.path.display().to_string())?;
+    load.take(Budget::Nodes, nodes.len() as u64, || {
+        file.path.display().to_string()
+    })?;
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     for (parent, node) in nodes.iter().enumerate() {
         for child in node.children.iter().flatten().map(|c| c.value()) {
@@ -273,7 +276,7 @@ pub(super) fn nodes(
     }
     for skin in scene.nodes.iter().filter_map(|node| node.skin) {
         let joints = scene.skins[skin].joints.len() as u64;
-        load.take_joints(joints, || file.path.display().to_string())?;
+        load.take(Budget::Joints, joints, || file.path.display().to_string())?;
     }
     Ok(used)
 }
@@ -342,7 +345,7 @@ fn instance_transforms(
         (None, None) => return Err(file.error(format!("{user} has no attributes"))),
     };
     let name = || format!("{}: {user}", file.path.display());
-    load.take_nodes(count as u64, name)?;
+    load.take(Budget::Nodes, count as u64, name)?;
     let transform = |at: usize| {
         let vector = |of: &Option<Accessor<'_>>, otherwise| {
             of.as_ref()

@@ -1,6 +1,9 @@
 //! The statements of an OBJ file.
 
-use crate::{Error, Result, scene::load::Load};
+use crate::{
+    Error, Result,
+    scene::load::{Budget, Load},
+};
 use glam::{Vec2, Vec3};
 use std::{borrow::Cow, collections::HashMap, ops::Range, path::Path};
 
@@ -222,7 +225,9 @@ pub(super) fn parse(
         let before = parser.model.faces.len();
         parser.statement(line, keyword, rest);
         if let Some(face) = parser.model.faces.get(before) {
-            load.take_triangles(face.corners.len() as u64 - 2, || path.display().to_string())?;
+            load.take(Budget::Triangles, face.corners.len() as u64 - 2, || {
+                path.display().to_string()
+            })?;
             face_lines.push(line);
         }
     }
