@@ -137,6 +137,10 @@ pub enum Binding {
     Filtered,
     /// A texture of floats that is loaded.
     Float,
+    /// An array of textures of floats that is loaded.
+    FloatArray,
+    /// A cube map of floats that may be filtered.
+    Cube,
     /// A texture of integers.
     Uint,
     /// An array of textures of integers.
@@ -184,6 +188,8 @@ impl Binding {
             },
             Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
             Self::Float => texture(Sample::Float { filterable: false }, View::D2),
+            Self::FloatArray => texture(Sample::Float { filterable: false }, View::D2Array),
+            Self::Cube => texture(Sample::Float { filterable: true }, View::Cube),
             Self::Uint => texture(Sample::Uint, View::D2),
             Self::UintArray => texture(Sample::Uint, View::D2Array),
             Self::DepthArray => texture(Sample::Depth, View::D2Array),

@@ -6,6 +6,7 @@ pub mod bindings;
 pub mod blend;
 pub mod channel;
 pub mod deform;
+pub mod environment;
 pub mod frame;
 pub mod gbuffer;
 pub mod layers;
