@@ -50,6 +50,7 @@ Load {
     max_total_bytes: u64,
     max_json_objects: u64,
     max_image_pixels: u64,
+    max_environment_pixels: u64,
     max_texture_bytes: u64,
     max_triangles: u64,
     max_vertices: u64,

@@ -14,6 +14,7 @@ pub(crate) const LIMITS: Load = Load {
     max_total_bytes: 1 << 26,
     max_json_objects: 500_000,
     max_image_pixels: 1 << 16,
+    max_environment_pixels: 1 << 16,
     max_texture_bytes: 1 << 22,
     max_triangles: 100_000,
     max_vertices: 300_000,
