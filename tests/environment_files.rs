@@ -1,4 +1,4 @@
-//! Environments: from the bytes of every kind of file to texels.
+//! Environments: from the bytes of every kind of file to texels, and from what was baked of them to files.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,6 +11,7 @@ mod images;
 use canopy::{
     Error,
     config::{Config, Load},
+    output::baked::{self, Baked, CubeTexels},
     render::FloatImage,
     scene::environment::{self, EnvironmentImage, Shape},
 };
@@ -556,4 +557,209 @@ fn files_are_told_apart_by_what_they_hold() {
     };
     let large = environment::load(&folder.path().join("sky.hdr"), &little, 1).unwrap_err();
     assert!(large.to_string().contains("load.max_file_bytes"));
+}
+
+// What is baked.
+
+fn baked() -> Baked {
+    let texel = |i: usize| [i as f32, -0.5, 1.0 / (i + 1) as f32, 1.0].map(f16::from_f32);
+    let level = |side: usize, first: usize| (first..first + 6 * side * side).map(texel).collect();
+    let harmonics = |factor: f32| (0..25).map(|i| [i as f32 * factor, -1e-7, 0.1]).collect();
+    Baked {
+        order: 5,
+        radiance_sh: harmonics(1.0 / 3.0),
+        irradiance_sh: harmonics(3.0),
+        prefiltered: CubeTexels {
+            face: 5,
+            levels: vec![level(5, 0), level(2, 1000), level(1, 2000)],
+        },
+        irradiance: CubeTexels {
+            face: 2,
+            levels: vec![level(2, 3000)],
+        },
+    }
+}
+
+fn bytes_of(texels: &[[f16; 4]]) -> Vec<u8> {
+    texels
+        .as_flattened()
+        .iter()
+        .flat_map(|c| c.to_le_bytes())
+        .collect()
+}
+
+#[test]
+fn a_written_cube_is_read_back() {
+    let baked = baked();
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("sky.ktx2");
+    baked::check(&out).unwrap();
+    baked::write(&baked, &out).unwrap();
+    let beside = folder.path().join("sky-irradiance.ktx2");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    for (path, cube) in [(&out, &baked.prefiltered), (&beside, &baked.irradiance)] {
+        let bytes = fs::read(path).unwrap();
+        let reader = ktx2::Reader::new(&bytes).unwrap();
+        let header = reader.header();
+        assert_eq!(header.format, Some(ktx2::Format::R16G16B16A16_SFLOAT));
+        assert_eq!(
+            (header.pixel_width, header.pixel_height, header.face_count),
+            (cube.face, cube.face, 6)
+        );
+        assert_eq!(
+            (header.pixel_depth, header.layer_count, header.type_size),
+            (0, 0, 2)
+        );
+        assert_eq!(reader.levels().len(), cube.levels.len());
+        let mut before = bytes.len();
+        for (level, texels) in reader.levels().zip(&cube.levels) {
+            assert_eq!(level.data, bytes_of(texels));
+            assert_eq!(level.uncompressed_byte_length, level.data.len() as u64);
+            // Coarser levels lie before finer ones, each where a texel of eight bytes may begin.
+            let at = level.data.as_ptr() as usize - bytes.as_ptr() as usize;
+            assert!(at.is_multiple_of(8) && at + level.data.len() <= before);
+            before = at;
+        }
+        let descriptor = reader.basic_dfd().unwrap();
+        assert_eq!(descriptor.color_model, Some(ktx2::ColorModel::RGBSDA));
+        assert_eq!(
+            descriptor.transfer_function,
+            Some(ktx2::TransferFunction::Linear)
+        );
+        assert_eq!(descriptor.bytes_planes, [8, 0, 0, 0, 0, 0, 0, 0]);
+        let samples: Vec<_> = descriptor
+            .sample_information
+            .iter()
+            .map(|s| (s.bit_offset, s.channel_type))
+            .collect();
+        assert_eq!(samples, [(0, 0), (16, 1), (32, 2), (48, 15)]);
+        let pairs: Vec<_> = reader.key_value_data().collect();
+        let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
+        assert_eq!(
+            keys,
+            [
+                "KTXorientation",
+                "KTXwriter",
+                "canopy.irradiance_sh",
+                "canopy.order",
+                "canopy.radiance_sh"
+            ]
+        );
+        let text = |at: usize| {
+            let value = pairs[at].1.strip_suffix(b"\0").unwrap();
+            std::str::from_utf8(value).unwrap()
+        };
+        assert!(text(1).starts_with("canopy "));
+        assert_eq!(text(3), "5");
+        let radiance: Vec<[f32; 3]> = serde_json::from_str(text(4)).unwrap();
+        assert_eq!(radiance, baked.radiance_sh);
+        let irradiance: Vec<[f32; 3]> = serde_json::from_str(text(2)).unwrap();
+        assert_eq!(irradiance, baked.irradiance_sh);
+        // What it was made for: an environment again, whose negative values are none.
+        let image = environment::load(path, &limits(), 8192).unwrap();
+        assert_eq!((image.shape, image.width), (Shape::Cube, cube.face));
+        let expected = cube.levels[0]
+            .iter()
+            .map(|[r, _, b, _]| [r.to_f32(), 0.0, b.to_f32()]);
+        assert!(values(&image).into_iter().eq(expected));
+    }
+}
+
+#[test]
+fn a_cube_of_other_sizes_is_not_written() {
+    let sound = baked().prefiltered;
+    baked::cube_ktx2(&sound, &[]).unwrap();
+    for break_it in [
+        |cube: &mut CubeTexels| cube.levels.clear(),
+        |cube: &mut CubeTexels| cube.levels[1].truncate(23),
+        |cube: &mut CubeTexels| cube.face = 4,
+        |cube: &mut CubeTexels| cube.levels.push(cube.levels[2].clone()),
+    ] {
+        let mut cube = sound.clone();
+        break_it(&mut cube);
+        baked::cube_ktx2(&cube, &[]).unwrap_err();
+    }
+}
+
+#[test]
+fn a_folder_holds_faces_and_harmonics() {
+    let baked = baked();
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("sky");
+    // What is not there is made; what is there is written to.
+    for _ in 0..2 {
+        baked::check(&out).unwrap();
+        baked::write(&baked, &out).unwrap();
+    }
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 6 * 4 + 1);
+    let cubes = [
+        ("prefiltered-m0", &baked.prefiltered, 0),
+        ("prefiltered-m1", &baked.prefiltered, 1),
+    ];
+    let cubes = cubes.into_iter().chain([
+        ("prefiltered-m2", &baked.prefiltered, 2),
+        ("irradiance", &baked.irradiance, 0),
+    ]);
+    for (prefix, cube, level) in cubes {
+        let texels = &cube.levels[level];
+        for (face, name) in ["px", "nx", "py", "ny", "pz", "nz"].iter().enumerate() {
+            let path = out.join(format!("{prefix}-{name}.exr"));
+            let picture = image::open(&path).unwrap().into_rgba32f();
+            let count = texels.len() / 6;
+            assert_eq!((picture.width() * picture.height()) as usize, count);
+            let expected = texels[face * count..(face + 1) * count]
+                .iter()
+                .flatten()
+                .map(|c| c.to_f32());
+            assert!(
+                picture.into_raw().into_iter().eq(expected),
+                "{}",
+                path.display()
+            );
+        }
+    }
+    let text = fs::read_to_string(out.join("sh.json")).unwrap();
+    let json = folder.path().join("sky.json");
+    baked::check(&json).unwrap();
+    baked::write(&baked, &json).unwrap();
+    assert_eq!(fs::read_to_string(&json).unwrap(), text);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["order"], 5);
+    for (key, expected) in [
+        ("radiance_sh", &baked.radiance_sh),
+        ("irradiance_sh", &baked.irradiance_sh),
+    ] {
+        let read: Vec<[f32; 3]> = serde_json::from_value(value[key].clone()).unwrap();
+        assert_eq!(read, *expected);
+    }
+    assert!(text.contains("0.1]") && text.ends_with("}\n"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_any_work() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["sky.png", "sky.dds", "sky.exr"] {
+        let error = baked::check(&at(name)).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)), "{error}");
+        assert!(error.to_string().contains(".json or .ktx2"), "{error}");
+        baked::write(&baked(), &at(name)).unwrap_err();
+    }
+    fs::write(at("file"), b"").unwrap();
+    fs::create_dir(at("beside-irradiance.ktx2")).unwrap();
+    for name in [
+        "none/sky.json",
+        "none/sky.ktx2",
+        "none/sky",
+        "file",
+        "file/sky.json",
+        "beside.ktx2",
+    ] {
+        let error = baked::check(&at(name)).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{name}: {error}");
+    }
+    // A folder's name may look like that of another file.
+    fs::create_dir(at("sky.v1")).unwrap();
+    baked::check(&at("sky.v1")).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
