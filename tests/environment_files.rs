@@ -136,9 +136,12 @@ fn openexr_in_tiles_and_runs_as_canopy_writes_it() {
 /// Decoders make room for a whole block before they know that there is nothing to fill it with.
 #[test]
 fn openexr_with_blocks_past_all_memory_is_refused() {
-    for (compression, width, refused) in
-        [(2, 1 << 27, true), (4, 1 << 22, false), (2, 1 << 22, false)]
-    {
+    for (compression, width, refused) in [
+        (2, 1 << 27, true),
+        (9, 1 << 20, true),
+        (9, 1 << 14, false),
+        (2, 1 << 22, false),
+    ] {
         let exr = Exr {
             compression,
             data: [0, 0, width - 1, 0],

@@ -213,7 +213,12 @@ pub(crate) fn environments() -> Vec<Case> {
             [i32::MIN, i32::MIN, i32::MAX, i32::MAX],
             Fails("max_environment_pixels"),
         ),
-        window("an empty window", [5, 5, 4, 4], Fails("no pixels")),
+        window("a window from its end", [5, 5, 4, 4], Fails("a.exr")),
+        window(
+            "an enormous window from its end",
+            [1 << 26, 0, 0, 0],
+            Fails("max_environment_pixels"),
+        ),
         window("a window elsewhere", [1000, 1000, 1015, 1007], Loads),
         with(
             "a window twice",

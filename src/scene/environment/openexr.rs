@@ -14,8 +14,11 @@ pub(super) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
 /// Bytes in which the headers have to end.
 const LONGEST_HEADERS: usize = 1 << 24;
 
-/// Bytes of a block that are always allowed.
-const SMALL_BLOCK: u64 = 1 << 24;
+/// Bytes of a block that any file may have; 256 lines of four floats in the widest picture are as many.
+const SMALL_BLOCK: u64 = 1 << 26;
+
+/// Bytes of a block for each byte of the file, past that: what ZIP makes of zeros.
+const MOST_EXPANSION: u64 = 1024;
 
 /// The picture.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
@@ -40,10 +43,12 @@ fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
     let several = headers.int()? & 0x1000 != 0;
+    let from_bytes = MOST_EXPANSION.saturating_mul(bytes.len() as u64);
+    let small = max_pixels.saturating_mul(16).min(SMALL_BLOCK);
+    let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
     loop {
         // Of attributes that come twice, the larger counts.
-        let (mut windows, mut tile, mut lines, mut texel_bytes) =
-            ([[0; 2]; 2], None::<[u32; 2]>, 1, 0);
+        let (mut windows, mut lines, mut tile, mut texel_bytes) = ([[0; 2]; 2], 1, 0, 0);
         loop {
             let name = headers.text()?;
             if name.is_empty() {
@@ -57,8 +62,9 @@ fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
                 b"displayWindow" => windows[1] = larger(windows[1], value.sides()?),
                 b"compression" => lines = lines_of_block(value.take(1)?[0]).max(lines),
                 b"tiles" => {
-                    let sides = [value.int()?, value.int()?].map(|side| side as u32);
-                    tile = Some(larger(tile.unwrap_or_default(), sides));
+                    let [across, down] =
+                        [value.int()?, value.int()?].map(|side| u64::from(side as u32));
+                    tile = across.saturating_mul(down).max(tile);
                 }
                 b"channels" => texel_bytes = (value.channels()? * 4).max(texel_bytes),
                 _ => {}
@@ -68,9 +74,9 @@ fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
             check_size(window, 1, max_pixels)?;
         }
         let [[width, height], _] = windows.map(|window| window.map(u64::from));
-        let [across, down] = tile.map_or([width, lines], |tile| tile.map(u64::from));
-        let block = (width.min(across) * height.min(down)).saturating_mul(texel_bytes);
-        if block > max_pixels.saturating_mul(4).max(SMALL_BLOCK) {
+        // Whole ones, however little of them the picture fills; whether it has tiles is said elsewhere too.
+        let block = (width * lines).max(tile).saturating_mul(texel_bytes);
+        if block > max_block {
             return Err(format!(
                 "has blocks of {block} bytes, for {width}×{height} pixels"
             ));
@@ -125,13 +131,10 @@ impl<'a> Headers<'a> {
         Ok(text)
     }
 
-    /// Of a box with both of its ends in it.
+    /// Of a box with both of its ends in it, either of which the decoder takes for the first.
     fn sides(&mut self) -> Result<[u32; 2], &'static str> {
-        let [left, top, right, bottom] =
-            [self.int()?, self.int()?, self.int()?, self.int()?].map(i64::from);
-        let side = |from: i64, to: i64| {
-            u32::try_from(to - from + 1).unwrap_or(if to < from { 0 } else { u32::MAX })
-        };
+        let [left, top, right, bottom] = [self.int()?, self.int()?, self.int()?, self.int()?];
+        let side = |from: i32, to: i32| from.abs_diff(to).saturating_add(1);
         Ok([side(left, right), side(top, bottom)])
     }
 
