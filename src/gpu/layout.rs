@@ -55,11 +55,30 @@ pub const ANTIALIAS_CONTRAST: u32 = 13;
 /// How far along an edge its ends are looked for, in pixels each way.
 pub const ANTIALIAS_REACH: u32 = 32;
 
+/// Levels of the cube that glossy surfaces mirror, where it is large enough: from smooth to rough.
+pub const PREFILTER_LEVELS: u32 = 6;
+/// Least texels along an edge of the last of them.
+pub const PREFILTER_FACE_MIN: u32 = 8;
+/// Most samples that a texel of them is the mean of.
+pub const PREFILTER_SAMPLES_MAX: u32 = 512;
+/// Entries of the split-sum table in a row, along which lies n · v; an even number.
+pub const BRDF_TABLE_COLUMNS: u32 = 48;
+/// Its rows, of roughness.
+pub const BRDF_TABLE_ROWS: u32 = 32;
+/// Vectors that hold two entries each.
+pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
+/// Samples of an entry.
+pub const BRDF_TABLE_SAMPLES: u32 = 1024;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
     ("ANTIALIAS_REACH", ANTIALIAS_REACH),
     ("BASELINE_STACK", BASELINE_STACK),
+    ("BRDF_TABLE_COLUMNS", BRDF_TABLE_COLUMNS),
+    ("BRDF_TABLE_PAIRS", BRDF_TABLE_PAIRS),
+    ("BRDF_TABLE_ROWS", BRDF_TABLE_ROWS),
+    ("BRDF_TABLE_SAMPLES", BRDF_TABLE_SAMPLES),
     ("COST_BLOCK", COST_BLOCK),
     ("BOUNDS_RUN", BOUNDS_RUN),
     ("BOUNDS_THREADS", BOUNDS_THREADS),
@@ -71,6 +90,7 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("MORTON_RUN", MORTON_RUN),
     ("MORTON_THREADS", MORTON_THREADS),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
+    ("PREFILTER_SAMPLES_MAX", PREFILTER_SAMPLES_MAX),
     ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
     ("RAY_BLOCK", RAY_BLOCK),
     ("RAY_LIST_WIDTH", RAY_LIST_WIDTH),
@@ -341,6 +361,22 @@ gpu_structs! {
         /// Of the frame.
         index: u32,
         width: u32,
+    }
+    /// What the equirectangular image, or a cube of another size, is to become.
+    EquirectParams {
+        /// Of the image.
+        size: [u32; 2],
+        first_row: u32,
+        /// Along each side of a texel.
+        samples: u32,
+    }
+    /// Rows of a level of the prefiltered cube.
+    PrefilterParams {
+        /// Samples.
+        count: u32,
+        first_row: u32,
+        /// After the last one.
+        end_row: u32,
     }
     /// A node of the textbook tree that `canopy bench trace` measures by.
     BaselineNode {

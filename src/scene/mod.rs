@@ -6,6 +6,7 @@
 
 pub mod animation;
 pub mod bounds;
+pub mod environment;
 mod files;
 pub mod framing;
 mod gltf;

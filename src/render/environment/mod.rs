@@ -1,5 +1,10 @@
 //! `environment`: light from all around. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered cube for glossy ones.
 
+pub mod brdf_table;
+pub mod cube_mips;
+pub mod equirect;
+pub mod prefilter;
+
 use crate::{Result, gpu::Gpu};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
 
