@@ -20,7 +20,8 @@
 //! 10. [`render::tonemap`]: radiance, or that channel, to the display.
 //! 11. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded.
+//! [`render::mipmap`] runs when a scene is uploaded. When the light from all around changes, [`render::environment`] makes a cube of it (`equirect`),
+//! its levels (`cube_mips`) and what glossy surfaces mirror of it (`prefilter`); `brdf_table` is made once.
 //!
 //! # The layers
 //!

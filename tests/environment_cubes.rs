@@ -225,7 +225,7 @@ fn brute_force(picture: &Picture, size: usize) -> Faces {
 /// The samples along a side of a texel, as the host chooses them.
 fn equirect_samples(picture: &Picture, face: usize) -> usize {
     let texels = (2.0 * picture.height as f64).max(picture.width as f64) / (PI * face as f64);
-    texels.ceil() as usize + 1
+    (texels.ceil() as usize + 1).max(3)
 }
 
 const SIZES: &[(usize, usize, usize)] = &[
@@ -516,7 +516,7 @@ fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Fa
 #[test]
 fn prefiltered_levels_are_those_of_their_twin() {
     for gpu in [gpu(), portable_gpu()] {
-        for (size, count) in [(2, 8), (3, 8), (16, 32), (33, 16), (64, 12)] {
+        for (size, count) in [(2, 8), (3, 9), (16, 32), (33, 31), (64, 48)] {
             let faces = noisy_faces(size, 21);
             let settings = PrefilterSettings {
                 samples: count,
@@ -526,7 +526,8 @@ fn prefiltered_levels_are_those_of_their_twin() {
             assert_near(&levels[0], &faces, 0.0, "the finest level");
             for (level, found) in (0..).zip(&levels).skip(1) {
                 let roughness = Prefilter::roughness(level, levels.len() as u32);
-                let set = samples(roughness, count << (level - 1), size as u32);
+                let count = count >> (levels.len() as u32 - 1 - level);
+                let set = samples(roughness, count, size as u32);
                 let twin = prefilter_twin::prefilter(&radiance, found.size, &set);
                 // Filters of textures have eight bits or more between texels.
                 assert_near(
@@ -606,8 +607,8 @@ fn prefiltered_levels_are_near_the_lobes_mean_and_keep_the_energy() {
         let rms = (square / whole).sqrt();
         let error = energy_error(found.energy(), faces.energy());
         println!("level {level}, roughness {roughness:.3}: rms {rms:.4}, energy {error:.5}");
-        assert!(rms < 0.05, "level {level}: {rms}");
-        assert!(error < 0.02, "level {level}: {error}");
+        assert!(rms < 0.03, "level {level}: {rms}");
+        assert!(error < 0.015, "level {level}: {error}");
     }
 }
 

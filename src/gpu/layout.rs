@@ -60,7 +60,7 @@ pub const PREFILTER_LEVELS: u32 = 6;
 /// Least texels along an edge of the last of them.
 pub const PREFILTER_FACE_MIN: u32 = 8;
 /// Most samples that a texel of them is the mean of.
-pub const PREFILTER_SAMPLES_MAX: u32 = 512;
+pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
 /// Entries of the split-sum table in a row, along which lies n · v; an even number.
 pub const BRDF_TABLE_COLUMNS: u32 = 48;
 /// Its rows, of roughness.
@@ -372,11 +372,9 @@ gpu_structs! {
     }
     /// Rows of a level of the prefiltered cube.
     PrefilterParams {
-        /// Samples.
         count: u32,
+        /// First of the rows of each face that are written.
         first_row: u32,
-        /// After the last one.
-        end_row: u32,
     }
     /// A node of the textbook tree that `canopy bench trace` measures by.
     BaselineNode {

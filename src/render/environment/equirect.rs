@@ -20,6 +20,8 @@ use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as
 const UPLOAD_BYTES: usize = 32 << 20;
 /// Texels of the image that a dispatch looks at, about.
 const DISPATCH_LOADS: u64 = 1 << 27;
+/// Least boxes along each side of a texel, so that a sun of a few texels keeps its energy.
+const SAMPLES_MIN: u32 = 3;
 /// Rows of an image that a texel of a face may span.
 const ROWS_PER_TEXEL_MAX: f64 = 64.0;
 
@@ -249,7 +251,11 @@ impl Equirect {
                 by: "the equirect pass".into(),
             });
         }
-        let samples = if is_cube { 1 } else { texels.ceil() as u32 + 1 };
+        let samples = if is_cube {
+            1
+        } else {
+            (texels.ceil() as u32 + 1).max(SAMPLES_MIN)
+        };
         let (label, pipeline, layout, loads) = if is_cube {
             let side = texels.ceil() as u64 + 1;
             (

@@ -14,11 +14,14 @@ use crate::{
 use std::f64::consts::PI;
 use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
 
+/// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples around a sun, overlapping ones hardly any.
+const OVERLAP: f64 = 0.25;
+
 /// How finely it is filtered, and in what pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefilterSettings {
-    /// Samples that a texel of the first level below the radiance is the mean of. The next ones, which have a quarter of the texels each and wider
-    /// lobes, have twice as many each, up to [`PREFILTER_SAMPLES_MAX`].
+    /// Samples that a texel of the last level is the mean of, at most [`PREFILTER_SAMPLES_MAX`]. Finer ones, which have four times the texels each
+    /// and narrower lobes, have half as many each.
     pub samples: u32,
     /// Samples of all texels that one step takes, about.
     pub step_samples: u32,
@@ -28,7 +31,7 @@ impl PrefilterSettings {
     /// What suits the adapter: where it is slow, steps are short enough for frames to go on between them.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
-            samples: 64,
+            samples: 1024,
             step_samples: if gpu.is_software() { 1 << 20 } else { 1 << 25 },
         }
     }
@@ -110,9 +113,9 @@ impl Prefilter {
     }
 
     /// Samples of a texel of a level.
-    pub fn count(&self, level: u32) -> u32 {
-        let doubled = u64::from(self.settings.samples) << level.saturating_sub(1);
-        doubled.min(u64::from(PREFILTER_SAMPLES_MAX)) as u32
+    pub fn count(&self, level: u32, levels: u32) -> u32 {
+        let finer = levels.saturating_sub(1 + level).min(31);
+        (self.settings.samples >> finer).max(1)
     }
 
     /// The finest level is the radiance itself, a step of its own; then bands of rows of each level.
@@ -123,10 +126,10 @@ impl Prefilter {
         }];
         for level in 1..prefiltered.levels {
             let face = (prefiltered.face >> level).max(1);
-            let row_samples = u64::from(6 * face) * u64::from(self.count(level));
+            let row_samples =
+                u64::from(6 * face) * u64::from(self.count(level, prefiltered.levels));
             let rows = u64::from(self.settings.step_samples) / row_samples;
-            // Workgroups have eight rows.
-            let rows = (rows as u32 / 8 * 8).max(8);
+            let rows = (rows as u32).max(1);
             plan.extend((0..face).step_by(rows as usize).map(|first| Step {
                 level,
                 rows: [first, face.min(first + rows)],
@@ -159,12 +162,8 @@ impl Prefilter {
             return;
         }
         let [first_row, end_row] = step.rows;
-        let count = self.count(step.level);
-        let params = PrefilterParams {
-            count,
-            first_row,
-            end_row,
-        };
+        let count = self.count(step.level, prefiltered.levels);
+        let params = PrefilterParams { count, first_row };
         let params = gpu.buffer_with("prefilter.params", &[params], Buffer::UNIFORM);
         let roughness = Self::roughness(step.level, prefiltered.levels);
         let mut set = samples(roughness, count, radiance.face);
@@ -183,7 +182,7 @@ impl Prefilter {
         let mut pass = scope.scoped_compute_pass("prefilter");
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(face.div_ceil(8), (end_row - first_row).div_ceil(8), 6);
+        pass.dispatch_workgroups(face.div_ceil(8), end_row - first_row, 6);
     }
 }
 
@@ -210,7 +209,7 @@ pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
             let density = distribution / (4.0 * used);
             let solid_angle = 1.0 / (f64::from(count) * density);
             let texel = 4.0 / f64::from(face).powi(2);
-            let level = 0.5 * (solid_angle / texel).log2();
+            let level = 0.5 * (solid_angle / texel).log2() + OVERLAP;
             [sine * cos, sine * sin, n_dot_l, level].map(|value| value as f32)
         })
         .collect()
