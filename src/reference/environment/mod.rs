@@ -1,0 +1,3 @@
+//! Twins of the passes over environments.
+
+pub mod project_sh;

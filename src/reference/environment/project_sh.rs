@@ -1,0 +1,312 @@
+//! Twin of `project_sh`: the radiance of a cube to spherical harmonics, and back; in f64, and in f32 as a processor does it.
+//!
+//! A cube is six faces of `face` × `face` texels, one after another, row by row.
+
+use glam::{DVec3, Vec3};
+use half::{f16, slice::HalfFloatSliceExt};
+use std::{f64::consts::PI, ops::Range};
+
+/// Coefficients of five bands.
+pub const COEFFICIENTS: usize = 25;
+
+/// Of each face +X, −X, +Y, −Y, +Z, −Z, its middle and the directions to the right and down.
+const FACES: [[Vec3; 3]; 6] = [
+    [Vec3::X, Vec3::NEG_Z, Vec3::NEG_Y],
+    [Vec3::NEG_X, Vec3::Z, Vec3::NEG_Y],
+    [Vec3::Y, Vec3::X, Vec3::Z],
+    [Vec3::NEG_Y, Vec3::X, Vec3::NEG_Z],
+    [Vec3::Z, Vec3::X, Vec3::NEG_Y],
+    [Vec3::NEG_Z, Vec3::NEG_X, Vec3::NEG_Y],
+];
+
+/// A texel as a cube holds it: red, green, blue, alpha.
+pub trait Texel: Copy + Sync {
+    /// A row of them as floats.
+    fn load(row: &[Self], out: &mut [[f32; 4]]);
+}
+
+impl Texel for [f32; 4] {
+    fn load(row: &[Self], out: &mut [[f32; 4]]) {
+        out.copy_from_slice(row);
+    }
+}
+
+impl Texel for [f16; 4] {
+    fn load(row: &[Self], out: &mut [[f32; 4]]) {
+        let halves = row.as_flattened();
+        halves.convert_to_f32_slice(out.as_flattened_mut());
+    }
+}
+
+/// The coefficients of the cube's radiance, by ascending band and order of the orthonormal real basis; zero past the `order`. This is the
+/// specification of the pass.
+pub fn project_sh<T: Texel>(texels: &[T], face: usize, order: usize) -> [DVec3; COEFFICIENTS] {
+    let mut sums = [DVec3::ZERO; COEFFICIENTS];
+    let mut sphere = 0.0;
+    let mut row = vec![[0.0; 4]; face];
+    for (number, texels) in texels.chunks_exact(face.max(1)).enumerate() {
+        T::load(texels, &mut row);
+        let (side, y) = (number / face, number % face);
+        for (x, [r, g, b, _]) in row.iter().enumerate() {
+            let solid_angle = texel_solid_angle(face, x, y);
+            let weighed = Vec3::new(*r, *g, *b).as_dvec3() * solid_angle;
+            let basis = basis(texel_direction(side, face, x, y));
+            for (sum, basis) in sums.iter_mut().zip(basis).take(order * order) {
+                *sum += basis * weighed;
+            }
+            sphere += solid_angle;
+        }
+    }
+    sums.map(|sum| sum * (4.0 * PI / sphere))
+}
+
+/// As [`project_sh`], all in f32 on one thread, texel after texel into one sum: what the pass is measured by. `N` is 9 or 25 coefficients.
+pub fn project_sh_f32<T: Texel, const N: usize>(texels: &[T], face: usize) -> [Vec3; N] {
+    scaled(project_rows(texels, face, 0..face))
+}
+
+/// As [`project_sh_f32`], on all threads of the machine.
+pub fn project_sh_f32_threads<T: Texel, const N: usize>(texels: &[T], face: usize) -> [Vec3; N] {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let rows = face.div_ceil(threads).max(1);
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let starts = (0..face).step_by(rows);
+        let spawn = |start: usize| {
+            let part = start..face.min(start + rows);
+            scope.spawn(move || project_rows::<T, N>(texels, face, part))
+        };
+        let workers: Vec<_> = starts.map(spawn).collect();
+        workers
+            .into_iter()
+            .map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|e| std::panic::resume_unwind(e))
+            })
+            .collect()
+    });
+    let mut whole = ([[0.0; 4]; N], 0.0);
+    for (sums, sphere) in parts {
+        for (whole, sum) in whole
+            .0
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(sums.as_flattened())
+        {
+            *whole += sum;
+        }
+        whole.1 += sphere;
+    }
+    scaled(whole)
+}
+
+fn scaled<const N: usize>((sums, sphere): ([[f32; 4]; N], f32)) -> [Vec3; N] {
+    let scale = 4.0 * std::f32::consts::PI / sphere;
+    sums.map(|[r, g, b, _]| Vec3::new(r, g, b) * scale)
+}
+
+/// Sums over the same rows of all six faces, and their solid angle. The faces share the solid angles and lengths of a row.
+fn project_rows<T: Texel, const N: usize>(
+    texels: &[T],
+    face: usize,
+    rows: Range<usize>,
+) -> ([[f32; 4]; N], f32) {
+    let mut sums = [[0.0; 4]; N];
+    let mut sphere = 0.0;
+    let mut row = vec![[0.0; 4]; face];
+    // Solid angle, one over the length, and the place to the right of each texel of a row.
+    let mut shared = vec![[0.0; 3]; face];
+    let center = |i: usize| (2.0 * i as f32 + 1.0) / face as f32 - 1.0;
+    for y in rows {
+        let t = center(y);
+        for (x, shared) in shared.iter_mut().enumerate() {
+            let s = center(x);
+            let solid_angle = texel_solid_angle_f32(face, x, y);
+            *shared = [solid_angle, 1.0 / (1.0 + s * s + t * t).sqrt(), s];
+            sphere += 6.0 * solid_angle;
+        }
+        for (side, [middle, right, down]) in FACES.into_iter().enumerate() {
+            T::load(&texels[(side * face + y) * face..][..face], &mut row);
+            let left = middle + down * t;
+            for ([solid_angle, nearness, s], texel) in shared.iter().zip(&row) {
+                let v = (left + right * *s) * *nearness;
+                let basis: [f32; N] = basis_f32(v);
+                let weighed = texel.map(|channel| channel * solid_angle);
+                for (sum, basis) in sums.iter_mut().zip(basis) {
+                    for (sum, channel) in sum.iter_mut().zip(weighed) {
+                        *sum += basis * channel;
+                    }
+                }
+            }
+        }
+    }
+    (sums, sphere)
+}
+
+/// Coefficients of irradiance from those of radiance: convolved with the cosine lobe (Ramamoorthi and Hanrahan 2001, equation 8).
+pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] {
+    let lobe = [PI, 2.0 * PI / 3.0, PI / 4.0, 0.0, -PI / 24.0];
+    std::array::from_fn(|i| radiance[i] * lobe[i.isqrt()])
+}
+
+/// The sum of coefficients in the unit direction `v`: radiance or irradiance as far as the order tells. It can be negative.
+pub fn evaluate_sh(coefficients: &[DVec3; COEFFICIENTS], v: DVec3) -> DVec3 {
+    let terms = coefficients.iter().zip(basis(v));
+    terms.map(|(coefficient, basis)| *coefficient * basis).sum()
+}
+
+/// Irradiance of a surface with the unit normal `n`, from every texel of the cube.
+pub fn irradiance<T: Texel>(texels: &[T], face: usize, n: DVec3) -> DVec3 {
+    let mut sum = DVec3::ZERO;
+    let mut row = vec![[0.0; 4]; face];
+    for (number, texels) in texels.chunks_exact(face.max(1)).enumerate() {
+        T::load(texels, &mut row);
+        let (side, y) = (number / face, number % face);
+        for (x, [r, g, b, _]) in row.iter().enumerate() {
+            let cosine = n.dot(texel_direction(side, face, x, y)).max(0.0);
+            let weight = cosine * texel_solid_angle(face, x, y);
+            sum += Vec3::new(*r, *g, *b).as_dvec3() * weight;
+        }
+    }
+    sum
+}
+
+/// The unit direction of a texel's centre, `x` to the right and `y` down in the face `side`.
+pub fn texel_direction(side: usize, face: usize, x: usize, y: usize) -> DVec3 {
+    let center = |i: usize| (2 * i + 1) as f64 / face as f64 - 1.0;
+    let [middle, right, down] = FACES[side].map(|axis| axis.as_dvec3());
+    (middle + right * center(x) + down * center(y)).normalize()
+}
+
+/// The solid angle of a texel, which is the same in all faces, from the areas that its corners span with the middle of the face.
+pub fn texel_solid_angle(face: usize, x: usize, y: usize) -> f64 {
+    let corner = |x: usize, y: usize| {
+        let [s, t] = [x, y].map(|i| 2.0 * i as f64 / face as f64 - 1.0);
+        (s * t).atan2((1.0 + s * s + t * t).sqrt())
+    };
+    corner(x + 1, y + 1) - corner(x, y + 1) - corner(x + 1, y) + corner(x, y)
+}
+
+/// The same in f32, where differences of corners cancel: two triangles after Van Oosterom and Strackee 1983, as the pass has them.
+pub fn texel_solid_angle_f32(face: usize, x: usize, y: usize) -> f32 {
+    if face == 1 {
+        return 2.0 * std::f32::consts::PI / 3.0;
+    }
+    let n = face as f32;
+    // In halves of a texel all dot products are whole numbers.
+    let [s0, t0] = [x, y].map(|i| 2.0 * i as f32 - n);
+    let (s1, t1) = (s0 + 2.0, t0 + 2.0);
+    let dot = |s: f32, t: f32| n * n + s + t;
+    let a = dot(s0 * s0, t0 * t0).sqrt();
+    let b = dot(s1 * s1, t0 * t0).sqrt();
+    let c = dot(s1 * s1, t1 * t1).sqrt();
+    let d = dot(s0 * s0, t1 * t1).sqrt();
+    let ac = dot(s0 * s1, t0 * t1);
+    let first = (a * b + dot(s0 * s1, t0 * t0)) * c + dot(s1 * s1, t0 * t1) * a + ac * b;
+    let second = (a * c + ac) * d + dot(s0 * s1, t1 * t1) * a + dot(s0 * s0, t0 * t1) * c;
+    let volume = 4.0 * n;
+    let x = volume * (first + second) / (first * second - volume * volume);
+    let xx = x * x;
+    // The arc of at most 0.27, by its series.
+    let series = [-1.0 / 11.0, 1.0 / 9.0, -1.0 / 7.0, 0.2, -1.0 / 3.0, 1.0];
+    2.0 * x * series.iter().fold(0.0, |sum, factor| sum * xx + factor)
+}
+
+/// The 25 functions at a unit vector, in either precision (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the
+/// Condon-Shortley phase).
+macro_rules! basis {
+    ($v:expr) => {{
+        let (x, y, z) = ($v.x, $v.y, $v.z);
+        let (xx, yy, zz) = (x * x, y * y, z * z);
+        [
+            0.282_094_791_773_878_14,
+            0.488_602_511_902_919_9 * y,
+            0.488_602_511_902_919_9 * z,
+            0.488_602_511_902_919_9 * x,
+            1.092_548_430_592_079_2 * x * y,
+            1.092_548_430_592_079_2 * y * z,
+            0.315_391_565_252_52 * (3.0 * zz - 1.0),
+            1.092_548_430_592_079_2 * x * z,
+            0.546_274_215_296_039_6 * (xx - yy),
+            0.590_043_589_926_643_5 * y * (3.0 * xx - yy),
+            2.890_611_442_640_554 * x * y * z,
+            0.457_045_799_464_465_8 * y * (5.0 * zz - 1.0),
+            0.373_176_332_590_115_46 * z * (5.0 * zz - 3.0),
+            0.457_045_799_464_465_8 * x * (5.0 * zz - 1.0),
+            1.445_305_721_320_277 * z * (xx - yy),
+            0.590_043_589_926_643_5 * x * (xx - 3.0 * yy),
+            2.503_342_941_796_704_6 * x * y * (xx - yy),
+            1.770_130_769_779_930_4 * y * z * (3.0 * xx - yy),
+            0.946_174_695_757_560_1 * x * y * (7.0 * zz - 1.0),
+            0.669_046_543_557_289_2 * y * z * (7.0 * zz - 3.0),
+            0.105_785_546_915_204_31 * ((35.0 * zz - 30.0) * zz + 3.0),
+            0.669_046_543_557_289_2 * x * z * (7.0 * zz - 3.0),
+            0.473_087_347_878_780_04 * (xx - yy) * (7.0 * zz - 1.0),
+            1.770_130_769_779_930_4 * x * z * (xx - 3.0 * yy),
+            0.625_835_735_449_176_1 * (xx * (xx - 3.0 * yy) - yy * (3.0 * xx - yy)),
+        ]
+    }};
+}
+
+/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11 ∝ x.
+pub fn basis(v: DVec3) -> [f64; COEFFICIENTS] {
+    basis!(v)
+}
+
+#[inline(always)]
+#[expect(clippy::excessive_precision, reason = "one table for both precisions")]
+fn basis_f32<const N: usize>(v: Vec3) -> [f32; N] {
+    let all: [f32; COEFFICIENTS] = basis!(v);
+    std::array::from_fn(|i| all[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 31, 32, 33, 64, 257, 1000, 2048];
+
+    #[test]
+    fn solid_angles_add_up_to_the_sphere() {
+        for face in SIZES {
+            let rows = |y| (0..face).map(move |x| texel_solid_angle(face, x, y));
+            let sphere = 6.0 * (0..face).flat_map(rows).sum::<f64>();
+            assert!(
+                (sphere / (4.0 * PI) - 1.0).abs() < 1e-12,
+                "{face}: {sphere}"
+            );
+        }
+    }
+
+    /// A texel in a corner of a face is the hardest.
+    #[test]
+    fn solid_angles_in_f32_are_exact_at_every_size() {
+        let mut worst: f64 = 0.0;
+        for face in 1..=2048 {
+            let middle = face / 2;
+            for (x, y) in [(0, 0), (0, middle), (middle, middle), (face / 3, face - 1)] {
+                let exact = texel_solid_angle(face, x, y);
+                let error = f64::from(texel_solid_angle_f32(face, x, y)) / exact - 1.0;
+                worst = worst.max(error.abs());
+            }
+        }
+        assert!(worst < 6e-7, "{worst:e}");
+    }
+
+    /// The basis is orthonormal: the squares of its functions, and no products of two, add up to 1 over the sphere.
+    #[test]
+    fn the_basis_is_orthonormal() {
+        let face = 64;
+        for first in 0..COEFFICIENTS {
+            let texel = |i: usize| {
+                let v = texel_direction(i / (face * face), face, i % face, i / face % face);
+                [basis(v)[first] as f32; 4]
+            };
+            let texels: Vec<[f32; 4]> = (0..6 * face * face).map(texel).collect();
+            for (second, sum) in project_sh(&texels, face, 5).into_iter().enumerate() {
+                let expected = f64::from(u8::from(first == second));
+                assert!((sum.x - expected).abs() < 2e-3, "{first} {second}: {sum}");
+            }
+        }
+    }
+}
