@@ -10,7 +10,7 @@ use canopy::{
     render::environment::{Cube, ProjectSh},
 };
 use common::{Random, roads};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use half::f16;
 use wgpu::TextureFormat as Format;
 
@@ -68,20 +68,23 @@ fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     (0..6 * face * face).map(texel).collect()
 }
 
-/// The greatest difference of a coefficient from the twin's, over the greatest channel of the first; of radiance or of irradiance.
+/// The error of a result, of its radiance or its irradiance.
 fn fault(result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]) -> f64 {
     assert_eq!(result.len(), 2 * COEFFICIENTS);
-    let part = |result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]| {
-        let first = expected[0].abs().max_element();
-        let faults = result.iter().zip(expected).map(|([r, g, b, w], expected)| {
-            assert_eq!(*w, 0.0);
-            let difference = DVec3::new((*r).into(), (*g).into(), (*b).into()) - expected;
-            difference.abs().max_element() / first
-        });
-        faults.fold(0.0, f64::max)
+    let (radiance, irradiance) = (
+        colors(&result[..COEFFICIENTS]),
+        colors(&result[COEFFICIENTS..]),
+    );
+    let of_radiance = twin::error(&radiance, expected);
+    of_radiance.max(twin::error(&irradiance, &twin::irradiance_sh(expected)))
+}
+
+fn colors(result: &[[f32; 4]]) -> Vec<DVec3> {
+    let color = |[r, g, b, w]: &[f32; 4]| {
+        assert_eq!(*w, 0.0);
+        Vec3::new(*r, *g, *b).as_dvec3()
     };
-    let (radiance, irradiance) = result.split_at(COEFFICIENTS);
-    part(radiance, expected).max(part(irradiance, &twin::irradiance_sh(expected)))
+    result.iter().map(color).collect()
 }
 
 #[test]
