@@ -3,16 +3,17 @@
 // The basis of band l is made of monomials x^a y^b z^c of degree l over r^l, and a band of the same parity from those of a higher degree, for
 // x² + y² + z² = r². So the sums over all texels of radiance × solid angle × monomial / r^D are enough, with D = 2 and 1 (6 + 3 monomials) for three bands
 // and D = 4 and 3 (15 + 10) for five. Along the axis m of two opposite faces a monomial is ±1 · s^j · t^k, where s and t are the other axes:
-// the eight texels at (±1, ±s, ±t) have one solid angle and one |monomial|, so their sums and differences are weighed once, and powers of s
-// only once for a column of texels, along which t changes.
+// the eight texels at (±1, ±s, ±t) have one solid angle and one |monomial|, so their sums and differences are weighed once, and powers of
+// t only once for a row of texels, along which s changes.
 
 #import "common/sh_basis.wgsl"
 
 // Bands: 3 or 5.
 override ORDER: u32 = 3u;
 
-// Threads of a workgroup: a column each.
-const COLUMNS = 64u;
+// Threads of a workgroup, at most 64.
+override THREADS: u32 = 64u;
+const MOST_THREADS = 64u;
 const MOMENTS = 25u;
 
 // Coefficients of every workgroup, one after another for each coefficient; w is the solid angle
@@ -79,102 +80,118 @@ fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     return select(2.0 * arc, 2.0943951, n == 1.0);
 }
 
-// The sums of the thread's column of mirrored texels, over the rows of its workgroup.
-fn column_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
+// The sums of the thread's texels in the rows of its workgroup: every THREADS-th column of mirrored ones.
+fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let size = cube_face();
     let half = (size + 1u) / 2u;
     let n = f32(size);
     let plane = n * n;
-    let rows = (half + workgroups.y - 1u) / workgroups.y;
-    let first = workgroup.y * rows;
+    let rows = (half + workgroups.x - 1u) / workgroups.x;
+    let first = workgroup.x * rows;
     let end = min(first + rows, half);
-    // Columns and rows from the middle on, which in odd faces is its own mirror image and counts half.
-    let column = workgroup.x * COLUMNS + thread;
-    let right = size - half + min(column, half - 1u);
-    let column_share = select(0.0, select(1.0, 0.5, 2u * right + 1u == size), column < half);
-    let s_low = f32(2u * right) - n;
-    let s_center = s_low + 1.0;
     // Faces +X and −X have z and y to the right and down, +Y and −Y x and z, +Z and −Z x and y, some of them reversed.
-    let axis = workgroup.z;
-    let s_places = vec2u(right, size - 1u - right);
+    let axis = workgroup.y;
     let s_reversed = vec2<bool>(axis == 0u, axis == 2u);
     let t_reversed = vec2<bool>(axis != 1u, true);
 
-    // Sums along the column, named by the parities of the powers of m, s and t (even, odd) and the power of t.
-    var eee = array<vec3f, 3>();
-    var ooe = array<vec3f, 2>();
-    var oeo = array<vec3f, 2>();
-    var eoo = array<vec3f, 2>();
-    var oee = array<vec3f, 2>();
-    var eoe = array<vec3f, 2>();
-    var eeo = array<vec3f, 2>();
-    var ooo = vec3f();
-    var solid_angle = 0.0;
+    var sums = Moments();
+    // From the middle on, which in odd faces is its own mirror image and counts half.
     for (var row = first; row < end; row++) {
         let low = size - half + row;
         let t_places = vec2u(low, size - 1u - low);
         let t_low = f32(2u * low) - n;
+        let row_share = select(1.0, 0.5, 2u * low + 1u == size);
         let t_center = t_low + 1.0;
-        let share = column_share * select(1.0, 0.5, 2u * low + 1u == size);
-        let omega = share * texel_solid_angle(n, vec2f(s_low, s_low + 2.0), vec2f(t_low, t_low + 2.0));
-        solid_angle += omega;
-        let near = plane / (plane + s_center * s_center + t_center * t_center);
-        var even_weight = omega * near;
-        var odd_weight = omega * sqrt(near);
-        if ORDER == 5u {
-            even_weight *= near;
-            odd_weight *= near;
+        let row_plane = plane + t_center * t_center;
+
+        // Sums along the row, named by the parities of the powers of m, s and t (even, odd), by rising power of s.
+        var eee = array<vec3f, 3>();
+        var ooe = array<vec3f, 2>();
+        var oeo = array<vec3f, 2>();
+        var eoo = array<vec3f, 2>();
+        var oee = array<vec3f, 2>();
+        var eoe = array<vec3f, 2>();
+        var eeo = array<vec3f, 2>();
+        var ooo = vec3f();
+        var solid_angle = 0.0;
+        for (var column = thread; column < half; column += THREADS) {
+            let right = size - half + column;
+            let s_places = vec2u(right, size - 1u - right);
+            let s_low = f32(2u * right) - n;
+            let share = select(row_share, 0.5 * row_share, 2u * right + 1u == size);
+            let omega = share * texel_solid_angle(n, vec2f(s_low, s_low + 2.0), vec2f(t_low, t_low + 2.0));
+            solid_angle += omega;
+            let s_center = s_low + 1.0;
+            let near = plane / (row_plane + s_center * s_center);
+            let s = s_center / n;
+            let ss = s * s;
+            var even_weight = omega * near;
+            var odd_weight = omega * sqrt(near);
+            if ORDER == 5u {
+                even_weight *= near;
+                odd_weight *= near;
+            }
+            let plus = parities(Mirror(select(s_places, s_places.yx, s_reversed.x), select(t_places, t_places.yx, t_reversed.x)), 2u * axis);
+            let minus = parities(Mirror(select(s_places, s_places.yx, s_reversed.y), select(t_places, t_places.yx, t_reversed.y)), 2u * axis + 1u);
+            let of_eee = even_weight * (plus.even + minus.even);
+            let of_ooe = even_weight * s * (plus.odd_s - minus.odd_s);
+            let of_oeo = even_weight * (plus.odd_t - minus.odd_t);
+            let of_eoo = even_weight * s * (plus.odd + minus.odd);
+            let of_oee = odd_weight * (plus.even - minus.even);
+            let of_eoe = odd_weight * s * (plus.odd_s + minus.odd_s);
+            let of_eeo = odd_weight * (plus.odd_t + minus.odd_t);
+            eee[0] += of_eee;
+            eee[1] += ss * of_eee;
+            ooe[0] += of_ooe;
+            oeo[0] += of_oeo;
+            eoo[0] += of_eoo;
+            oee[0] += of_oee;
+            eoe[0] += of_eoe;
+            eeo[0] += of_eeo;
+            if ORDER == 5u {
+                eee[2] += ss * ss * of_eee;
+                ooe[1] += ss * of_ooe;
+                oeo[1] += ss * of_oeo;
+                eoo[1] += ss * of_eoo;
+                oee[1] += ss * of_oee;
+                eoe[1] += ss * of_eoe;
+                eeo[1] += ss * of_eeo;
+                ooo += odd_weight * s * (plus.odd - minus.odd);
+            }
         }
+
         let t = t_center / n;
         let tt = t * t;
-
-        let plus = parities(Mirror(select(s_places, s_places.yx, s_reversed.x), select(t_places, t_places.yx, t_reversed.x)), 2u * axis);
-        let minus = parities(Mirror(select(s_places, s_places.yx, s_reversed.y), select(t_places, t_places.yx, t_reversed.y)), 2u * axis + 1u);
-        let of_eee = even_weight * (plus.even + minus.even);
-        let of_ooe = even_weight * (plus.odd_s - minus.odd_s);
-        let of_oeo = even_weight * t * (plus.odd_t - minus.odd_t);
-        let of_eoo = even_weight * t * (plus.odd + minus.odd);
-        let of_oee = odd_weight * (plus.even - minus.even);
-        let of_eoe = odd_weight * (plus.odd_s + minus.odd_s);
-        let of_eeo = odd_weight * t * (plus.odd_t + minus.odd_t);
-        eee[0] += of_eee;
-        eee[1] += tt * of_eee;
-        ooe[0] += of_ooe;
-        oeo[0] += of_oeo;
-        eoo[0] += of_eoo;
-        oee[0] += of_oee;
-        eoe[0] += of_eoe;
-        eeo[0] += of_eeo;
+        sums.solid_angle += solid_angle;
+        sums.even[0] += eee[0];
+        sums.even[1] += ooe[0];
+        sums.even[2] += t * oeo[0];
+        sums.even[3] += eee[1];
+        sums.even[4] += t * eoo[0];
+        sums.even[5] += tt * eee[0];
+        sums.odd[0] += oee[0];
+        sums.odd[1] += eoe[0];
+        sums.odd[2] += t * eeo[0];
         if ORDER == 5u {
-            eee[2] += tt * tt * of_eee;
-            ooe[1] += tt * of_ooe;
-            oeo[1] += tt * of_oeo;
-            eoo[1] += tt * of_eoo;
-            oee[1] += tt * of_oee;
-            eoe[1] += tt * of_eoe;
-            eeo[1] += tt * of_eeo;
-            ooo += odd_weight * t * (plus.odd - minus.odd);
+            sums.even[6] += ooe[1];
+            sums.even[7] += t * oeo[1];
+            sums.even[8] += tt * ooe[0];
+            sums.even[9] += t * tt * oeo[0];
+            sums.even[10] += eee[2];
+            sums.even[11] += t * eoo[1];
+            sums.even[12] += tt * eee[1];
+            sums.even[13] += t * tt * eoo[0];
+            sums.even[14] += tt * tt * eee[0];
+            sums.odd[3] += oee[1];
+            sums.odd[4] += t * ooo;
+            sums.odd[5] += tt * oee[0];
+            sums.odd[6] += eoe[1];
+            sums.odd[7] += t * eeo[1];
+            sums.odd[8] += tt * eoe[0];
+            sums.odd[9] += t * tt * eeo[0];
         }
     }
-
-    let s = s_center / n;
-    let ss = s * s;
-    return Moments(
-        array<vec3f, 15>(
-            eee[0],
-            s * ooe[0], oeo[0],
-            ss * eee[0], s * eoo[0], eee[1],
-            s * ss * ooe[0], ss * oeo[0], s * ooe[1], oeo[1],
-            ss * ss * eee[0], s * ss * eoo[0], ss * eee[1], s * eoo[1], eee[2],
-        ),
-        array<vec3f, 10>(
-            oee[0],
-            s * eoe[0], eeo[0],
-            ss * oee[0], s * ooo, oee[1],
-            s * ss * eoe[0], ss * eeo[0], s * eoe[1], eeo[1],
-        ),
-        solid_angle,
-    );
+    return sums;
 }
 
 // Of `moments`, the sum for x^a y^b z^c, of even degree from place 0 on, of odd from ODD.
@@ -186,9 +203,9 @@ fn monomial(first: u32, axis: u32, a: u32, b: u32, c: u32) -> vec3f {
 
 // Writes the workgroup's coefficients, once its `moments` are there.
 fn write_partials(workgroup: vec3u, workgroups: vec3u) {
-    let axis = workgroup.z;
-    let count = workgroups.x * workgroups.y * workgroups.z;
-    let place = (axis * workgroups.y + workgroup.y) * workgroups.x + workgroup.x;
+    let axis = workgroup.y;
+    let count = workgroups.x * workgroups.y;
+    let place = axis * workgroups.x + workgroup.x;
     let solid_angle = moments[0].w;
     var x = monomial(ODD, axis, 1u, 0u, 0u);
     var y = monomial(ODD, axis, 0u, 1u, 0u);

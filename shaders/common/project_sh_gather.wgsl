@@ -3,11 +3,12 @@
 
 const BATCH = 9u;
 // Rows of a batch lie one past a power of two apart, so that threads that add them up meet in no bank.
-const PITCH = COLUMNS + 1u;
+const PITCH = MOST_THREADS + 1u;
 
 var<workgroup> values: array<vec4f, BATCH * PITCH>;
 
-fn gather_batch(batch: array<vec4f, 9>, thread: u32) -> vec4f {
+// Sums `count` of the batch into `moments`, from `first` on and those after `split` from `second` on.
+fn gather_batch(batch: array<vec4f, 9>, thread: u32, first: u32, split: u32, second: u32, count: u32) {
     workgroupBarrier();
     values[thread] = batch[0];
     values[PITCH + thread] = batch[1];
@@ -19,43 +20,34 @@ fn gather_batch(batch: array<vec4f, 9>, thread: u32) -> vec4f {
     values[7u * PITCH + thread] = batch[7];
     values[8u * PITCH + thread] = batch[8];
     workgroupBarrier();
-    var sum = vec4f();
-    if thread < BATCH {
-        for (var column = 0u; column < COLUMNS; column++) {
-            sum += values[thread * PITCH + column];
+    for (var i = thread; i < count; i += THREADS) {
+        var sum = vec4f();
+        for (var other = 0u; other < THREADS; other++) {
+            sum += values[i * PITCH + other];
         }
+        moments[select(first + i, second + i - split, i >= split)] = sum;
     }
-    return sum;
 }
 
 // Fills `moments`; ends with a barrier.
 fn gather_moments(sums: Moments, thread: u32) {
-    let low = gather_batch(array<vec4f, 9>(
+    gather_batch(array<vec4f, 9>(
         vec4f(sums.even[0], sums.solid_angle),
         vec4f(sums.even[1], 0.0), vec4f(sums.even[2], 0.0),
         vec4f(sums.even[3], 0.0), vec4f(sums.even[4], 0.0), vec4f(sums.even[5], 0.0),
         vec4f(sums.odd[0], 0.0),
         vec4f(sums.odd[1], 0.0), vec4f(sums.odd[2], 0.0),
-    ), thread);
-    if thread < BATCH {
-        moments[select(thread, ODD - 6u + thread, thread >= 6u)] = low;
-    }
+    ), thread, 0u, 6u, ODD, 9u);
     if ORDER == 5u {
-        let even = gather_batch(array<vec4f, 9>(
+        gather_batch(array<vec4f, 9>(
             vec4f(sums.even[6], 0.0), vec4f(sums.even[7], 0.0), vec4f(sums.even[8], 0.0), vec4f(sums.even[9], 0.0),
             vec4f(sums.even[10], 0.0), vec4f(sums.even[11], 0.0), vec4f(sums.even[12], 0.0), vec4f(sums.even[13], 0.0), vec4f(sums.even[14], 0.0),
-        ), thread);
-        if thread < BATCH {
-            moments[6u + thread] = even;
-        }
-        let odd = gather_batch(array<vec4f, 9>(
+        ), thread, 6u, 9u, 0u, 9u);
+        gather_batch(array<vec4f, 9>(
             vec4f(sums.odd[3], 0.0), vec4f(sums.odd[4], 0.0), vec4f(sums.odd[5], 0.0),
             vec4f(sums.odd[6], 0.0), vec4f(sums.odd[7], 0.0), vec4f(sums.odd[8], 0.0), vec4f(sums.odd[9], 0.0),
             vec4f(), vec4f(),
-        ), thread);
-        if thread < 7u {
-            moments[ODD + 3u + thread] = odd;
-        }
+        ), thread, ODD + 3u, 9u, 0u, 7u);
     }
     workgroupBarrier();
 }

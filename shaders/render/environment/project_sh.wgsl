@@ -3,9 +3,10 @@
 // project_sh  in cube, a level of six layers    out partials: coefficients of each workgroup, with the solid angle that it saw
 // sum_sh      in partials     out result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
 //
-// A thread of project_sh takes a column of mirrored texels of two opposite faces, 8 for each of its rows; its workgroup adds up by workgroup memory, in
-// one order always. Workgroups: columns / 64, parts of the rows (any number), three axes. sum_sh has a workgroup per coefficient and scales all so that
-// the solid angles add up to 4π. No two workgroups meet in a dispatch. project_sh_subgroups and project_sh_stored are other roads of the first.
+// A workgroup of project_sh takes some rows of two opposite faces, a thread every 64th of their columns, each with its mirrored texels: 8 at a time.
+// It adds up by workgroup memory, in one order always. Workgroups: parts of the rows (any number), three axes. sum_sh has a workgroup per
+// coefficient and scales all so that the solid angles add up to 4π. No two workgroups meet in a dispatch. project_sh_subgroups and
+// project_sh_stored are other roads of the first.
 #import "common/project_sh_gather.wgsl"
 
 @group(0) @binding(0) var cube: texture_2d_array<f32>;
@@ -18,9 +19,9 @@ fn cube_texel(at: vec2u, face: u32) -> vec3f {
     return textureLoad(cube, at, face, 0).rgb;
 }
 
-@compute @workgroup_size(COLUMNS)
+@compute @workgroup_size(THREADS)
 fn project_sh(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    gather_moments(column_moments(workgroup, workgroups, thread), thread);
+    gather_moments(thread_moments(workgroup, workgroups, thread), thread);
     if thread == 0u {
         write_partials(workgroup, workgroups);
     }

@@ -14,9 +14,9 @@ fn cube_texel(at: vec2u, face: u32) -> vec3f {
     return textureLoad(cube, at, face).rgb;
 }
 
-@compute @workgroup_size(COLUMNS)
+@compute @workgroup_size(THREADS)
 fn project_sh_stored(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    gather_moments(column_moments(workgroup, workgroups, thread), thread);
+    gather_moments(thread_moments(workgroup, workgroups, thread), thread);
     if thread == 0u {
         write_partials(workgroup, workgroups);
     }

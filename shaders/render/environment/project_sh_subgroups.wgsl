@@ -1,4 +1,4 @@
-// project_sh_subgroups: project_sh where all subgroups have one size. Subgroups add up their columns, and the workgroup the sums of its subgroups.
+// project_sh_subgroups: project_sh where all subgroups have one size. Subgroups add up their threads, and the workgroup the sums of its subgroups.
 //
 // in and out as project_sh's.
 #import "common/project_sh.wgsl"
@@ -6,7 +6,7 @@
 @group(0) @binding(0) var cube: texture_2d_array<f32>;
 
 // The smallest subgroup has four threads.
-const SUBGROUPS = COLUMNS / 4u;
+const SUBGROUPS = MOST_THREADS / 4u;
 
 var<workgroup> values: array<vec4f, MOMENTS * SUBGROUPS>;
 
@@ -18,7 +18,7 @@ fn cube_texel(at: vec2u, face: u32) -> vec3f {
     return textureLoad(cube, at, face, 0).rgb;
 }
 
-@compute @workgroup_size(COLUMNS)
+@compute @workgroup_size(THREADS)
 fn project_sh_subgroups(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
@@ -27,7 +27,7 @@ fn project_sh_subgroups(
     @builtin(num_subgroups) subgroups: u32,
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
-    let sums = column_moments(workgroup, workgroups, thread);
+    let sums = thread_moments(workgroup, workgroups, thread);
     var all = array<vec4f, MOMENTS>();
     all[0] = vec4f(subgroupAdd(sums.even[0]), subgroupAdd(sums.solid_angle));
     all[1] = vec4f(subgroupAdd(sums.even[1]), 0.0);

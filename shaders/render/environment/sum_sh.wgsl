@@ -2,19 +2,21 @@
 //
 // in   partials: coefficients of each workgroup, one after another for each coefficient; w is an eighth of the solid angle behind them
 // out  result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
-// A workgroup per coefficient; its threads add every 64th.
+// A workgroup per coefficient; its threads add every THREADS-th.
 
 // Bands: 3 or 5.
 override ORDER: u32 = 3u;
 
-const THREADS = 64u;
+// Threads of a workgroup, at most 64.
+override THREADS: u32 = 64u;
+const MOST_THREADS = 64u;
 // Of the sphere, as each solid angle is that of eight mirrored texels.
 const EIGHTH = 1.5707963267948966;
 
 @group(0) @binding(0) var<storage, read> partials: array<vec4f>;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4f, 50>;
 
-var<workgroup> sums: array<vec4f, THREADS>;
+var<workgroup> sums: array<vec4f, MOST_THREADS>;
 
 // The cosine lobe's factor for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3, π/4, 0, −π/24.
 fn cosine_lobe(coefficient: u32) -> f32 {

@@ -21,12 +21,28 @@ use wgpu::TextureFormat as Format;
 
 /// Coefficients of the five bands that the result has room for.
 pub const COEFFICIENTS: u32 = 25;
-/// Columns of mirrored texels that a workgroup takes.
-const COLUMNS: u32 = 64;
-/// Workgroups that fill a large GPU.
-const WORKGROUPS: u32 = 1024;
-/// Workgroups that fill a processor.
-const WORKGROUPS_SOFTWARE: u32 = 32;
+/// How the work is cut for a kind of adapter.
+#[derive(Debug)]
+struct Cut {
+    /// Threads of a workgroup.
+    threads: u32,
+    /// Workgroups that fill it.
+    workgroups: u32,
+    /// Texels below which another workgroup does not pay.
+    least_texels: u32,
+}
+
+const GPU: Cut = Cut {
+    threads: 64,
+    workgroups: 1024,
+    least_texels: 1,
+};
+/// One vector of Mesa's at a time: barriers and idle threads are dear.
+const SOFTWARE: Cut = Cut {
+    threads: 8,
+    workgroups: 48,
+    least_texels: 1 << 15,
+};
 
 /// The pass.
 #[derive(Debug)]
@@ -37,7 +53,7 @@ pub struct ProjectSh {
     sum_layout: wgpu::BindGroupLayout,
     sums: Orders,
     partials: wgpu::Buffer,
-    workgroups: u32,
+    cut: Cut,
     /// `array<vec4f, 50>`: 25 coefficients of radiance, by ascending band and order of the orthonormal real basis, then 25 of irradiance, zero past
     /// the order (uniform, storage and copied from).
     pub result: wgpu::Buffer,
@@ -59,14 +75,15 @@ impl ProjectSh {
     ///
     /// [`crate::Error::Gpu`] where a shader does not compile.
     pub fn new(gpu: &Gpu) -> Result<Self> {
+        let software = gpu.arrays == Arrays::Textures;
+        let cut = if software { SOFTWARE } else { GPU };
         let road = |name: &str, cube| -> Result<Road> {
             let layout = pass::compute_layout(gpu, name, &[cube, Write]);
             Ok(Road {
-                pipelines: orders(gpu, name, &layout)?,
+                pipelines: orders(gpu, name, &layout, &cut)?,
                 layout,
             })
         };
-        let software = gpu.arrays == Arrays::Textures;
         let loaded = match gpu.subgroup_size {
             Some(4..) if !software => "project_sh_subgroups",
             _ => "project_sh",
@@ -74,25 +91,17 @@ impl ProjectSh {
         let stored = || road("project_sh_stored", LoadArray(Format::Rgba16Float));
         let sum_layout = pass::compute_layout(gpu, "sum_sh", &[Read, Write]);
         let storage = wgpu::BufferUsages::STORAGE;
-        let workgroups = if software {
-            WORKGROUPS_SOFTWARE
-        } else {
-            WORKGROUPS
-        };
-        // A face of any size takes three axes of columns.
-        let widest = gpu.limits.max_texture_dimension_2d.div_ceil(2 * COLUMNS);
-        let most = workgroups.max(3 * widest);
         Ok(Self {
             loaded: road(loaded, FloatArray)?,
             stored: software.then(stored).transpose()?,
-            sums: orders(gpu, "sum_sh", &sum_layout)?,
+            sums: orders(gpu, "sum_sh", &sum_layout, &cut)?,
             sum_layout,
             partials: gpu.buffer(
                 "project_sh.partials",
-                u64::from(most * COEFFICIENTS) * 16,
+                u64::from(cut.workgroups * COEFFICIENTS) * 16,
                 storage,
             ),
-            workgroups,
+            cut,
             result: gpu.buffer(
                 "project_sh.result",
                 u64::from(2 * COEFFICIENTS) * 16,
@@ -109,16 +118,17 @@ impl ProjectSh {
             .as_ref()
             .filter(|_| cube.texture.format() == Format::Rgba16Float);
         let road = stored.unwrap_or(&self.loaded);
+        let texels = 6 * u64::from(cube.face).pow(2) / u64::from(self.cut.least_texels);
+        let workgroups = texels.min(u64::from(self.cut.workgroups)) as u32;
         let half = cube.face.div_ceil(2);
-        let columns = half.div_ceil(COLUMNS);
-        let parts = (self.workgroups / (3 * columns)).clamp(1, half);
+        let parts = (workgroups / 3).clamp(1, half);
         // As many parts of as many rows as there are.
         let parts = half.div_ceil(half.div_ceil(parts));
         let coefficients = [9, COEFFICIENTS][bands];
         let partials = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: &self.partials,
             offset: 0,
-            size: wgpu::BufferSize::new(u64::from(3 * columns * parts * coefficients) * 16),
+            size: wgpu::BufferSize::new(u64::from(3 * parts * coefficients) * 16),
         });
         let level = cube.level(0);
         let resources = [wgpu::BindingResource::TextureView(&level), partials.clone()];
@@ -129,7 +139,7 @@ impl ProjectSh {
             let mut pass = scope.scoped_compute_pass("project_sh");
             pass.set_pipeline(&road.pipelines[bands]);
             pass.set_bind_group(0, &project, &[]);
-            pass.dispatch_workgroups(columns, parts, 3);
+            pass.dispatch_workgroups(parts, 3, 1);
         }
         let mut pass = scope.scoped_compute_pass("sum_sh");
         pass.set_pipeline(&self.sums[bands]);
@@ -138,10 +148,10 @@ impl ProjectSh {
     }
 }
 
-fn orders(gpu: &Gpu, name: &str, layout: &wgpu::BindGroupLayout) -> Result<Orders> {
+fn orders(gpu: &Gpu, name: &str, layout: &wgpu::BindGroupLayout, cut: &Cut) -> Result<Orders> {
     let module = shader::module(gpu, &format!("render/environment/{name}.wgsl"))?;
     let pipeline = |order: f64| {
-        let constants = [("ORDER", order)];
+        let constants = [("ORDER", order), ("THREADS", f64::from(cut.threads))];
         pass::compute_pipeline_of(gpu, &module, name, Some(&[layout]), &constants)
     };
     Ok([pipeline(3.0)?, pipeline(5.0)?])
