@@ -2,7 +2,7 @@
 //!
 //! A cube is six faces of `face` × `face` texels, one after another, row by row.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec4};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::{f64::consts::PI, ops::Range};
 
@@ -90,14 +90,9 @@ pub fn project_sh_f32_threads<T: Texel, const N: usize>(texels: &[T], face: usiz
             })
             .collect()
     });
-    let mut whole = ([[0.0; 4]; N], 0.0);
+    let mut whole = ([Vec4::ZERO; N], 0.0);
     for (sums, sphere) in parts {
-        for (whole, sum) in whole
-            .0
-            .as_flattened_mut()
-            .iter_mut()
-            .zip(sums.as_flattened())
-        {
+        for (whole, sum) in whole.0.iter_mut().zip(sums) {
             *whole += sum;
         }
         whole.1 += sphere;
@@ -105,9 +100,9 @@ pub fn project_sh_f32_threads<T: Texel, const N: usize>(texels: &[T], face: usiz
     scaled(whole)
 }
 
-fn scaled<const N: usize>((sums, sphere): ([[f32; 4]; N], f32)) -> [Vec3; N] {
+fn scaled<const N: usize>((sums, sphere): ([Vec4; N], f32)) -> [Vec3; N] {
     let scale = 4.0 * std::f32::consts::PI / sphere;
-    sums.map(|[r, g, b, _]| Vec3::new(r, g, b) * scale)
+    sums.map(|sum| sum.truncate() * scale)
 }
 
 /// Sums over the same rows of all six faces, and their solid angle. The faces share the solid angles and lengths of a row.
@@ -115,8 +110,8 @@ fn project_rows<T: Texel, const N: usize>(
     texels: &[T],
     face: usize,
     rows: Range<usize>,
-) -> ([[f32; 4]; N], f32) {
-    let mut sums = [[0.0; 4]; N];
+) -> ([Vec4; N], f32) {
+    let mut sums = [Vec4::ZERO; N];
     let mut sphere = 0.0;
     let mut row = vec![[0.0; 4]; face];
     // Solid angle, one over the length, and the place to the right of each texel of a row.
@@ -136,11 +131,9 @@ fn project_rows<T: Texel, const N: usize>(
             for ([solid_angle, nearness, s], texel) in shared.iter().zip(&row) {
                 let v = (left + right * *s) * *nearness;
                 let basis: [f32; N] = basis_f32(v);
-                let weighed = texel.map(|channel| channel * solid_angle);
+                let weighed = Vec4::from_array(*texel) * *solid_angle;
                 for (sum, basis) in sums.iter_mut().zip(basis) {
-                    for (sum, channel) in sum.iter_mut().zip(weighed) {
-                        *sum += basis * channel;
-                    }
+                    *sum += weighed * basis;
                 }
             }
         }
