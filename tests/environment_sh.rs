@@ -420,9 +420,10 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
     let pipeline = pass::compute_pipeline_with(&gpu, &module, "evaluate", None).unwrap();
     let projection = ProjectSh::new(&gpu).unwrap();
-    // Dark but for one side, so that sums fall below zero.
+    // Dark but for one side, so that sums fall below zero, and which no axis is the middle of, so that no coefficient is nothing.
+    let bright = DVec3::new(1.0, 2.0, 3.0).normalize();
     let texels = cube_of(16, |v| {
-        DVec3::new(20.0, 10.0, 1.0) * (v.x - 0.9).max(0.0) + 0.001 * v.y.max(0.0)
+        DVec3::new(20.0, 10.0, 1.0) * (v.dot(bright) - 0.8).max(0.0)
     });
     let [radiance, irradiance] = project_floats(&gpu, &projection, &texels, 5);
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
