@@ -55,6 +55,13 @@ pub const ANTIALIAS_CONTRAST: u32 = 13;
 /// How far along an edge its ends are looked for, in pixels each way.
 pub const ANTIALIAS_REACH: u32 = 32;
 
+/// Steps of the sums over rays through the air.
+pub const SKY_STEPS: u32 = 32;
+/// Directions that a thread takes in which light falls on the ground.
+pub const SKY_RAYS: u32 = 4;
+/// How many times as bright as it is the light in the tables of the sky is held.
+pub const SKY_SCALE: u32 = 1 << 14;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
@@ -76,6 +83,9 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("RAY_LIST_WIDTH", RAY_LIST_WIDTH),
     ("SHADOW_HEADER", SHADOW_HEADER),
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
+    ("SKY_RAYS", SKY_RAYS),
+    ("SKY_SCALE", SKY_SCALE),
+    ("SKY_STEPS", SKY_STEPS),
     ("SORT_BLOCK", SORT_BLOCK),
     ("SORT_ROUNDS", SORT_ROUNDS),
     ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
@@ -331,6 +341,15 @@ gpu_structs! {
         /// Scales the channel where its kind asks for it.
         scale: f32,
         offset: [f32; 4],
+    }
+    /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
+    SkyParams {
+        /// Unit vector towards the middle of the sun.
+        to_sun: [f32; 3],
+        /// Multiplies the aerosols: 1 is the published amount, very clear air.
+        haze: f32,
+        illuminance: [f32; 3],
+        ground_albedo: f32,
     }
     /// What a frame of a supersampled picture is added by.
     AccumulateParams {

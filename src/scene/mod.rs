@@ -5,6 +5,7 @@
 //! loaders check this once, so that nothing after them has to.
 
 pub mod animation;
+pub mod atmosphere;
 pub mod bounds;
 mod files;
 pub mod framing;

@@ -1,5 +1,7 @@
 //! `environment`: light from all around. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered cube for glossy ones.
 
+pub mod sky;
+
 use crate::{Result, gpu::Gpu};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
 

@@ -1,0 +1,3 @@
+//! Twins of the passes of `environment`.
+
+pub mod sky;

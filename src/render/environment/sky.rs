@@ -1,0 +1,156 @@
+//! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020; [`crate::scene::atmosphere`]).
+
+use super::Cube;
+pub use crate::gpu::layout::SkyParams;
+
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+    scene::atmosphere,
+};
+use glam::Vec3;
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+
+/// The pass, with tables of the air that it keeps until the air changes.
+#[derive(Debug)]
+pub struct Sky {
+    /// What light reaches a height along a ray; what light that was scattered at least once does; what of it falls on the ground.
+    tables: [Table; 3],
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    sampler: wgpu::Sampler,
+    /// Haze and albedo of the tables.
+    air: Option<[f32; 2]>,
+}
+
+#[derive(Debug)]
+struct Table {
+    name: &'static str,
+    /// Texels that a workgroup fills along each side.
+    group: u32,
+    view: wgpu::TextureView,
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// Name, size, and texels of a workgroup along each side.
+const TABLES: [(&str, [u32; 2], u32); 3] = [
+    ("sky_transmittance", [256, 64], 8),
+    ("sky_scattering", [32, 32], 1),
+    ("sky_irradiance", [64, 1], 1),
+];
+
+/// Parameters, what is written, and what is read of the tables.
+fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
+    let mut bindings = vec![Binding::Uniform, stored];
+    if tables > 0 {
+        bindings.push(Binding::Sampler);
+    }
+    bindings.extend([Binding::Filtered].repeat(tables));
+    bindings
+}
+
+impl Sky {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let module = shader::module(gpu, "render/environment/sky.wgsl")?;
+        let stage = |name, stored, tables| -> Result<_> {
+            let layout = pass::compute_layout(gpu, name, &bindings(stored, tables));
+            let pipeline = pass::compute_pipeline_with(gpu, &module, name, Some(&[&layout]))?;
+            Ok((pipeline, layout))
+        };
+        let table = |index: usize| -> Result<_> {
+            let (name, size, group) = TABLES[index];
+            let (pipeline, layout) = stage(name, Binding::Store(FORMAT), index)?;
+            let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING;
+            let texture = pass::target(gpu, name, size, FORMAT, usage);
+            Ok(Table {
+                name,
+                group,
+                view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+                pipeline,
+                layout,
+            })
+        };
+        let (pipeline, layout) = stage("sky", Binding::StoreArray(FORMAT), TABLES.len())?;
+        Ok(Self {
+            tables: [table(0)?, table(1)?, table(2)?],
+            pipeline,
+            layout,
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("sky"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            air: None,
+        })
+    }
+
+    /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's disc, and below the horizon the ground.
+    pub fn record(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, params: &SkyParams, cube: &Cube) {
+        let params = clean(params);
+        let uniform = gpu.buffer_with("sky.params", &[params], wgpu::BufferUsages::UNIFORM);
+        let group = |name, layout, target: &wgpu::TextureView, tables: &[Table]| {
+            let mut resources = vec![
+                uniform.as_entire_binding(),
+                wgpu::BindingResource::TextureView(target),
+            ];
+            if !tables.is_empty() {
+                resources.push(wgpu::BindingResource::Sampler(&self.sampler));
+            }
+            let views = tables.iter().map(|table| &table.view);
+            resources.extend(views.map(wgpu::BindingResource::TextureView));
+            pass::bind_group(gpu, name, layout, &resources)
+        };
+        let air = Some([params.haze, params.ground_albedo]);
+        if self.air != air {
+            for (index, table) in self.tables.iter().enumerate() {
+                let earlier = &self.tables[..index];
+                let group = group(table.name, &table.layout, &table.view, earlier);
+                let mut pass = scope.scoped_compute_pass(table.name);
+                pass.set_pipeline(&table.pipeline);
+                pass.set_bind_group(0, &group, &[]);
+                let [width, height] = TABLES[index].1.map(|side| side.div_ceil(table.group));
+                pass.dispatch_workgroups(width, height, 1);
+            }
+        }
+        let group = group("sky", &self.layout, &cube.level(0), &self.tables);
+        self.air = air;
+        let mut pass = scope.scoped_compute_pass("sky");
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        let groups = cube.face.div_ceil(8);
+        pass.dispatch_workgroups(groups, groups, 6);
+    }
+}
+
+/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun` (of any length): reddened near the horizon, and
+/// none when the whole disc has set, which is [`atmosphere::EYE`] deep enough below y = 0 to be at the horizon that the sky shows.
+pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
+    let params = clean(&SkyParams {
+        to_sun: to_sun.to_array(),
+        ..*params
+    });
+    let [_, height, _] = params.to_sun.map(f64::from);
+    let bands = atmosphere::sunlight(atmosphere::EYE, height, f64::from(params.haze));
+    atmosphere::rgb(bands).as_vec3()
+}
+
+/// As the shader needs it: a direction of length one, nothing negative, nothing that is no number.
+fn clean(params: &SkyParams) -> SkyParams {
+    let within = |number: f32, limit: f32| number.max(0.0).min(limit);
+    let to_sun = Vec3::from(params.to_sun);
+    SkyParams {
+        to_sun: to_sun.normalize_or(Vec3::Y).to_array(),
+        haze: within(params.haze, 1e3),
+        illuminance: params.illuminance.map(|channel| within(channel, 1e9)),
+        ground_albedo: within(params.ground_albedo, 1.0),
+    }
+}
