@@ -1,8 +1,8 @@
-//! Twin of `sky`, in f64: the same tables and sums, with what light passes through of the air summed up finely.
+//! Twin of `sky`, in f64: the same tables and sums, what the air lets through summed up more finely.
 
 use crate::{
     gpu::layout::{SKY_RAYS, SKY_STEPS, SkyParams},
-    scene::atmosphere::{self, Air, GROUND_RADIUS, TOP, sunlight},
+    scene::atmosphere::{self, Air, GROUND_RADIUS, TOP},
 };
 use glam::{DVec3, DVec4};
 use std::f64::consts::PI;
@@ -49,6 +49,8 @@ impl Table {
 /// What depends on the air alone.
 #[derive(Debug, Clone)]
 pub struct Tables {
+    /// The share of light that reaches a height along a ray.
+    pub transmittance: Table,
     /// Light that was scattered at least once: across the sun, down the height.
     pub scattering: Table,
     /// What falls on the ground: across the sun.
@@ -58,18 +60,64 @@ pub struct Tables {
 impl Tables {
     /// Those of the air of `params`.
     pub fn new(params: &SkyParams) -> Self {
+        let haze = f64::from(params.haze);
+        let none = Table::new([1, 1], |_, _| DVec4::ZERO);
         let mut tables = Self {
-            scattering: Table::new([32, 32], |x, y| scattering(params, TOP * y * y, cosine(x))),
-            irradiance: Table::new([1, 1], |_, _| DVec4::ZERO),
+            transmittance: Table::new([256, 64], |x, y| {
+                let (height, mu) = transmittance_ray(x, y);
+                atmosphere::transmittance(height, mu, haze)
+            }),
+            scattering: none.clone(),
+            irradiance: none,
         };
+        tables.scattering = Table::new([32, 32], |x, y| {
+            scattering(params, &tables, TOP * y * y, cosine(x))
+        });
         tables.irradiance = Table::new([64, 1], |x, _| irradiance(params, &tables, cosine(x)));
         tables
+    }
+
+    /// Share of the sun's light that arrives: [`atmosphere::sunlight`] by the table.
+    pub fn sunlight(&self, height: f64, mu: f64) -> DVec4 {
+        let (x, y) = transmittance_place(height, mu.max(atmosphere::horizon(height)));
+        atmosphere::disc_share(height, mu) * self.transmittance.at(x, y)
     }
 
     /// Light without a direction at `height`.
     fn around(&self, height: f64, mu_sun: f64) -> DVec4 {
         self.scattering.at(place(mu_sun), (height / TOP).sqrt())
     }
+}
+
+/// Distance to the horizon.
+fn to_horizon(height: f64) -> f64 {
+    (height * (2.0 * GROUND_RADIUS + height)).sqrt()
+}
+
+/// Across, distance to the top between the shortest and the longest; down, distance to the horizon (Bruneton 2017).
+fn transmittance_place(height: f64, mu: f64) -> (f64, f64) {
+    let (near, far) = (TOP - height, to_horizon(height) + to_horizon(TOP));
+    let x = (atmosphere::exit(height, mu) - near) / (far - near);
+    (x, to_horizon(height) / to_horizon(TOP))
+}
+
+/// Height and cosine to the zenith at a place.
+fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
+    let horizon = y * to_horizon(TOP);
+    let radius = horizon.hypot(GROUND_RADIUS);
+    let height = radius - GROUND_RADIUS;
+    let length = (TOP - height) + x * (horizon + to_horizon(TOP) - (TOP - height));
+    let top = GROUND_RADIUS + TOP;
+    let mu = (top * top - radius * radius - length * length) / (2.0 * radius * length);
+    // At the top itself, straight up, both are zero.
+    (
+        height,
+        if mu.is_nan() {
+            1.0
+        } else {
+            mu.clamp(-1.0, 1.0)
+        },
+    )
 }
 
 /// The cosine to the zenith at a place of a table.
@@ -130,7 +178,7 @@ impl Ray {
 }
 
 /// Ψ of section 5.5.
-fn scattering(params: &SkyParams, height: f64, mu_sun: f64) -> DVec4 {
+fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> DVec4 {
     let haze = f64::from(params.haze);
     let (mut light, mut share) = (DVec4::ZERO, DVec4::ZERO);
     for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
@@ -146,13 +194,13 @@ fn scattering(params: &SkyParams, height: f64, mu_sun: f64) -> DVec4 {
             let air = Air::at(step.height, haze);
             let kept = (-air.extinction * step.length).exp();
             let seen = through * (air.rayleigh + air.mie) * (1.0 - kept) / air.extinction.max(MIN);
-            light += seen * sunlight(step.height, step.mu_sun, haze) / (4.0 * PI);
+            light += seen * tables.sunlight(step.height, step.mu_sun) / (4.0 * PI);
             share += seen;
             through *= kept;
         }
         if ray.hits_ground() {
             let mu_sun = ray.sun_after(ray.length(), 0.0);
-            let lit = sunlight(0.0, mu_sun, haze) * mu_sun.max(0.0);
+            let lit = tables.sunlight(0.0, mu_sun) * mu_sun.max(0.0);
             light += through * f64::from(params.ground_albedo) / PI * lit;
         }
     }
@@ -194,7 +242,7 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     let mut through = DVec4::ONE;
     for step in ray.steps(steps) {
         let air = Air::at(step.height, haze);
-        let once = sunlight(step.height, step.mu_sun, haze)
+        let once = tables.sunlight(step.height, step.mu_sun)
             * (air.rayleigh * rayleigh_phase + air.mie * mie_phase);
         let more = tables.around(step.height, step.mu_sun) * (air.rayleigh + air.mie);
         let kept = (-air.extinction * step.length).exp();
@@ -203,7 +251,7 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     }
     if ray.hits_ground() {
         let mu_sun = ray.sun_after(ray.length(), 0.0);
-        let lit = sunlight(0.0, mu_sun, haze) * mu_sun.max(0.0)
+        let lit = tables.sunlight(0.0, mu_sun) * mu_sun.max(0.0)
             + tables.irradiance.at(place(mu_sun), 0.0);
         light += through * f64::from(params.ground_albedo) / PI * lit;
     }

@@ -143,6 +143,33 @@ pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     atmosphere::rgb(bands).as_vec3()
 }
 
+/// The illuminance of level ground by sun and sky together, as a share of that of the sun above the air, on a clear day: a fit to measurements from
+/// noon to the end of twilight (Seidelmann 1992, "Explanatory Supplement to the Astronomical Almanac"), for exposures, and for choosing
+/// the power of two by which a sky is drawn brighter so that halves can hold it.
+pub fn daylight(to_sun: Vec3) -> f32 {
+    const ABOVE_THE_AIR_LUX: f32 = 133_100.0;
+    let height = to_sun
+        .normalize_or(Vec3::Y)
+        .y
+        .clamp(-1.0, 1.0)
+        .asin()
+        .to_degrees();
+    let coefficients = match height {
+        20.0.. => [3.74, 3.97, -4.07, 1.47],
+        5.0.. => [3.05, 13.28, -45.98, 64.33],
+        -0.8.. => [2.88, 22.26, -207.64, 1034.30],
+        -5.0.. => [2.88, 21.81, -258.11, -858.36],
+        -12.0.. => [2.70, 12.17, -431.69, -1899.83],
+        _ => [13.84, 262.72, 1447.42, 2797.93],
+    };
+    let x = height.max(-18.0) / 90.0;
+    let log_lux = coefficients
+        .into_iter()
+        .rev()
+        .fold(0.0, |sum, c| sum * x + c);
+    10f32.powf(log_lux) / ABOVE_THE_AIR_LUX
+}
+
 /// As the shader needs it: a direction of length one, nothing negative, nothing that is no number.
 fn clean(params: &SkyParams) -> SkyParams {
     let within = |number: f32, limit: f32| number.max(0.0).min(limit);
