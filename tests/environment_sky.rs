@@ -529,6 +529,18 @@ fn the_sky_is_finite_for_any_sun_and_any_air() {
         }
     }
     assert_eq!(checked, 5 * 12 * 6 * 36);
+    // What is out of range counts as its nearest end; a direction is one at any length.
+    let sky = SkyParams {
+        haze: 0.0,
+        illuminance: [1.0, 0.0, 0.0],
+        ..params(sun(10.0))
+    };
+    let odd = SkyParams {
+        haze: nan,
+        illuminance: [1.0, -1.0, nan],
+        ..params(7.0 * sun(10.0))
+    };
+    assert_eq!(stage.draw(&odd).0, stage.draw(&sky).0);
     gpu.check().unwrap();
 }
 
