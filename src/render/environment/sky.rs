@@ -131,8 +131,8 @@ impl Sky {
     }
 }
 
-/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun` (of any length): reddened near the horizon, and
-/// none when the whole disc has set, which is [`atmosphere::EYE`] deep enough below y = 0 to be at the horizon that the sky shows.
+/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun` (of any length): reddened near the horizon,
+/// and none once the whole disc is behind it. The horizon is the one that the sky shows, 0.72° below y = 0, as seen from [`atmosphere::EYE`].
 pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     let params = clean(&SkyParams {
         to_sun: to_sun.to_array(),
