@@ -22,6 +22,7 @@ pub struct Config {
     pub camera: Camera,
     pub tree: Tree,
     pub shadows: Shadows,
+    pub occlusion: Occlusion,
     pub sun: Sun,
     pub ambient: Ambient,
     pub image: Image,
@@ -77,6 +78,8 @@ Shadows {
     map_depth_bias: f32,
     map_normal_bias: f32,
 });
+section!(/// `[occlusion]`: how much of the light from everywhere arrives.
+Occlusion { mode: OcclusionMode, rays: u32, radius: f32, history: u32, filter: bool });
 section!(/// `[sun]`: the light of scenes that have none.
 Sun { enabled: Switch, direction: [f32; 3], strength: f32, color: [f32; 3] });
 section!(/// `[ambient]`: light from everywhere.
@@ -280,6 +283,17 @@ impl Config {
                 one(shadows.map_normal_bias),
                 0.0..=1e3,
             ),
+            (
+                "occlusion.rays",
+                one(self.occlusion.rays as f32),
+                1.0..=16.0,
+            ),
+            ("occlusion.radius", one(self.occlusion.radius), 0.0..=1e6),
+            (
+                "occlusion.history",
+                one(self.occlusion.history as f32),
+                1.0..=1000.0,
+            ),
             ("sun.strength", one(sun.strength), 0.0..=1e9),
             ("sun.color", all(sun.color), 0.0..=1e6),
             ("ambient.strength", one(ambient.strength), 0.0..=1e9),
@@ -338,6 +352,17 @@ impl Config {
             ));
         }
         None
+    }
+}
+
+impl Occlusion {
+    /// Whether rays are sent on an adapter that is a processor in disguise, or is none.
+    pub fn sends_rays(&self, is_software: bool) -> bool {
+        match self.mode {
+            OcclusionMode::Auto => !is_software,
+            OcclusionMode::Off => false,
+            OcclusionMode::Rays => true,
+        }
     }
 }
 
@@ -405,6 +430,32 @@ pub enum ShadowMode {
     Map,
     /// Rays through the trees.
     Rays,
+}
+
+/// How what is open of the light from everywhere is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OcclusionMode {
+    /// By rays, but not on software adapters.
+    Auto,
+    /// Not at all: everything is open.
+    Off,
+    /// By rays through the trees.
+    Rays,
+}
+
+impl OcclusionMode {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Off, Self::Rays];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Rays => "rays",
+        }
+    }
 }
 
 /// On, off, or as the scene needs it.

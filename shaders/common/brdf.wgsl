@@ -1,4 +1,5 @@
 // glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's Fresnel, Lambert.
+#import "common/open.wgsl"
 
 const PI = 3.14159265358979;
 
@@ -63,12 +64,13 @@ fn brdf_split_sum(roughness: f32, n_dot_v: f32) -> vec2f {
     return vec2f(-1.04, 1.04) * a004 + r.zw;
 }
 
-// Light from everywhere: diffuse by the normal, specular by the mirror direction.
-fn brdf_ambient(s: Surface, to_eye: vec3f) -> vec3f {
+// Light from everywhere, as far as it is open: diffuse by the open direction, specular by the mirror direction.
+fn brdf_ambient(s: Surface, to_eye: vec3f, open: Open) -> vec3f {
     let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
-    let split = brdf_split_sum(s.roughness, saturate(dot(s.normal, to_eye)));
-    let specular = f0 * split.x + split.y;
-    let diffuse = (1.0 - f0) * (1.0 - s.metallic) * s.albedo;
+    let n_dot_v = saturate(dot(s.normal, to_eye));
+    let split = brdf_split_sum(s.roughness, n_dot_v);
+    let specular = (f0 * split.x + split.y) * open_specular(open.share, n_dot_v, s.roughness);
+    let diffuse = (1.0 - f0) * (1.0 - s.metallic) * s.albedo * open.share;
     let mirrored = brdf_ambient_mirrored(s.normal, to_eye, s.roughness);
-    return (diffuse * brdf_ambient_light(s.normal.y) + specular * mirrored) * s.occlusion;
+    return (diffuse * brdf_ambient_light(open.direction.y) + specular * mirrored) * s.occlusion;
 }

@@ -16,6 +16,8 @@ struct Frame {
     depth_bias: f32,
     normal_bias: f32,
     orthographic: u32,
+    // Whether occlusion_words holds anything.
+    occlusion: u32,
 }
 
 const SHADOWS_OFF = 0u;

@@ -1,8 +1,9 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, lights, what shadow rays found or shadow maps
+// in   G-buffer, lights, what shadow rays found or shadow maps, what occlusion rays found
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background
 #import "common/brdf.wgsl"
+#import "common/occlusion.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
@@ -10,7 +11,8 @@
 @group(1) @binding(2) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(3) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(5) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(6) var hdr_out: texture_storage_2d<rgba16float, write>;
 
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
@@ -36,7 +38,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     var radiance = s.emissive;
     if !s.unlit {
         let to_eye = frame_to_eye(s.position);
-        radiance += brdf_ambient(s, to_eye);
+        radiance += brdf_ambient(s, to_eye, occlusion_at(pixel, s.normal));
         for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {

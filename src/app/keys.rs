@@ -20,6 +20,7 @@ pub(super) enum Action {
     Variant(Option<usize>),
     Shadows(ShadowMode),
     NextShadows,
+    NextOcclusion,
     Antialias,
     Cutoff(i32),
     NextChannel,
@@ -132,6 +133,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         Action::NextShadows,
     ),
     bind(
+        letter("o"),
+        "O",
+        "next way of ambient occlusion",
+        Action::NextOcclusion,
+    ),
+    bind(
         letter("x"),
         "X",
         "anti-aliasing on or off",
@@ -234,7 +241,7 @@ mod tests {
         assert_eq!(action(&key("H"), false), Some(Action::Help));
         assert_eq!(action(&key("h"), true), None);
         assert_eq!(action(&key("o"), true), Some(Action::Open));
-        assert_eq!(action(&key("o"), false), None);
+        assert_eq!(action(&key("o"), false), Some(Action::NextOcclusion));
         assert_eq!(
             action(&Key::Named(NamedKey::Tab), false),
             Some(Action::Panel)

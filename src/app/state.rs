@@ -6,7 +6,7 @@ use super::{
     loading::{Loaded, clip_points},
 };
 use crate::{
-    config::{Antialias, Config, ShadowMode, Sun, Switch},
+    config::{Antialias, Config, OcclusionMode, ShadowMode, Sun, Switch},
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -302,6 +302,14 @@ impl State {
                     ShadowMode::Rays => ShadowMode::Off,
                 }
             }
+            Action::NextOcclusion => {
+                let modes = OcclusionMode::ALL;
+                let mode = &mut self.config.occlusion.mode;
+                let now = modes.iter().position(|known| known == mode).unwrap_or(0);
+                *mode = modes[(now + 1) % modes.len()];
+                let name = mode.name();
+                self.notify(format!("ambient occlusion: {name}"));
+            }
             Action::Antialias => {
                 let antialias = &mut self.config.image.antialias;
                 *antialias = match *antialias {
@@ -465,7 +473,7 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Cost);
+        assert_eq!(state.channel, Channel::Ambient);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }

@@ -625,6 +625,12 @@ impl Viewer {
             let sums = shot.channel == Channel::Lit && smooths && !counts_frames;
             let wanted = shot.config.window.still_samples;
             self.samples_left = if sums && wanted > 1 { wanted } else { 0 };
+            // Where no samples follow, what rays find of the light from everywhere has to come together by itself.
+            let occlusion = &shot.config.occlusion;
+            let gathers = occlusion.sends_rays(self.gpu.is_software());
+            if gathers && self.samples_left == 0 {
+                self.settle = self.settle.max(occlusion.history);
+            }
         }
         // A picture that has come to rest is drawn anew from several samples, and shown once it has them all.
         let sample = match (self.settle, self.samples_left) {

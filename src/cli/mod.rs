@@ -8,7 +8,7 @@ pub mod render;
 
 use crate::{
     Error, Result,
-    config::{Config, ShadowMode},
+    config::{Config, OcclusionMode, ShadowMode},
     scene::framing::Look,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -87,6 +87,9 @@ pub struct LookArgs {
     /// How shadows are made
     #[arg(long, value_name = "off|map|rays", hide_possible_values = true)]
     pub shadows: Option<Shadows>,
+    /// Whether rays find out how much light arrives from everywhere
+    #[arg(long, value_name = "off|rays|auto", hide_possible_values = true)]
+    pub occlusion: Option<Occlusion>,
     /// Triangles that make a leaf for rays
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub leaf_cutoff: Option<u32>,
@@ -151,6 +154,15 @@ pub enum Shadows {
     Off,
     Map,
     Rays,
+}
+
+/// [`OcclusionMode`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[expect(missing_docs, reason = "OcclusionMode documents them")]
+pub enum Occlusion {
+    Off,
+    Rays,
+    Auto,
 }
 
 impl Cli {
@@ -233,6 +245,13 @@ impl LookArgs {
                 Shadows::Off => ShadowMode::Off,
                 Shadows::Map => ShadowMode::Map,
                 Shadows::Rays => ShadowMode::Rays,
+            };
+        }
+        if let Some(occlusion) = self.occlusion {
+            config.occlusion.mode = match occlusion {
+                Occlusion::Off => OcclusionMode::Off,
+                Occlusion::Rays => OcclusionMode::Rays,
+                Occlusion::Auto => OcclusionMode::Auto,
             };
         }
         if let Some(cutoff) = self.leaf_cutoff {
@@ -406,6 +425,7 @@ mod tests {
             "--fov nan",
             "--leaf-cutoff 33",
             "--shadows soft",
+            "--occlusion on",
             "--camera 0 --eye 1,2,3",
             "--exit-after 0",
             "--env sky.hdr",

@@ -42,11 +42,11 @@ pub struct RenderArgs {
     #[arg(long, value_name = "F", value_parser = fps)]
     pub fps: Option<f64>,
     /// Frames that each picture is the mean of, which look at different places of its pixels; more than one take the place of the
-    /// anti-aliasing filter. Channels are those of the first, which looks at the pixels' middles
+    /// anti-aliasing filter. Channels are those of the first, which looks at the pixels' middles; ambient takes them all
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub samples: u32,
     /// A channel of the frame as well (position, normal, albedo, roughness, metallic, occlusion, emissive, depth, mesh, material,
-    /// shadow, cost): .exr holds the floats, .png a picture
+    /// shadow, cost, ambient): .exr holds the floats, .png a picture
     #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', value_parser = aov)]
     pub aov: Vec<(Channel, PathBuf)>,
     /// Counts and timings of the last frame as JSON
@@ -189,7 +189,7 @@ impl Shot {
                 self.frame(time, sample, &target)?;
                 // Channels do not mix: a number between two meshes' is a third one's.
                 let ready = |output: &&Output| match output.channel {
-                    Channel::Lit => sample.is_last(),
+                    Channel::Lit | Channel::Ambient => sample.is_last(),
                     _ => index == 0,
                 };
                 for output in outputs.iter().filter(ready) {

@@ -139,7 +139,9 @@ gpu_structs! {
         normal_bias: f32,
         /// 1 when the view is a parallel projection.
         orthographic: u32,
-        _pad: [u32; 3],
+        /// Whether what is open of the light from everywhere is known.
+        occlusion: u32,
+        _pad: [u32; 2],
     }
     /// A light in world space.
     Light {
@@ -319,6 +321,29 @@ gpu_structs! {
         /// Tiles of 8 × 8 pixels that send them.
         tiles: u32,
         _pad: [u32; 3],
+    }
+    /// What `occlusion_rays` and `occlusion_filter` need.
+    OcclusionParams {
+        /// As [`Frame::clip_from_offset`], without the sample's shift.
+        clip_from_offset: [[f32; 4]; 4],
+        /// That of the last frame.
+        last_clip_from_offset: [[f32; 4]; 4],
+        last_eye: [f32; 3],
+        /// Frames since the history began.
+        index: u32,
+        /// Of a pixel in a frame.
+        rays: u32,
+        /// How far they go, in metres.
+        reach: f32,
+        /// Of the band of rows that a dispatch traces.
+        first_row: u32,
+        /// Earlier frames that count at most; 0 where the history begins.
+        remembered: u32,
+        /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+        pixel_side: [f32; 2],
+        /// Pixels between the taps of the filter; 0 where nothing is filtered.
+        step: u32,
+        _pad: u32,
     }
     /// What the tone mapper needs.
     TonemapParams {

@@ -4,5 +4,6 @@ pub mod antialias;
 pub mod deform;
 pub mod lbvh;
 pub mod lighting;
+pub mod occlusion;
 pub mod tonemap;
 pub mod trace;

@@ -133,6 +133,7 @@ impl FrameUniforms {
                 input.view.projection,
                 Projection::Orthographic { .. }
             )),
+            occlusion: u32::from(config.occlusion.sends_rays(gpu.is_software())),
             ..Frame::default()
         };
         gpu.queue

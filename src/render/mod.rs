@@ -14,6 +14,9 @@ pub mod lighting;
 pub mod lights;
 pub mod materials;
 pub mod mipmap;
+pub mod occlusion;
+pub mod occlusion_filter;
+pub mod occlusion_rays;
 pub mod pace;
 pub mod ray_list;
 pub mod regrowth;
@@ -49,6 +52,9 @@ use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
 use layers::LayersPass;
 use lighting::Lighting;
+use occlusion::Occlusion;
+use occlusion_filter::OcclusionFilter;
+use occlusion_rays::OcclusionRays;
 use pace::Pace;
 use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
@@ -100,11 +106,13 @@ pub enum Channel {
     Shadow,
     /// Nodes and triangles visited by the pixel's shadow rays.
     Cost,
+    /// Share of the light from everywhere that arrives; 1 where it is not traced.
+    Ambient,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -118,6 +126,7 @@ impl Channel {
         Self::Material,
         Self::Shadow,
         Self::Cost,
+        Self::Ambient,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -136,6 +145,7 @@ impl Channel {
             Self::Material => "material",
             Self::Shadow => "shadow",
             Self::Cost => "cost",
+            Self::Ambient => "ambient",
         }
     }
 }
@@ -227,6 +237,9 @@ pub struct Renderer {
     shadow_map: ShadowMap,
     shadow_classify: ShadowClassify,
     shadow_rays: ShadowRays,
+    occlusion_rays: OcclusionRays,
+    occlusion_filter: OcclusionFilter,
+    occlusion: Occlusion,
     /// Shadow rays, and tiles that sent them.
     counters: Counters<{ SHADOW_HEADER as usize }>,
     lighting: Lighting,
@@ -258,6 +271,9 @@ impl Renderer {
             shadow_map: ShadowMap::new(gpu, layouts)?,
             shadow_classify: ShadowClassify::new(gpu, layouts)?,
             shadow_rays: ShadowRays::new(gpu, layouts)?,
+            occlusion_rays: OcclusionRays::new(gpu, layouts)?,
+            occlusion_filter: OcclusionFilter::new(gpu, layouts)?,
+            occlusion: Occlusion::new(gpu),
             counters: Counters::new(gpu, "shadow_rays.counters"),
             lighting: Lighting::new(gpu, layouts)?,
             layers: LayersPass::new(gpu, layouts)?,
@@ -348,7 +364,11 @@ impl Renderer {
         materials.write(gpu, input.scene, input.pose);
         let changed = input.buffers.write_pose(gpu, input.scene, input.pose);
         let regrowth = &input.buffers.regrowth;
+        let moves = changed.contains(&true);
         let plan = regrowth.plan(&input.config.tree, changed, sample.index > 0);
+        let occludes = input.config.occlusion.sends_rays(gpu.is_software());
+        self.occlusion.begin(gpu, input, occludes, moves)?;
+        let occlusion = &self.occlusion;
 
         let mut scope = self.profiler.scope("frame", encoder);
         if plan.work != TreeWork::None {
@@ -405,10 +425,22 @@ impl Renderer {
                 self.counters.record(&mut scope, &targets.shadow_words);
             }
         }
-        self.lighting.record(gpu, &mut scope, &frame, targets);
+        if occludes {
+            for band in occlusion.bands(self.pace.batch_rays) {
+                let to = (targets, occlusion);
+                self.occlusion_rays
+                    .record(gpu, &mut scope, &frame, input.buffers, to, band);
+                self.pace.part(gpu, &mut scope, &mut stopwatch);
+            }
+            let filters = input.config.occlusion.filter;
+            self.occlusion_filter
+                .record(gpu, &mut scope, &frame, targets, occlusion, filters);
+        }
+        self.lighting
+            .record(gpu, &mut scope, &frame, targets, occlusion);
         if input.buffers.layered {
-            self.layers
-                .record(gpu, &mut scope, &frame, input.buffers, targets);
+            let (buffers, lit) = (input.buffers, (targets, occlusion));
+            self.layers.record(gpu, &mut scope, &frame, buffers, lit);
         }
         self.pace.part(gpu, &mut scope, &mut stopwatch);
         if !input.buffers.blended.is_empty() {
@@ -422,7 +454,7 @@ impl Renderer {
                 &frame,
                 input.channel,
                 input.buffers,
-                targets,
+                (targets, occlusion),
             );
         }
         if accumulates {
@@ -448,6 +480,7 @@ impl Renderer {
         }
         drop(scope);
         regrowth.settle(&plan);
+        self.occlusion.settle(&input.view, input.aspect());
 
         self.frame = Some(frame);
         self.sample = sample;
@@ -532,8 +565,9 @@ impl Renderer {
         }
         let mut encoder = gpu.encoder("channel");
         let mut scope = self.profiler.scope("channel", &mut encoder);
+        let there = (&self.targets, &self.occlusion);
         self.channel
-            .record(gpu, &mut scope, frame, channel, buffers, &self.targets);
+            .record(gpu, &mut scope, frame, channel, buffers, there);
         drop(scope);
         self.profiler.submit(gpu, encoder);
         let bytes = gpu.read_texture(&self.targets.channel.texture)?;
@@ -582,6 +616,13 @@ impl Renderer {
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.targets.shadow_words)?);
         let count = self.targets.shape.visibility_words() as usize;
         Ok(words[SHADOW_HEADER as usize..][..count].to_vec())
+    }
+
+    /// What is open of the light from everywhere at each pixel of the last frame, waiting for it: 10 bits of share over a direction in 2 × 11 bits,
+    /// as `reference::occlusion::open` reads them. Empty when the frame sent no such rays.
+    pub fn read_open(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.occlusion.words)?);
+        Ok(words[..self.occlusion.pixels()].to_vec())
     }
 
     /// Makes the targets anew when the picture's size, or what its shadow rays need, has changed.

@@ -6,7 +6,7 @@ use crate::{
         keys::Action,
         state::{Stage, State, sun_angles, sun_direction},
     },
-    config::{Antialias, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, OcclusionMode, Rebuild, ShadowMode, Switch, Tonemap},
     render::{Channel, TreeWork},
     scene::{ExtensionUse, Projection, Treatment},
 };
@@ -17,6 +17,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     ui.add_space(2.0);
     scene(ui, state, facts);
     section(ui, "Shadows", |ui| shadows(ui, state));
+    section(ui, "Ambient occlusion", |ui| occlusion(ui, state, facts));
     section(ui, "Frame", |ui| {
         timings::show(ui, state, facts);
         counts(ui, facts);
@@ -180,6 +181,37 @@ fn shadows(ui: &mut Ui, state: &mut State) {
     setting(ui, "normal bias", |ui| {
         ui.add(Slider::new(&mut shadows.map_normal_bias, 0.0..=8.0).suffix(" texels"))
     });
+}
+
+fn occlusion(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let occlusion = &mut state.config.occlusion;
+    ui.horizontal(|ui| {
+        for mode in OcclusionMode::ALL {
+            ui.radio_value(&mut occlusion.mode, mode, mode.name());
+        }
+    })
+    .response
+    .on_hover_text(
+        "Rays that find out how much light arrives from everywhere; auto sends them on GPUs",
+    );
+    if !occlusion.sends_rays(facts.is_software) {
+        return;
+    }
+    setting(ui, "rays", |ui| {
+        ui.add(Slider::new(&mut occlusion.rays, 1..=16))
+    })
+    .on_hover_text("Of a pixel in a frame");
+    setting(ui, "radius", |ui| {
+        let radius = egui::DragValue::new(&mut occlusion.radius).speed(0.01);
+        ui.add(radius.range(0.0..=1e6).suffix(" m"))
+    })
+    .on_hover_text("How far they reach; 0 for no end");
+    setting(ui, "history", |ui| {
+        let history = egui::DragValue::new(&mut occlusion.history);
+        ui.add(history.range(1..=1000).suffix(" frames"))
+    });
+    ui.checkbox(&mut occlusion.filter, "filter")
+        .on_hover_text("Neighbouring pixels help out as long as there are few frames");
 }
 
 fn light(ui: &mut Ui, state: &mut State) {
@@ -398,6 +430,7 @@ fn title(channel: Channel) -> String {
     match channel {
         Channel::Lit => "lit picture".into(),
         Channel::Cost => "cost of rays (heat map)".into(),
+        Channel::Ambient => "ambient light".into(),
         other => other.name().into(),
     }
 }
