@@ -12,6 +12,8 @@
 //! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
+//!    Where asked for, [`render::occlusion_rays`]: how much light arrives from everywhere, and [`render::occlusion_filter`]: that over the frames
+//!    and over neighbouring pixels.
 //! 6. [`render::lighting`]: G-buffer, lights and visibility to HDR radiance.
 //! 7. [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out, where the G-buffer shows them; only where a scene
 //!    has such materials.

@@ -55,6 +55,18 @@ fn direction(normal: vec3f, u: vec2f) -> vec3f {
     return radius * cos(turn) * tangent + radius * sin(turn) * bitangent + sqrt(1.0 - u.y) * normal;
 }
 
+// A way towards the triangle's middle that brings a point on its rim four times as far inside as rays step away from it. Rounding may have left the
+// point outside, and where two walls meet that is outside of the room.
+fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
+    let v0 = scene_position(indices[3u * triangle]);
+    let v1 = scene_position(indices[3u * triangle + 1u]);
+    let v2 = scene_position(indices[3u * triangle + 2u]);
+    let longest = max(length(v1 - v0), max(length(v2 - v1), length(v0 - v2)));
+    let height = length(cross(v1 - v0, v2 - v0) / max(longest, 1.0e-30));
+    let share = min(12.0 * distance(start.origin, start.position) / max(height, 1.0e-30), 1.0);
+    return share * ((v0 + v1 + v2) / 3.0 - start.position);
+}
+
 @compute @workgroup_size(8, 8)
 fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, params.first_row);
@@ -66,7 +78,9 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         textureStore(blocked_out, pixel, vec4u(0u));
         return;
     }
-    let start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, texel.xyz);
+    let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
+    let start = shadow_ray_start(triangle, texel.xyz);
+    let origin = start.origin + inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var blocked = vec3f(0.0);
@@ -75,7 +89,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         var along = direction(normal, numbers(pixel, params.index * params.rays + ray));
         let above = dot(along, start.geometric_normal);
         along -= min(2.0 * above, 0.0) * start.geometric_normal;
-        if bvh_any_hit(Ray(start.origin, 0.0, along, params.reach), frame.leaf_cutoff) {
+        if bvh_any_hit(Ray(origin, 0.0, along, params.reach), frame.leaf_cutoff) {
             hits += 1.0;
             blocked += along;
         }

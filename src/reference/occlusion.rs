@@ -59,7 +59,14 @@ impl Seen {
         let corners = self.triangle.iter().map(|corner| corner.abs());
         let size = corners.fold(self.position.abs(), Vec3::max).max_element();
         let step = f64::from(size) * 9.536_743_2e-7;
-        ((in_plane + step * normal).as_vec3(), normal)
+        // Towards the middle, so that no rounding has left it outside.
+        let longest = (v1 - v0)
+            .length()
+            .max((v2 - v1).length())
+            .max((v0 - v2).length());
+        let height = (v1 - v0).cross(v2 - v0).length() / longest;
+        let inwards = (12.0 * step / height).min(1.0) * ((v0 + v1 + v2) / 3.0 - in_plane);
+        ((in_plane + step * normal + inwards).as_vec3(), normal)
     }
 }
 

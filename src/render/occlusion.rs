@@ -123,6 +123,7 @@ impl Occlusion {
             self.frames = 0;
         }
         // Once all is at rest, what was found out on the way counts no more.
+        let moves = moves && goes_on.is_some();
         let remembered = match (std::mem::replace(&mut self.moved, moves), moves) {
             _ if goes_on.is_none() => 0,
             (true, false) => 0,
