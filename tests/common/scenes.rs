@@ -1,7 +1,7 @@
 //! Small scenes made in place, and pictures of them.
 
 use canopy::{
-    config::Config,
+    config::{Config, OcclusionMode},
     gpu::Gpu,
     render::{Channel, FloatImage, FrameInput, Merged, Renderer, Sample, SceneBuffers, View},
     scene::{
@@ -197,7 +197,9 @@ pub(crate) struct Stage<'a> {
 impl<'a> Stage<'a> {
     pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
         let renderer = Renderer::new(gpu).unwrap();
-        let config = Config::default();
+        let mut config = Config::default();
+        // On GPUs too, what twins light is lit from everywhere.
+        config.occlusion.mode = OcclusionMode::Off;
         let buffers = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
             gpu,
