@@ -25,6 +25,7 @@ pub struct Config {
     pub sun: Sun,
     pub ambient: Ambient,
     pub image: Image,
+    pub exposure: Exposure,
 }
 
 /// Declares a section of the configuration.
@@ -83,6 +84,8 @@ section!(/// `[ambient]`: light from everywhere.
 Ambient { strength: f32, sky: [f32; 3], ground: [f32; 3] });
 section!(/// `[image]`: from radiance to the screen.
 Image { exposure: String, tonemap: Tonemap, antialias: Antialias, background: [f32; 3], anisotropy: u32 });
+section!(/// `[exposure]`: how it follows the picture.
+Exposure { percentiles: [f32; 2], compensation: f32, range: [f32; 2], adaptation: f32 });
 
 impl Default for Config {
     #[expect(
@@ -291,6 +294,22 @@ impl Config {
                 one(self.image.anisotropy as f32),
                 1.0..=16.0,
             ),
+            (
+                "exposure.percentiles",
+                self.exposure.percentiles.to_vec(),
+                0.0..=100.0,
+            ),
+            (
+                "exposure.compensation",
+                one(self.exposure.compensation),
+                -16.0..=16.0,
+            ),
+            ("exposure.range", self.exposure.range.to_vec(), -64.0..=64.0),
+            (
+                "exposure.adaptation",
+                one(self.exposure.adaptation),
+                0.0..=10.0,
+            ),
         ];
         for (key, values, range) in limits {
             // NaN is in no range.
@@ -331,11 +350,20 @@ impl Config {
         }
         let exposure = &self.image.exposure;
         let ev = exposure.parse::<f32>().unwrap_or(f32::NAN);
-        if exposure != "auto" && !(-64.0..=64.0).contains(&ev) {
+        if !["auto", "histogram"].contains(&exposure.as_str()) && !(-64.0..=64.0).contains(&ev) {
             return Some((
                 "image.exposure",
-                format!("\"{exposure}\" is neither \"auto\" nor a number of stops"),
+                format!("\"{exposure}\" is neither \"auto\", \"histogram\" nor a number of stops"),
             ));
+        }
+        let [low, high] = self.exposure.percentiles;
+        if high < low + 1.0 {
+            let what = format!("{high} is not at least 1 above {low}");
+            return Some(("exposure.percentiles", what));
+        }
+        let [least, most] = self.exposure.range;
+        if most < least {
+            return Some(("exposure.range", format!("ends at {most}, below {least}")));
         }
         None
     }
@@ -345,6 +373,11 @@ impl Image {
     /// The exposure in stops; `None` when it is chosen automatically.
     pub fn exposure_ev(&self) -> Option<f32> {
         self.exposure.parse().ok()
+    }
+
+    /// Whether the exposure follows the picture.
+    pub fn is_metered(&self) -> bool {
+        self.exposure == "histogram"
     }
 }
 
@@ -446,13 +479,15 @@ pub enum Antialias {
 #[serde(rename_all = "lowercase")]
 pub enum Tonemap {
     /// Clip at one.
-    Linear,
+    None,
     /// Reinhard's x / (1 + x).
     Reinhard,
     /// Hill's fit of the ACES reference and output transforms.
     Aces,
     /// Khronos PBR Neutral.
     Neutral,
+    /// Troy Sobotka's AgX, its base look.
+    Agx,
 }
 
 #[cfg(test)]
@@ -569,6 +604,22 @@ mod tests {
             (
                 "[image]\nexposure = \"bright\"",
                 "f: image.exposure: \"bright\" is neither",
+            ),
+            (
+                "[image]\ntonemap = \"linear\"",
+                "f: image.tonemap: unknown variant `linear`, expected one of `none`, `reinhard`",
+            ),
+            (
+                "[exposure]\npercentiles = [50, 50.5]",
+                "f: exposure.percentiles: 50.5 is not at least 1 above 50",
+            ),
+            (
+                "[exposure]\nadaptation = -1",
+                "f: exposure.adaptation: -1 is outside 0 to 10",
+            ),
+            (
+                "[exposure]\nrange = [1, -1]",
+                "f: exposure.range: ends at -1, below 1",
             ),
             ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
             ("\n[sun", "f: line 2: "),

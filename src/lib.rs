@@ -17,8 +17,9 @@
 //!    has such materials.
 //! 8. [`render::blend`]: alpha-blended and transmissive surfaces over it, back to front, with shadows of the same kind.
 //! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
-//! 10. [`render::tonemap`]: radiance, or that channel, to the display.
-//! 11. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
+//! 10. [`render::exposure`]: how bright the picture is to be, where its own luminance says so.
+//! 11. [`render::tonemap`]: radiance, or that channel, to the display.
+//! 12. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
 //!

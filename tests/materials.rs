@@ -98,6 +98,7 @@ impl Studio {
             },
             config,
             exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: SIZE,
         };

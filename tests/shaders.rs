@@ -48,7 +48,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 59,
+        2 * 61,
         "entry points were added or lost: count them here too"
     );
 }

@@ -34,6 +34,9 @@ use winit::{
 /// Frames that are drawn after the last change, for the timings to come back.
 const SETTLE_FRAMES: u32 = 3;
 
+/// The same for an exposure that follows the picture: more frames than there are under way at once, so that it is known whether it goes on changing.
+const METERED_FRAMES: u32 = 5;
+
 /// Devices that may be lost one after another before canopy gives up; one that lasts for [`LASTING`] starts the count anew.
 const LOSSES: u32 = 3;
 const LASTING: Duration = Duration::from_secs(30);
@@ -78,6 +81,8 @@ pub(super) struct Viewer {
     /// For [`Options::stats`].
     memory: Option<MemoryLog>,
     last_frame: Instant,
+    /// Seconds that passed before this frame, as far as anything moved.
+    passed_secs: f32,
     /// Whether this frame follows the last as soon as possible, so that the time between them says something.
     continuous: bool,
     /// When to draw next, if nothing happens before.
@@ -147,6 +152,7 @@ impl Viewer {
             frames: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
             last_frame: Instant::now(),
+            passed_secs: 0.0,
             continuous: false,
             next: Some(Instant::now()),
             save: false,
@@ -533,6 +539,7 @@ impl Viewer {
         } else {
             0.0
         };
+        self.passed_secs = seconds;
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
         }
@@ -552,7 +559,13 @@ impl Viewer {
                 (name_of(&loading.files), stage, share)
             }),
             dropping: self.hovering,
-            exposure_ev: stage.map_or(0.0, |stage| stage.exposure_ev(&self.state.config)),
+            exposure_ev: match stage {
+                Some(_) if self.state.config.image.is_metered() => {
+                    self.renderer.stats().exposure_ev
+                }
+                Some(stage) => stage.exposure_ev(&self.state.config),
+                None => 0.0,
+            },
             adapter: &adapter,
             is_software: self.gpu.is_software(),
             size: self.shot.as_ref().map_or([0, 0], |shot| shot.size),
@@ -619,12 +632,24 @@ impl Viewer {
             config: self.state.config.clone(),
         };
         let counts_frames = self.options.exit_after.is_some();
-        if self.shot.as_ref() != Some(&shot) {
-            self.settle = SETTLE_FRAMES;
+        let before = self.shot.as_ref();
+        let is_new = before.is_none_or(|before| before.scene != shot.scene);
+        let is_metered = shot.config.image.is_metered();
+        let stats = self.renderer.stats();
+        if before != Some(&shot) {
+            self.settle = if is_metered {
+                METERED_FRAMES
+            } else {
+                SETTLE_FRAMES
+            };
             let smooths = shot.config.image.antialias != Antialias::Off;
             let sums = shot.channel == Channel::Lit && smooths && !counts_frames;
             let wanted = shot.config.window.still_samples;
             self.samples_left = if sums && wanted > 1 { wanted } else { 0 };
+        }
+        let is_shown = is_metered && shot.channel == Channel::Lit;
+        if is_shown && stats.exposure_ev != stats.exposure_target_ev {
+            self.settle = self.settle.max(1);
         }
         // A picture that has come to rest is drawn anew from several samples, and shown once it has them all.
         let sample = match (self.settle, self.samples_left) {
@@ -647,6 +672,11 @@ impl Viewer {
             view: shot.view,
             config: &shot.config,
             exposure_ev: shot.exposure_ev,
+            elapsed_secs: if is_new {
+                f32::INFINITY
+            } else {
+                self.passed_secs
+            },
             channel: shot.channel,
             size: shot.size,
         };

@@ -229,6 +229,7 @@ impl Shot {
             view: view(&viewpoint, bounds),
             config: &self.config,
             exposure_ev: self.exposure_ev,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: self.config.output.size,
         };
@@ -288,7 +289,7 @@ impl Shot {
             "tree_work": stats.tree_work.name(),
             "tree_growth": stats.tree_growth,
             "tree_dispatches": stats.tree_dispatches,
-            "exposure_ev": self.exposure_ev,
+            "exposure_ev": stats.exposure_ev,
             "warnings": self.scene.warnings,
         });
         output::write(path, super::json_text(&report).as_bytes())

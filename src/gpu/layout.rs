@@ -55,6 +55,15 @@ pub const ANTIALIAS_CONTRAST: u32 = 13;
 /// How far along an edge its ends are looked for, in pixels each way.
 pub const ANTIALIAS_REACH: u32 = 32;
 
+/// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float does not reach.
+pub const EXPOSURE_BINS: u32 = 256;
+/// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what their sums of 20 bits have room for.
+pub const EXPOSURE_TILE: u32 = 64;
+/// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
+pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
+/// Bits of an f32 below those that number its bin.
+pub const EXPOSURE_BIN_SHIFT: u32 = 20;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
@@ -64,6 +73,10 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("BOUNDS_RUN", BOUNDS_RUN),
     ("BOUNDS_THREADS", BOUNDS_THREADS),
     ("BOUNDS_WORDS", BOUNDS_WORDS),
+    ("EXPOSURE_BINS", EXPOSURE_BINS),
+    ("EXPOSURE_BIN_SHIFT", EXPOSURE_BIN_SHIFT),
+    ("EXPOSURE_LEAST_BITS", EXPOSURE_LEAST_BITS),
+    ("EXPOSURE_TILE", EXPOSURE_TILE),
     ("GROW_FAN", GROW_FAN),
     ("GROW_RUN", GROW_RUN),
     ("GROW_SEGMENTS", GROW_SEGMENTS),
@@ -320,22 +333,49 @@ gpu_structs! {
         tiles: u32,
         _pad: [u32; 3],
     }
+    /// How a picture is exposed.
+    Exposure {
+        /// Multiplies radiance.
+        scale: f32,
+        ev: f32,
+        /// Stops (EV) that the picture asks for, which `ev` goes towards.
+        target_ev: f32,
+    }
+    /// Pixels of a range of luminance.
+    ExposureBin {
+        count: u32,
+        /// Sum of their luminances' places in the range, in steps of 2^-20 of it: the lower word and the upper.
+        sum_low: u32,
+        sum_high: u32,
+    }
+    /// How the picture's luminance becomes its exposure.
+    ExposureParams {
+        /// Shares of the pixels, from the darkest, between which they count.
+        low: f32,
+        high: f32,
+        /// Stops more than middle grey asks for.
+        compensation: f32,
+        /// Stops at least and at most.
+        least: f32,
+        most: f32,
+        /// Stops for a black picture.
+        fallback: f32,
+        /// Share of the way that the exposure goes towards what is asked for; 1 is at once.
+        share: f32,
+    }
     /// What the tone mapper needs.
     TonemapParams {
-        /// Multiplies radiance.
-        exposure: f32,
-        /// 0 linear, 1 Reinhard, 2 ACES, 3 PBR Neutral.
+        /// 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
         curve: u32,
         /// 0 shows the lit image; else a channel, mapped to colours by its kind.
         channel: u32,
         /// Scales the channel where its kind asks for it.
         scale: f32,
+        _pad: u32,
         offset: [f32; 4],
     }
     /// What a frame of a supersampled picture is added by.
     AccumulateParams {
-        /// Multiplies radiance.
-        exposure: f32,
         /// As [`TonemapParams::curve`].
         curve: u32,
         /// Of the frame.

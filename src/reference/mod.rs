@@ -2,6 +2,7 @@
 
 pub mod antialias;
 pub mod deform;
+pub mod exposure;
 pub mod lbvh;
 pub mod lighting;
 pub mod tonemap;

@@ -7,6 +7,7 @@ pub mod blend;
 pub mod channel;
 pub mod deform;
 pub mod environment;
+pub mod exposure;
 pub mod frame;
 pub mod gbuffer;
 pub mod layers;
@@ -44,6 +45,7 @@ use accumulate::Accumulate;
 use antialias::Antialias;
 use blend::Blend;
 use channel::ChannelPass;
+use exposure::Exposure;
 use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
@@ -153,8 +155,10 @@ pub struct FrameInput<'a> {
     pub view: View,
     /// How.
     pub config: &'a Config,
-    /// Exposure in stops, settled from the configuration.
+    /// Exposure in stops, settled from the configuration. Where the picture's histogram settles it, that of a black one.
     pub exposure_ev: f32,
+    /// Since the last frame of the same scene, for the eye to adapt in; infinite where there was none.
+    pub elapsed_secs: f32,
     /// What the picture shows.
     pub channel: Channel,
     /// Pixels that are traced and shaded; the target may be larger.
@@ -190,6 +194,10 @@ pub struct FrameStats {
     pub tree_growth: f32,
     /// Compute dispatches that did it.
     pub tree_dispatches: u32,
+    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come back.
+    pub exposure_ev: f32,
+    /// What that was on its way to.
+    pub exposure_target_ev: f32,
 }
 
 /// An image of floats, rows from the top.
@@ -233,6 +241,7 @@ pub struct Renderer {
     layers: LayersPass,
     blend: Blend,
     channel: ChannelPass,
+    exposure: Exposure,
     tonemap: Tonemap,
     antialias: Antialias,
     accumulate: Accumulate,
@@ -252,6 +261,7 @@ impl Renderer {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let uploader = Uploader::new(gpu)?;
         let layouts = &uploader.layouts;
+        let exposure = Exposure::new(gpu)?;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu),
             gbuffer: GBuffer::new(gpu, layouts)?,
@@ -263,9 +273,10 @@ impl Renderer {
             layers: LayersPass::new(gpu, layouts)?,
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
-            tonemap: Tonemap::new(gpu)?,
+            tonemap: Tonemap::new(gpu, &exposure.used)?,
             antialias: Antialias::new(gpu)?,
-            accumulate: Accumulate::new(gpu)?,
+            accumulate: Accumulate::new(gpu, &exposure.used)?,
+            exposure,
             profiler: Profiler::new(gpu)?,
             pace: Pace::default(),
             targets: Targets::new(gpu, Shape::default()),
@@ -321,6 +332,7 @@ impl Renderer {
         };
         let traces = shadows.mode == ShadowMode::Rays;
         let is_lit = input.channel == Channel::Lit;
+        let is_metered = input.config.image.is_metered();
         let accumulates = is_lit && sample.count > 1;
         let smooths = is_lit && input.config.image.antialias == config::Antialias::Smaa;
         let shape = Shape {
@@ -425,6 +437,13 @@ impl Renderer {
                 targets,
             );
         }
+        if !is_metered {
+            self.exposure.fix(gpu, input.exposure_ev);
+        } else if is_lit && sample.index == 0 {
+            let params = exposure::params(input, accumulates);
+            let hdr = &targets.hdr.view;
+            self.exposure.record(gpu, &mut scope, &params, hdr);
+        }
         if accumulates {
             self.accumulate
                 .record(gpu, &mut scope, input, sample, targets)?;
@@ -473,6 +492,8 @@ impl Renderer {
                 TreeWork::None => 0,
                 _ => input.buffers.tree.dispatches(),
             },
+            exposure_ev: input.exposure_ev,
+            exposure_target_ev: input.exposure_ev,
         };
         Ok(())
     }
@@ -492,6 +513,9 @@ impl Renderer {
         if self.targets.shape.traced_lights.is_some() {
             let [rays, sending_tiles] = self.counters.last();
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
+        }
+        if let Some(metered) = self.exposure.collect() {
+            [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
         let time = |name: &str| {
             let passes = &mut self.stats.passes.iter();

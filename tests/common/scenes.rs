@@ -192,6 +192,10 @@ pub(crate) struct Stage<'a> {
     pub size: [u32; 2],
     /// What the picture shows.
     pub shown: Channel,
+    /// In stops.
+    pub exposure_ev: f32,
+    /// Since the last frame.
+    pub elapsed_secs: f32,
 }
 
 impl<'a> Stage<'a> {
@@ -207,6 +211,8 @@ impl<'a> Stage<'a> {
             config,
             size,
             shown: Channel::Lit,
+            exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
         }
     }
 
@@ -238,7 +244,8 @@ impl<'a> Stage<'a> {
             pose,
             view,
             config: &self.config,
-            exposure_ev: 0.0,
+            exposure_ev: self.exposure_ev,
+            elapsed_secs: self.elapsed_secs,
             channel: self.shown,
             size: self.size,
         };

@@ -219,26 +219,14 @@ fn light(ui: &mut Ui, state: &mut State) {
 }
 
 fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    exposure(ui, state, facts);
     let image = &mut state.config.image;
-    let mut auto = image.exposure_ev().is_none();
-    let mut ev = facts.exposure_ev;
-    let mut changed = false;
-    setting(ui, "exposure", |ui| {
-        changed |= ui.checkbox(&mut auto, "auto").changed();
-        let slider = egui::DragValue::new(&mut ev)
-            .speed(0.05)
-            .range(-30.0..=30.0);
-        let slider = slider.suffix(" EV").fixed_decimals(2);
-        changed |= ui.add_enabled(!auto, slider).changed();
-    });
-    if changed {
-        image.exposure = if auto { "auto".into() } else { ev.to_string() };
-    }
     setting(ui, "tone map", |ui| {
         let curves = [
-            (Tonemap::Linear, "linear"),
+            (Tonemap::None, "none"),
             (Tonemap::Reinhard, "Reinhard"),
             (Tonemap::Aces, "ACES"),
+            (Tonemap::Agx, "AgX"),
             (Tonemap::Neutral, "PBR Neutral"),
         ];
         let name = curves.iter().find(|(curve, _)| *curve == image.tonemap);
@@ -268,6 +256,60 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     );
     setting(ui, "background", |ui| {
         ui.color_edit_button_rgb(&mut image.background)
+    });
+}
+
+/// Where the exposure comes from, and what there is to set of it.
+fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let image = &mut state.config.image;
+    let settings = &mut state.config.exposure;
+    setting(ui, "exposure", |ui| {
+        // As facts has it, so that what was chosen last goes on from there.
+        let mut ev = facts.exposure_ev;
+        let choices = [
+            ("auto".to_owned(), "by the lights"),
+            ("histogram".to_owned(), "by the picture"),
+            (ev.to_string(), "fixed"),
+        ];
+        let is_fixed = image.exposure_ev().is_some();
+        let chosen = choices.iter().find(|(key, _)| *key == image.exposure);
+        ComboBox::from_id_salt("exposure")
+            .width(104.0)
+            .selected_text(chosen.map_or("fixed", |(_, name)| name))
+            .show_ui(ui, |ui| {
+                for (key, name) in choices {
+                    ui.selectable_value(&mut image.exposure, key, name);
+                }
+            });
+        let drag = egui::DragValue::new(&mut ev)
+            .speed(0.05)
+            .range(-30.0..=30.0)
+            .suffix(" EV")
+            .fixed_decimals(2);
+        if ui.add_enabled(is_fixed, drag).changed() {
+            image.exposure = ev.to_string();
+        }
+    });
+    if !image.is_metered() {
+        return;
+    }
+    setting(ui, "brighter by", |ui| {
+        let slider = Slider::new(&mut settings.compensation, -5.0..=5.0).fixed_decimals(2);
+        ui.add(slider.suffix(" EV").clamping(egui::SliderClamping::Never));
+        settings.compensation = settings.compensation.clamp(-16.0, 16.0);
+    });
+    setting(ui, "metered", |ui| {
+        let [low, high] = settings.percentiles;
+        let ranges = [0.0..=high - 1.0, low + 1.0..=100.0];
+        for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
+            let drag = egui::DragValue::new(share).speed(0.25).range(range);
+            ui.add(drag.suffix(" %")).on_hover_text(
+                "From the darkest to the brightest pixels that count, of those that are not black",
+            );
+        }
+    });
+    setting(ui, "adapts in", |ui| {
+        ui.add(Slider::new(&mut settings.adaptation, 0.0..=5.0).suffix(" s"))
     });
 }
 

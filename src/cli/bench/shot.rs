@@ -103,6 +103,7 @@ impl Shot {
             view: self.view,
             config: &self.config,
             exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: self.config.output.size,
         };
