@@ -309,7 +309,7 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         }
     });
     setting(ui, "adapts in", |ui| {
-        ui.add(Slider::new(&mut settings.adaptation, 0.0..=5.0).suffix(" s"))
+        ui.add(Slider::new(&mut settings.adaptation, 0.0..=10.0).suffix(" s"))
     });
 }
 
