@@ -22,9 +22,11 @@ pub struct Config {
     pub camera: Camera,
     pub tree: Tree,
     pub shadows: Shadows,
+    pub occlusion: Occlusion,
     pub sun: Sun,
-    pub ambient: Ambient,
+    pub environment: Environment,
     pub image: Image,
+    pub exposure: Exposure,
 }
 
 /// Declares a section of the configuration.
@@ -50,6 +52,7 @@ Load {
     max_total_bytes: u64,
     max_json_objects: u64,
     max_image_pixels: u64,
+    max_environment_pixels: u64,
     max_texture_bytes: u64,
     max_triangles: u64,
     max_vertices: u64,
@@ -77,12 +80,29 @@ Shadows {
     map_depth_bias: f32,
     map_normal_bias: f32,
 });
+section!(/// `[occlusion]`: how much of the light from everywhere arrives.
+Occlusion { mode: OcclusionMode, rays: u32, radius: f32, history: u32, filter: bool });
 section!(/// `[sun]`: the light of scenes that have none.
 Sun { enabled: Switch, direction: [f32; 3], strength: f32, color: [f32; 3] });
-section!(/// `[ambient]`: light from everywhere.
-Ambient { strength: f32, sky: [f32; 3], ground: [f32; 3] });
+section!(/// `[environment]`: light from all around.
+Environment {
+    file: String,
+    source: Source,
+    color: [f32; 3],
+    sun: bool,
+    intensity: f32,
+    rotation: f32,
+    haze: f32,
+    ground_albedo: f32,
+    order: u32,
+    face: u32,
+    background: Background,
+    blur: f32,
+});
 section!(/// `[image]`: from radiance to the screen.
 Image { exposure: String, tonemap: Tonemap, antialias: Antialias, background: [f32; 3], anisotropy: u32 });
+section!(/// `[exposure]`: how it follows the picture.
+Exposure { percentiles: [f32; 2], compensation: f32, range: [f32; 2], adaptation: f32 });
 
 impl Default for Config {
     #[expect(
@@ -231,12 +251,22 @@ impl Config {
         value.is_some_and(|value| value.is_str())
     }
 
+    /// Whether the sun shines on a scene with or without lights of its own.
+    pub fn has_sun(&self, has_lights: bool) -> bool {
+        match self.sun.enabled {
+            Switch::On => true,
+            Switch::Off => false,
+            // Pictures of a sky hold its sun.
+            Switch::Auto => !has_lights && !self.environment.is_file(),
+        }
+    }
+
     /// The first key whose value is out of its range, and why.
     fn out_of_range(&self) -> Option<(&'static str, String)> {
         let pixels = |size: [u32; 2]| size.map(|side| side as f32).to_vec();
         let one = |value: f32| vec![value];
         let all = |color: [f32; 3]| color.to_vec();
-        let (shadows, sun, ambient) = (&self.shadows, &self.sun, &self.ambient);
+        let (shadows, sun, environment) = (&self.shadows, &self.sun, &self.environment);
         let limits = [
             ("window.size", pixels(self.window.size), 1.0..=16384.0),
             (
@@ -280,16 +310,58 @@ impl Config {
                 one(shadows.map_normal_bias),
                 0.0..=1e3,
             ),
+            (
+                "occlusion.rays",
+                one(self.occlusion.rays as f32),
+                1.0..=16.0,
+            ),
+            ("occlusion.radius", one(self.occlusion.radius), 0.0..=1e6),
+            (
+                "occlusion.history",
+                one(self.occlusion.history as f32),
+                1.0..=1000.0,
+            ),
             ("sun.strength", one(sun.strength), 0.0..=1e9),
             ("sun.color", all(sun.color), 0.0..=1e6),
-            ("ambient.strength", one(ambient.strength), 0.0..=1e9),
-            ("ambient.sky", all(ambient.sky), 0.0..=1e6),
-            ("ambient.ground", all(ambient.ground), 0.0..=1e6),
+            ("environment.color", all(environment.color), 0.0..=1e6),
+            (
+                "environment.intensity",
+                one(environment.intensity),
+                0.0..=1e9,
+            ),
+            (
+                "environment.rotation",
+                one(environment.rotation),
+                -1e6..=1e6,
+            ),
+            ("environment.haze", one(environment.haze), 0.0..=20.0),
+            (
+                "environment.ground_albedo",
+                one(environment.ground_albedo),
+                0.0..=1.0,
+            ),
+            ("environment.blur", one(environment.blur), 0.0..=1.0),
             ("image.background", all(self.image.background), 0.0..=1e6),
             (
                 "image.anisotropy",
                 one(self.image.anisotropy as f32),
                 1.0..=16.0,
+            ),
+            (
+                "exposure.percentiles",
+                self.exposure.percentiles.to_vec(),
+                0.0..=100.0,
+            ),
+            (
+                "exposure.compensation",
+                one(self.exposure.compensation),
+                -16.0..=16.0,
+            ),
+            ("exposure.range", self.exposure.range.to_vec(), -64.0..=64.0),
+            (
+                "exposure.adaptation",
+                one(self.exposure.adaptation),
+                0.0..=10.0,
             ),
         ];
         for (key, values, range) in limits {
@@ -318,6 +390,17 @@ impl Config {
                 format!("{bits} is none of 0 (automatic), 30 and 63"),
             ));
         }
+        let order = self.environment.order;
+        if ![3, 5].contains(&order) {
+            return Some(("environment.order", format!("{order} is neither 3 nor 5")));
+        }
+        let face = self.environment.face;
+        if face != 0 && !(8..=2048).contains(&face) {
+            return Some((
+                "environment.face",
+                format!("{face} is neither 0 (automatic) nor within 8 to 2048"),
+            ));
+        }
         let width = self.shadows.map_pcf_width;
         if width.is_multiple_of(2) {
             return Some((
@@ -331,13 +414,33 @@ impl Config {
         }
         let exposure = &self.image.exposure;
         let ev = exposure.parse::<f32>().unwrap_or(f32::NAN);
-        if exposure != "auto" && !(-64.0..=64.0).contains(&ev) {
+        if !["auto", "histogram"].contains(&exposure.as_str()) && !(-64.0..=64.0).contains(&ev) {
             return Some((
                 "image.exposure",
-                format!("\"{exposure}\" is neither \"auto\" nor a number of stops"),
+                format!("\"{exposure}\" is neither \"auto\", \"histogram\" nor a number of stops"),
             ));
         }
+        let [low, high] = self.exposure.percentiles;
+        if high < low + 1.0 {
+            let what = format!("{high} is not at least 1 above {low}");
+            return Some(("exposure.percentiles", what));
+        }
+        let [least, most] = self.exposure.range;
+        if most < least {
+            return Some(("exposure.range", format!("ends at {most}, below {least}")));
+        }
         None
+    }
+}
+
+impl Occlusion {
+    /// Whether rays are sent on an adapter that is a processor in disguise, or is none.
+    pub fn sends_rays(&self, is_software: bool) -> bool {
+        match self.mode {
+            OcclusionMode::Auto => !is_software,
+            OcclusionMode::Off => false,
+            OcclusionMode::Rays => true,
+        }
     }
 }
 
@@ -345,6 +448,11 @@ impl Image {
     /// The exposure in stops; `None` when it is chosen automatically.
     pub fn exposure_ev(&self) -> Option<f32> {
         self.exposure.parse().ok()
+    }
+
+    /// Whether the exposure follows the picture.
+    pub fn is_metered(&self) -> bool {
+        self.exposure == "histogram"
     }
 }
 
@@ -407,6 +515,75 @@ pub enum ShadowMode {
     Rays,
 }
 
+/// Where light from all around comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The file, where one is named; else the sky.
+    Auto,
+    /// The sky.
+    Sky,
+    /// A colour that is the same everywhere.
+    Color,
+}
+
+/// What is seen behind the scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Background {
+    /// The environment.
+    Environment,
+    /// `image.background`.
+    Color,
+}
+
+impl Sun {
+    /// Unit vector to it.
+    pub fn to_sun(&self) -> glam::Vec3 {
+        -glam::Vec3::from(self.direction)
+            .try_normalize()
+            .unwrap_or(glam::Vec3::NEG_Y)
+    }
+}
+
+impl Environment {
+    /// Whether light comes from the file.
+    pub fn is_file(&self) -> bool {
+        self.source == Source::Auto && !self.file.is_empty()
+    }
+
+    /// Whether light comes from the sky.
+    pub fn is_sky(&self) -> bool {
+        self.source != Source::Color && !self.is_file()
+    }
+}
+
+/// How what is open of the light from everywhere is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OcclusionMode {
+    /// By rays, but not on software adapters.
+    Auto,
+    /// Not at all: everything is open.
+    Off,
+    /// By rays through the trees.
+    Rays,
+}
+
+impl OcclusionMode {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Off, Self::Rays];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Rays => "rays",
+        }
+    }
+}
+
 /// On, off, or as the scene needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -446,13 +623,15 @@ pub enum Antialias {
 #[serde(rename_all = "lowercase")]
 pub enum Tonemap {
     /// Clip at one.
-    Linear,
+    None,
     /// Reinhard's x / (1 + x).
     Reinhard,
     /// Hill's fit of the ACES reference and output transforms.
     Aces,
     /// Khronos PBR Neutral.
     Neutral,
+    /// Troy Sobotka's AgX, its base look.
+    Agx,
 }
 
 #[cfg(test)]
@@ -569,6 +748,22 @@ mod tests {
             (
                 "[image]\nexposure = \"bright\"",
                 "f: image.exposure: \"bright\" is neither",
+            ),
+            (
+                "[image]\ntonemap = \"linear\"",
+                "f: image.tonemap: unknown variant `linear`, expected one of `none`, `reinhard`",
+            ),
+            (
+                "[exposure]\npercentiles = [50, 50.5]",
+                "f: exposure.percentiles: 50.5 is not at least 1 above 50",
+            ),
+            (
+                "[exposure]\nadaptation = -1",
+                "f: exposure.adaptation: -1 is outside 0 to 10",
+            ),
+            (
+                "[exposure]\nrange = [1, -1]",
+                "f: exposure.range: ends at -1, below 1",
             ),
             ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
             ("\n[sun", "f: line 2: "),

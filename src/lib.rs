@@ -12,15 +12,20 @@
 //! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
-//! 6. [`render::lighting`]: G-buffer, lights and visibility to HDR radiance.
+//!    Where asked for, [`render::occlusion_rays`]: how much light arrives from everywhere, and [`render::occlusion_filter`]: that over the frames
+//!    and over neighbouring pixels.
+//! 6. [`render::lighting`]: G-buffer, lights, light from all around and visibility to HDR radiance.
 //! 7. [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out, where the G-buffer shows them; only where a scene
 //!    has such materials.
 //! 8. [`render::blend`]: alpha-blended and transmissive surfaces over it, back to front, with shadows of the same kind.
 //! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
-//! 10. [`render::tonemap`]: radiance, or that channel, to the display.
-//! 11. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
+//! 10. [`render::exposure`]: how bright the picture is to be, where its own luminance says so.
+//! 11. [`render::tonemap`]: radiance, or that channel, to the display.
+//! 12. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded.
+//! [`render::mipmap`] runs when a scene is uploaded. When the light from all around changes, [`render::environment`] makes a cube of it (`equirect`,
+//! `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and what glossy surfaces mirror (`prefilter`);
+//! `brdf_table` is made once.
 //!
 //! # The layers
 //!

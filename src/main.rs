@@ -45,6 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(args) => cli::render::run(&args, config)?,
         Command::Bench(args) => cli::bench::run(&args, config, cli.common.quiet)?,
         Command::Export(args) => cli::export::run(&args, config)?,
+        Command::BakeEnv(args) => cli::bake_env::run(&args, config)?,
         Command::Info(args) => cli::info::run(&args, &config)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config)?,
     }
@@ -56,7 +57,8 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
     // Before the window: who mistypes a name need not have a display to learn it.
-    for file in &args.files {
+    let env = args.look.env.iter();
+    for file in args.files.iter().chain(env) {
         std::fs::metadata(file).map_err(|e| canopy::Error::io(file, e))?;
     }
     canopy::app::run(canopy::app::Options {

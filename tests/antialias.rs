@@ -63,7 +63,7 @@ fn bar(center: Vec2, half: Vec2, angle: f32, material: usize) -> Primitive {
 
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, SIZE);
-    stage.config.image.tonemap = Tonemap::Linear;
+    stage.config.image.tonemap = Tonemap::None;
     stage.config.image.background = [0.02, 0.03, 0.05];
     stage
 }
@@ -403,13 +403,15 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         let mean = stage.channel(Channel::Lit);
         assert_ne!(mean.texels, last.texels);
         // Nothing here is brighter than the display, so that the picture is the encoded mean of the radiance.
-        let params = canopy::gpu::layout::TonemapParams {
-            exposure: 1.0,
+        let params = canopy::gpu::layout::TonemapParams::default();
+        let exposure = canopy::gpu::layout::Exposure {
+            scale: 1.0,
             ..Default::default()
         };
         for (pixel, texel) in picture.chunks(4).zip(&mean.texels) {
             let radiance = Vec3::from_slice(texel).as_dvec3();
-            let expected = canopy::reference::tonemap::tonemap(&params, radiance) * 255.0;
+            let expected =
+                canopy::reference::tonemap::tonemap(&params, &exposure, radiance) * 255.0;
             let error = (0..3).map(|i| (f64::from(pixel[i]) - expected[i]).abs());
             assert!(error.fold(0.0, f64::max) < 0.6, "{pixel:?} of {texel:?}");
             // Alpha says how much of the pixel is covered, in steps of a sample.

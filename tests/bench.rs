@@ -167,6 +167,38 @@ fn frame_tells_every_pass() {
 }
 
 #[test]
+fn irradiance_tells_times_and_errors_beside_the_processor() {
+    let report = report("irradiance --faces 5,32");
+    assert!(number(&report["copy_gb_per_s"]) > 0.0);
+    let names = ["half floats", "half floats", "full floats", "full floats"];
+    let (projections, sky) = runs(&report).split_at(8);
+    assert_eq!(self::names(&report)[..8], *[names; 2].as_flattened());
+    assert_eq!(
+        (sky.len(), &sky[0]["name"], &sky[0]["face"]),
+        (1, &"moving sky".into(), &32.into())
+    );
+    for stage in ["sky", "cube_mips", "project_sh", "prefilter"] {
+        assert!(sky[0]["stages"][stage].is_number(), "{stage}: {}", sky[0]);
+    }
+    for (i, run) in projections.iter().enumerate() {
+        assert_eq!(run["face"], [5, 32][i / 4]);
+        assert_eq!(run["order"], [3, 5][i % 2]);
+        for stage in ["project_sh", "sum_sh"] {
+            assert!(run["stages"][stage].is_number(), "{stage}: {run}");
+        }
+        assert!(number(&run["share"]["project_sh"]) > 0.0);
+        for road in ["f32", "f32_threads", "f64"] {
+            let ratio = number(&run["cpu_ms"][road]) / number(&run["gpu_ms"]["median"]);
+            assert!(ratio > 0.0 && (number(&run["speedup"][road]) / ratio - 1.0).abs() < 1e-6);
+        }
+        for road in ["gpu", "f32", "f32_threads"] {
+            let error = number(&run["error"][road]);
+            assert!((0.0..1e-5).contains(&error), "{road}: {run}");
+        }
+    }
+}
+
+#[test]
 fn people_get_a_table() {
     let output = bench("sort --pairs 1K --samples 1 --warm-up 0");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -205,6 +237,12 @@ fn what_cannot_be_asked_for_is_wrong_usage() {
         "trace --leaf-cutoff 33",
         "frame --size 0x1",
         "sort --samples 0",
+        "sort --faces 64",
+        "irradiance --faces 0",
+        "irradiance --pairs 1K",
+        "irradiance --triangles 1K",
+        "irradiance --size 8x8",
+        "irradiance scene.obj",
     ] {
         let output = bench(line);
         assert_eq!(output.status.code(), Some(2), "{line}");

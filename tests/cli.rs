@@ -111,7 +111,7 @@ fn wrong_usage_is_2() {
         "render scene.obj -o a.png --samples 5000",
         "render scene.obj -o a.png --aov wood=a.exr",
         "info",
-        "--env sky.hdr",
+        "bake-env sky.hdr",
     ] {
         assert_eq!(folder.canopy(line).status.code(), Some(2), "{line}");
     }
@@ -207,7 +207,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
         );
         for shadows in ["rays", "map"] {
             folder.succeeds(&format!(
-                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr"
+                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr --set environment.background=color"
             ));
             let picture = picture(&folder.path("a.png")).into_rgb8();
             let first = *picture.get_pixel(0, 0);
@@ -534,4 +534,91 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
         corner("a0.png") != corner("a1.png"),
         "the camera stands still"
     );
+}
+
+/// A small equirectangular picture, each texel as it is in the file: red, green, blue and their exponent.
+fn hdr(texel: impl Fn(usize) -> [u8; 4]) -> Vec<u8> {
+    // Seven columns or fewer are never run lengths.
+    let mut file = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 3 +X 6\n".to_vec();
+    file.extend((0..18).flat_map(texel));
+    file
+}
+
+#[test]
+fn bake_env_writes_harmonics_and_cubes() {
+    let folder = Folder::new();
+    // 1, 0.5 and 0.25 from everywhere.
+    std::fs::write(folder.path("even.hdr"), hdr(|_| [128, 64, 32, 129])).unwrap();
+    for order in [3, 5] {
+        folder.succeeds(&format!("bake-env even.hdr -o even.json --order {order}"));
+        let text = std::fs::read_to_string(folder.path("even.json")).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["order"], order);
+        let list =
+            |name: &str| -> Vec<[f64; 3]> { serde_json::from_value(json[name].clone()).unwrap() };
+        let (radiance, irradiance) = (list("radiance_sh"), list("irradiance_sh"));
+        assert_eq!([radiance.len(), irradiance.len()], [order * order; 2]);
+        for (i, (radiance, irradiance)) in radiance.iter().zip(&irradiance).enumerate() {
+            for (channel, color) in [1.0, 0.5, 0.25].into_iter().enumerate() {
+                let pi = std::f64::consts::PI;
+                // ∫ Y₀₀ over the sphere is 2√π; all else of an even environment is nothing.
+                let expected = if i == 0 { color * 2.0 * pi.sqrt() } else { 0.0 };
+                assert!(
+                    (radiance[channel] - expected).abs() < 5e-5,
+                    "{i} {radiance:?}"
+                );
+                assert!(
+                    (irradiance[channel] - pi * expected).abs() < 2e-4,
+                    "{i} {irradiance:?}"
+                );
+            }
+        }
+    }
+    folder.succeeds("bake-env even.hdr -o even.ktx2 --face 32");
+    let limits = canopy::config::Config::default().load;
+    for (name, expected) in [
+        ("even.ktx2", 1.0),
+        ("even-irradiance.ktx2", std::f32::consts::PI),
+    ] {
+        let cube = canopy::scene::environment::load(&folder.path(name), &limits, 4096).unwrap();
+        assert_eq!((cube.width, cube.height), (32, 192), "{name}");
+        for texel in &cube.texels {
+            let [r, g, b, _] = texel.map(|channel| channel.to_f32() * cube.scale);
+            let off = [r - expected, g - 0.5 * expected, b - 0.25 * expected];
+            assert!(
+                off.iter().all(|off| off.abs() < 2e-3),
+                "{name}: {r} {g} {b}"
+            );
+        }
+    }
+    folder.succeeds("bake-env even.hdr -o even --face 32");
+    for name in [
+        "sh.json",
+        "prefiltered-m0-px.exr",
+        "prefiltered-m1-nz.exr",
+        "irradiance-ny.exr",
+    ] {
+        assert!(folder.path("even").join(name).is_file(), "{name}");
+    }
+    // What was baked is an environment again.
+    folder.succeeds("render scene.obj -o lit.png --size 32x24 --env even.ktx2");
+}
+
+#[test]
+fn broken_environments_are_one_line() {
+    let folder = Folder::new();
+    let whole = hdr(|i| [10 * i as u8, 20, 30, 128]);
+    std::fs::write(folder.path("cut.hdr"), &whole[..whole.len() - 9]).unwrap();
+    std::fs::write(folder.path("words.hdr"), "this is no picture").unwrap();
+    for line in [
+        "render scene.obj -o out.png --size 32x24 --env",
+        "bake-env -o out.json",
+    ] {
+        folder.fails(&format!("{line} cut.hdr"), &["cut.hdr"]);
+        folder.fails(&format!("{line} words.hdr"), &["words.hdr"]);
+        folder.fails(&format!("{line} missing.hdr"), &["missing.hdr"]);
+    }
+    folder.fails_with(2, "bake-env cut.hdr -o out.png", &["out.png", ".json"]);
+    folder.fails("bake-env cut.hdr -o none/out.json", &["none"]);
+    assert!(!folder.path("out.png").exists() && !folder.path("out.json").exists());
 }

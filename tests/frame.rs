@@ -6,9 +6,13 @@ mod common;
 
 use canopy::{
     config::{Antialias, Config, Rebuild, ShadowMode, Switch, Tonemap},
-    gpu::{Gpu, layout::TonemapParams},
+    gpu::{
+        Gpu,
+        layout::{Exposure, TonemapParams},
+    },
     reference::{
         deform::deform,
+        environment::brdf_table,
         lbvh::{Triangle, triangles},
         lighting, tonemap,
         trace::{closest_hit, intersect},
@@ -17,11 +21,11 @@ use canopy::{
     scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
 };
 use common::{
+    golden::{compare_with_golden, difference},
     gpu, portable_gpu, random_triangles,
     scenes::{Stage, add_cutout, add_light, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::{Mat4, Vec3};
-use std::path::Path;
 
 fn builtin() -> Scene {
     scene::load(&[], &Config::default().load, &Progress::default()).unwrap()
@@ -723,6 +727,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         view,
         config: &stage.config,
         exposure_ev: 0.0,
+        elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: [4096, 2560],
     };
@@ -880,27 +885,6 @@ fn blended_surfaces_show_what_is_behind_in_order() {
     );
 }
 
-/// A surface as the channels of a frame show it.
-fn surfaces(stage: &mut Stage<'_>) -> Vec<Option<lighting::Surface>> {
-    let mut channel = |channel| stage.channel(channel).texels;
-    let (position, normal) = (channel(Channel::Position), channel(Channel::Normal));
-    let (albedo, emissive) = (channel(Channel::Albedo), channel(Channel::Emissive));
-    let (roughness, metallic) = (channel(Channel::Roughness), channel(Channel::Metallic));
-    let occlusion = channel(Channel::Occlusion);
-    let surface = |i: usize| {
-        (position[i][3] == 1.0).then(|| lighting::Surface {
-            position: Vec3::from_slice(&position[i]),
-            normal: Vec3::from_slice(&normal[i]),
-            albedo: Vec3::from_slice(&albedo[i]),
-            occlusion: occlusion[i][0],
-            emissive: Vec3::from_slice(&emissive[i]),
-            roughness: roughness[i][0],
-            metallic: metallic[i][0],
-        })
-    };
-    (0..position.len()).map(surface).collect()
-}
-
 #[test]
 fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let gpu = gpu();
@@ -947,17 +931,19 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
     stage.draw(&pose, view);
     let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
-    let config = stage.config.ambient.clone();
-    let ambient = lighting::Ambient {
-        sky: Vec3::from(config.sky) * config.strength,
-        ground: Vec3::from(config.ground) * config.strength,
+    // From everywhere the same: tests/environment.rs has environments in which directions differ.
+    let color = Vec3::from(stage.config.environment.color).as_dvec3();
+    let around = lighting::Around {
+        diffuse: &|_| color,
+        mirrored: &|_, _| color,
+        split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
     };
     let lit = stage.channel(Channel::Lit);
     let (mut compared, mut brightest, mut worst) = (0, 0.0f64, 0.0f64);
-    for (surface, lit) in surfaces(&mut stage).iter().zip(&lit.texels) {
+    for (surface, lit) in stage.surfaces().iter().zip(&lit.texels) {
         let Some(surface) = surface else { continue };
         let to_eye = (view.eye() - surface.position).normalize();
-        let twin = lighting::lighting(surface, to_eye, &lights, ambient);
+        let twin = lighting::lighting(surface, to_eye, &lights, &around);
         let error = (Vec3::from_slice(lit).as_dvec3() - twin)
             .abs()
             .max_element();
@@ -1001,16 +987,20 @@ fn tonemap_equals_its_twin_for_every_curve() {
     let mut stage = Stage::new(&gpu, &scene, [96, 24]);
     let view = look_at(Vec3::new(0.0, 0.0, 1.2), Vec3::ZERO, 10.0);
     let curves = [
-        Tonemap::Linear,
+        Tonemap::None,
         Tonemap::Reinhard,
         Tonemap::Aces,
         Tonemap::Neutral,
+        Tonemap::Agx,
     ];
     for (number, curve) in (0..).zip(curves) {
         let params = TonemapParams {
-            exposure: 1.0,
             curve: number,
             ..TonemapParams::default()
+        };
+        let exposure = Exposure {
+            scale: 1.0,
+            ..Exposure::default()
         };
         stage.config.image.tonemap = curve;
         stage.config.image.antialias = Antialias::Off;
@@ -1018,7 +1008,7 @@ fn tonemap_equals_its_twin_for_every_curve() {
         let lit = stage.channel(Channel::Lit);
         let mut levels = std::collections::BTreeSet::new();
         for (pixel, lit) in picture.chunks(4).zip(&lit.texels) {
-            let twin = tonemap::tonemap(&params, Vec3::from_slice(lit).as_dvec3());
+            let twin = tonemap::tonemap(&params, &exposure, Vec3::from_slice(lit).as_dvec3());
             for axis in 0..3 {
                 let expected = twin[axis] * 255.0;
                 let error = (f64::from(pixel[axis]) - expected).abs();
@@ -1077,35 +1067,6 @@ fn the_gbuffer_holds_what_brute_force_sees() {
         differing * 500 <= covered,
         "{differing} of {covered} pixels differ"
     );
-}
-
-/// Mean and largest difference of two pictures, in steps of 8 bits.
-fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
-    assert_eq!(a.len(), b.len(), "the pictures have other sizes");
-    let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
-    let sum: f64 = steps.clone().map(f64::from).sum();
-    (sum / a.len() as f64, steps.max().unwrap_or(0))
-}
-
-/// Compares a picture with tests/golden/NAME.png, or writes that with UPDATE_GOLDEN=1. The mean difference may be 0.5 of 255: edges and
-/// highlights may move by a pixel between adapters, a shadow may not.
-fn compare_with_golden(name: &str, picture: &[u8], [width, height]: [u32; 2]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        image::save_buffer(&path, picture, width, height, image::ColorType::Rgba8).unwrap();
-    }
-    let golden = image::open(&path)
-        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-        .into_rgba8();
-    let (mean, largest) = difference(picture, golden.as_raw());
-    if mean >= 0.5 {
-        let actual = std::env::temp_dir().join(format!("canopy-{name}.png"));
-        image::save_buffer(&actual, picture, width, height, image::ColorType::Rgba8).unwrap();
-        panic!(
-            "{name}: mean difference {mean:.2}, largest {largest}; see {}",
-            actual.display()
-        );
-    }
 }
 
 #[test]
@@ -1173,7 +1134,9 @@ fn the_frame_is_the_same_at_portable_limits() {
             gpu.check().unwrap();
             picture
         });
-        assert_eq!(difference(&pictures[0], &pictures[1]).1, 0, "{mode:?}");
+        // The two roads of `project_sh` add up in another order: a step of 255 may tip.
+        let (mean, largest) = difference(&pictures[0], &pictures[1]);
+        assert!(mean < 0.001 && largest <= 1, "{mode:?}: {mean}, {largest}");
     }
 }
 

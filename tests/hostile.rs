@@ -8,17 +8,25 @@ mod cases;
 mod common;
 #[path = "common/draco.rs"]
 mod draco;
+#[path = "common/environments.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of this")]
+mod environments;
 #[path = "common/fuzz.rs"]
 mod fuzz;
 #[path = "common/gltf_builder.rs"]
 #[expect(dead_code, reason = "each test binary uses its own part of this")]
 mod gltf_builder;
+#[path = "common/images.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of this")]
+mod images;
 #[path = "common/mutate.rs"]
 mod mutate;
 
 use canopy::{
     render::{Channel, View},
-    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, framing::Viewpoint},
+    scene::{
+        self, Pose, Progress, Projection, Scene, bounds::Aabb, environment, framing::Viewpoint,
+    },
 };
 use cases::{Case, Outcome};
 use common::scenes::Stage;
@@ -123,6 +131,46 @@ fn every_file_ends_as_the_table_says() {
     );
 }
 
+/// What became of an environment, or what should have.
+fn environment_outcome(case: &Case) -> Result<(), String> {
+    let (_dir, path) = write(case);
+    let start = Instant::now();
+    let loaded = environment::load(&path, &fuzz::LIMITS, fuzz::MOST_TEXELS);
+    if start.elapsed() > LONGEST {
+        return Err(format!("took {:?}", start.elapsed()));
+    }
+    match (case.outcome, loaded) {
+        (Outcome::Loads, Ok(image)) => {
+            fuzz::check_environment(&image);
+            Ok(())
+        }
+        (Outcome::Fails(part), Err(error)) => {
+            let line = error.to_string();
+            let named = line.contains(case.file) && !line.contains('\n') && line.len() < 1000;
+            let as_expected = named && line.contains(part);
+            as_expected
+                .then_some(())
+                .ok_or(format!("fails with {line:?}"))
+        }
+        (_, loaded) => Err(format!("ends with {:?}", loaded.map(|image| image.name))),
+    }
+}
+
+#[test]
+fn every_environment_ends_as_the_table_says() {
+    let cases = cases::environments();
+    assert!(cases.len() > 100, "{} cases", cases.len());
+    let fault = |case: &Case| {
+        let fault = environment_outcome(case).err()?;
+        Some(format!(
+            "{} ({}): {:?} is expected; it {fault}",
+            case.name, case.file, case.outcome
+        ))
+    };
+    let faults: Vec<String> = cases.iter().filter_map(fault).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn a_wrong_row_of_the_table_is_found() {
     let mut cases = cases::shapes();
@@ -132,6 +180,12 @@ fn a_wrong_row_of_the_table_is_found() {
     cases[2].bytes = b"nothing".to_vec();
     for case in &cases[..3] {
         outcome(case).unwrap_err();
+    }
+    let mut cases = cases::environments();
+    cases[0].outcome = Outcome::Fails("nothing");
+    cases[1].bytes.clear();
+    for case in &cases[..2] {
+        environment_outcome(case).unwrap_err();
     }
 }
 
@@ -219,7 +273,7 @@ const SEED_BYTES: usize = 20_000;
 
 /// The table's own files of these endings, and what lies beside them.
 fn seeds(endings: &[&str]) -> Vec<Vec<u8>> {
-    let cases = cases::cases().into_iter();
+    let cases = cases::cases().into_iter().chain(cases::environments());
     let files = cases.flat_map(|case| case.beside.into_iter().chain([(case.file, case.bytes)]));
     files
         .filter(|(name, bytes)| {
@@ -262,6 +316,7 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         of("obj", &["obj"]),
         of("mtl", &["mtl"]),
         of("config", &["toml"]),
+        of("environment", &environment::EXTENSIONS),
     ]
 }
 
@@ -286,6 +341,7 @@ fn variants_of_the_corpus_load_or_fail() {
                 "glb" => fuzz::glb(&bytes).is_ok(),
                 "obj" => fuzz::obj(&bytes).is_ok(),
                 "mtl" => fuzz::mtl(folder.path(), &bytes).is_ok(),
+                "environment" => fuzz::environment(&bytes).is_ok(),
                 _ => fuzz::config(&bytes).is_ok(),
             });
             let took = start.elapsed();

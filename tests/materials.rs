@@ -7,22 +7,21 @@ mod common {
     pub(crate) mod appearance;
     #[expect(dead_code, reason = "each test binary uses its own part of this")]
     pub(crate) mod gltf_builder;
+    pub(crate) mod golden;
 }
 
 use canopy::{
-    config::{Config, ShadowMode, Switch},
+    config::{Background, Config, OcclusionMode, ShadowMode, Switch},
     gpu::{Gpu, Tier, pass},
     render::{Channel, FrameInput, Renderer, View},
     scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
 use common::appearance::{Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels};
 use common::gltf_builder::Builder;
+use common::golden::{compare_with_golden, difference};
 use glam::{DVec2, DVec3, DVec4, Vec3};
 use serde_json::{Value, json};
-use std::{
-    f64::consts::{FRAC_PI_2, PI},
-    path::Path,
-};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 const SIZE: [u32; 2] = [160, 120];
 
@@ -46,7 +45,7 @@ struct Studio {
 
 impl Studio {
     fn new() -> Self {
-        let gpu = Gpu::new(&Config::default().gpu)
+        let gpu = Gpu::new(&whole().gpu)
             .unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"));
         let renderer = Renderer::new(&gpu).unwrap();
         Self { gpu, renderer }
@@ -98,6 +97,7 @@ impl Studio {
             },
             config,
             exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: SIZE,
         };
@@ -120,11 +120,19 @@ struct Camera {
     fov: f32,
 }
 
+/// The whole look, the same on every adapter.
+fn whole() -> Config {
+    let mut config = Config::default();
+    config.occlusion.mode = OcclusionMode::Off;
+    config
+}
+
 /// Only the scene's own lights, without shadows.
 fn bare() -> Config {
-    let mut config = Config::default();
+    let mut config = whole();
     config.shadows.mode = ShadowMode::Off;
-    config.ambient.strength = 0.0;
+    config.environment.intensity = 0.0;
+    config.environment.background = Background::Color;
     config.sun.enabled = Switch::Off;
     config.image.background = [0.0; 3];
     config
@@ -885,16 +893,7 @@ fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
     }
 }
 
-/// Mean and largest difference of two pictures, in steps of 8 bits.
-fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
-    assert_eq!(a.len(), b.len(), "the pictures have other sizes");
-    let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
-    let sum: f64 = steps.clone().map(f64::from).sum();
-    (sum / a.len() as f64, steps.max().unwrap_or(0))
-}
-
-/// The whole look, with ray-traced shadows and ambient light, beside tests/golden/NAME.png, which UPDATE_GOLDEN=1 writes. The mean difference may
-/// be 0.5 of 255, as in tests/frame.rs: edges and highlights may move by a pixel between adapters.
+/// The whole look, with ray-traced shadows and ambient light, beside tests/golden/NAME.png.
 #[test]
 fn golden_images_of_materials() {
     let mut studio = Studio::new();
@@ -920,20 +919,8 @@ fn golden_images_of_materials() {
                 *rings = 40;
             }
         }
-        let (picture, _) = studio.draw(&still, &Config::default());
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/material_{name}.png"));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            image::save_buffer(&path, &picture, SIZE[0], SIZE[1], image::ColorType::Rgba8).unwrap();
-        }
-        let golden = image::open(&path)
-            .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-            .into_rgba8();
-        let (mean, largest) = difference(&picture, golden.as_raw());
-        assert!(
-            mean < 0.5,
-            "{name}: mean difference {mean:.2}, largest {largest}"
-        );
+        let (picture, _) = studio.draw(&still, &whole());
+        compare_with_golden(&format!("material_{name}"), &picture, SIZE);
         // One picture for another would be seen.
         for other in &pictures {
             assert!(
@@ -1023,7 +1010,7 @@ fn factors_of_layers_are_held_to_their_ranges() {
     let mut studio = Studio::new();
     let (_, lit) = studio.draw_scene(
         &scene,
-        &Config::default(),
+        &whole(),
         Camera {
             eye: Vec3::new(0.3, 0.3, 2.0),
             target: Vec3::new(0.3, 0.3, 0.0),
@@ -1103,7 +1090,7 @@ fn more_textures_than_there_is_room_for_are_left_out() {
         target: Vec3::new(0.3, 0.3, 0.0),
         fov: 0.8,
     };
-    let (_, lit) = studio.draw_scene(&scene, &Config::default(), camera);
+    let (_, lit) = studio.draw_scene(&scene, &whole(), camera);
     assert!(lit.iter().flatten().all(|x| x.is_finite()));
 }
 

@@ -33,6 +33,7 @@ const LIMITS: Load = Load {
     max_total_bytes: 1 << 26,
     max_json_objects: 1_000_000,
     max_image_pixels: 1 << 16,
+    max_environment_pixels: 1 << 16,
     max_texture_bytes: 1 << 20,
     max_triangles: 100_000,
     max_vertices: 300_000,

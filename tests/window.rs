@@ -328,6 +328,51 @@ fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
     values.fold(0.0, f64::max)
 }
 
+/// An environment lights the first frame that counts; one that breaks later is told of, once, and what was shown stays.
+#[test]
+fn an_environment_lights_the_first_frame_and_outlives_its_file() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    // Red from everywhere, as 2 × 1 texels without run lengths.
+    let mut red = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n".to_vec();
+    red.extend([[200, 0, 0, 128]; 2].as_flattened());
+    std::fs::write(display.path("red.hdr"), &red).unwrap();
+    let shot = ["--exit-after", "1", "--screenshot", "first.png"];
+    let mut canopy = display.canopy(&[&["scene.obj", "--env", "red.hdr"][..], &shot].concat());
+    let start = Instant::now();
+    while canopy.0.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < PATIENCE, "it never ends");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let picture = image::open(display.path("first.png")).unwrap().into_rgb8();
+    let [r, g, b] = picture.get_pixel(8, 8).0;
+    assert!(r > 150 && g < 60 && b < 60, "{r} {g} {b}");
+
+    let canopy = display.canopy(&["scene.obj", "--env", "red.hdr", "--size", "640x480"]);
+    let is_red = |shot: &Screenshot| {
+        let [r, g, b] = shot.pixels[8 * shot.width + 8];
+        r > 150 && g < 60 && b < 60
+    };
+    display.settled("the red environment", |shot| is_red(shot));
+    std::fs::write(display.path("red.hdr"), &red[..20]).unwrap();
+    let window = ["search", "--onlyvisible", "--name", "scene.obj"];
+    display.xdotool(&[&window[..], &["windowfocus", "key", "F5"]].concat());
+    let told = || std::fs::read_to_string(display.path("stderr")).unwrap();
+    let start = Instant::now();
+    while !told().contains("red.hdr") {
+        assert!(start.elapsed() < PATIENCE, "nothing is told: {}", told());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Redraws do not read it again and again.
+    for _ in 0..5 {
+        display.xdotool(&["mousemove_relative", "--", "3", "2"]);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(told().matches("red.hdr").count(), 1, "{}", told());
+    display.settled("the red environment, still", |shot| is_red(shot));
+    drop(canopy);
+}
+
 /// Scenes change and the window is resized all the time; `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
 #[test]
 fn memory_stays_level_while_scenes_and_sizes_change() {

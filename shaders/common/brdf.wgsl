@@ -1,4 +1,7 @@
 // glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's Fresnel, Lambert.
+#import "common/environment.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/open.wgsl"
 
 const PI = 3.14159265358979;
 
@@ -45,30 +48,32 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     return (diffuse + specular) * n_dot_l;
 }
 
-// Light from everywhere: sky above, ground below.
-fn brdf_ambient_light(up: f32) -> vec3f {
-    return mix(frame.ambient_ground, frame.ambient_sky, up * 0.5 + 0.5);
+// Shares of a uniform light that a microfacet surface reflects after one bounce, and after further ones.
+struct Bounces {
+    once: vec3f,
+    again: vec3f,
 }
 
-// What of it lies along the mirror direction, the wider the rougher.
-fn brdf_ambient_mirrored(normal: vec3f, to_eye: vec3f, roughness: f32) -> vec3f {
-    return brdf_ambient_light(mix(reflect(-to_eye, normal).y, normal.y, roughness));
+// For reflectances at normal and at grazing incidence; `split` is what a surface that reflects 1 or 0 there reflects in one bounce. What it
+// misses of 1 bounces on between microfacets, and loses by the mean reflectance each time (Fdez-Agüera 2019, "A Multiple-Scattering
+// Microfacet Model for Real-Time Image-based Lighting", section 3).
+fn brdf_bounces(f0: vec3f, f90: vec3f, split: vec2f) -> Bounces {
+    let once = f0 * split.x + f90 * split.y;
+    let missed = 1.0 - (split.x + split.y);
+    let mean = f0 + (f90 - f0) / 21.0;
+    return Bounces(once, once * mean * missed / (1.0 - mean * missed));
 }
 
-// What a surface reflects of light from everywhere, for reflectances of 1 at normal and at grazing incidence: Karis's fit of the
-// split-sum table ("Physically Based Shading on Mobile", 2014).
-fn brdf_split_sum(roughness: f32, n_dot_v: f32) -> vec2f {
-    let r = roughness * vec4f(-1.0, -0.0275, -0.572, 0.022) + vec4f(1.0, 0.0425, 1.04, -0.04);
-    let a004 = min(r.x * r.x, exp2(-9.28 * n_dot_v)) * r.x + r.y;
-    return vec2f(-1.04, 1.04) * a004 + r.zw;
-}
-
-// Light from everywhere: diffuse by the normal, specular by the mirror direction.
-fn brdf_ambient(s: Surface, to_eye: vec3f) -> vec3f {
-    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
-    let split = brdf_split_sum(s.roughness, saturate(dot(s.normal, to_eye)));
-    let specular = f0 * split.x + split.y;
-    let diffuse = (1.0 - f0) * (1.0 - s.metallic) * s.albedo;
-    let mirrored = brdf_ambient_mirrored(s.normal, to_eye, s.roughness);
-    return (diffuse * brdf_ambient_light(s.normal.y) + specular * mirrored) * s.occlusion;
+// Light from all around, as far as it is open: what is reflected comes along the mirror direction, the wider the rougher; what bounces on or is
+// scattered gathers all that the open direction sees.
+fn brdf_ambient(s: Surface, to_eye: vec3f, open: Open) -> vec3f {
+    let n_dot_v = saturate(dot(s.normal, to_eye));
+    let split = brdf_table_at(s.roughness, n_dot_v);
+    let dielectric = brdf_bounces(vec3f(0.04), vec3f(1.0), split);
+    let metal = brdf_bounces(s.albedo, vec3f(1.0), split);
+    let scattered = s.albedo * (1.0 - dielectric.once - dielectric.again);
+    let once = mix(dielectric.once, metal.once, s.metallic) * open_specular(open.share, n_dot_v, s.roughness);
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic) * open.share;
+    let mirrored = environment_mirrored(reflect(-to_eye, s.normal), s.roughness);
+    return (once * mirrored + gathered * environment_diffuse(open.direction)) * s.occlusion;
 }

@@ -33,12 +33,48 @@ fn neutral(color: vec3f) -> vec3f {
     return mix(c * (new_peak / peak), vec3f(new_peak), g);
 }
 
-// 0 linear, 1 Reinhard, 2 ACES, 3 PBR Neutral
-fn display_tone(color: vec3f, curve: u32) -> vec3f {
+// Troy Sobotka's AgX, its base look without another on it, in Rec. 2020 as in Blender: matrices as in Filament and three.js, which took them from
+// Blender's, and Benjamin Wrensch's polynomial for the curve ("Minimal AgX Implementation", 2023), of which middle grey is the pivot.
+fn agx(color: vec3f) -> vec3f {
+    let rec2020_from_srgb = mat3x3f(
+        vec3f(0.627403896, 0.069097289, 0.016391439),
+        vec3f(0.329283038, 0.919540395, 0.088013308),
+        vec3f(0.043313066, 0.011362316, 0.895595253),
+    );
+    let srgb_from_rec2020 = mat3x3f(
+        vec3f(1.660491, -0.124550, -0.018151),
+        vec3f(-0.587641, 1.132900, -0.100579),
+        vec3f(-0.072850, -0.008349, 1.118730),
+    );
+    let inset = mat3x3f(
+        vec3f(0.856627153315983, 0.137318972929847, 0.11189821299995),
+        vec3f(0.0951212405381588, 0.761241990602591, 0.0767994186031903),
+        vec3f(0.0482516061458583, 0.101439036467562, 0.811302368396859),
+    );
+    let outset = mat3x3f(
+        vec3f(1.1271005818144368, -0.1413297634984383, -0.14132976349843826),
+        vec3f(-0.11060664309660323, 1.157823702216272, -0.11060664309660294),
+        vec3f(-0.016493938717834573, -0.016493938717834257, 1.2519364065950405),
+    );
+    // From 10 stops below middle grey to 6.5 above.
+    let least = -12.47393;
+    let most = 4.026069;
+    let stops = log2(max(inset * (rec2020_from_srgb * color), vec3f(1e-10)));
+    let x = saturate((stops - least) / (most - least));
+    let x2 = x * x;
+    let x4 = x2 * x2;
+    let curved = 15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x - 0.00232;
+    return srgb_from_rec2020 * pow(max(outset * curved, vec3f(0.0)), vec3f(2.2));
+}
+
+// 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX. Far past white all are white; infinity would be a quotient of infinities to some.
+fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
+    let color = min(exposed, vec3f(65504.0));
     switch curve {
         case 1u: { return color / (1.0 + color); }
         case 2u: { return aces(color); }
         case 3u: { return neutral(color); }
+        case 4u: { return agx(color); }
         default: { return color; }
     }
 }

@@ -6,16 +6,26 @@ struct Frame {
     light_count: u32,
     forward: vec3f,
     leaf_cutoff: u32,
-    ambient_sky: vec3f,
+    view_middle: vec3f,
     shadow_mode: u32,
-    ambient_ground: vec3f,
+    view_right: vec3f,
     pcf_width: u32,
-    background: vec3f,
+    view_up: vec3f,
     blended_cast: u32,
+    background: vec3f,
+    background_blur: f32,
+    to_sun: vec3f,
+    environment_scale: f32,
+    sun_disc: vec3f,
+    shows_environment: u32,
+    environment_turn: vec2f,
     size: vec2u,
     depth_bias: f32,
     normal_bias: f32,
     orthographic: u32,
+    // Whether occlusion_words holds anything.
+    occlusion: u32,
+    sun_horizon: f32,
 }
 
 const SHADOWS_OFF = 0u;
@@ -23,6 +33,12 @@ const SHADOWS_MAP = 1u;
 const SHADOWS_RAYS = 2u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
+
+// Unit vector along which a pixel looks.
+fn frame_ray(pixel: vec2u) -> vec3f {
+    let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
+    return normalize(frame.view_middle + ndc.x * frame.view_right + ndc.y * frame.view_up);
+}
 
 // Unit vector from a surface to the eye.
 fn frame_to_eye(position: vec3f) -> vec3f {

@@ -195,18 +195,24 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
 }
 
-// Emission and light from everywhere.
-fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
+// Emission, and light from all around as far as it is open.
+fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, open: Open) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
+    let split = brdf_table_at(s.roughness, n_dot_v);
     let at_normal = layers_fresnel(s, l, 1.0);
-    let split = brdf_split_sum(s.roughness, n_dot_v);
-    let f0 = mix(at_normal.dielectric, at_normal.metal, s.metallic);
-    let f90 = mix(l.specular, 1.0, s.metallic);
-    let around = brdf_ambient_light(s.normal.y);
-    let diffuse = (1.0 - layers_max(at_normal.dielectric)) * (1.0 - s.metallic) * (1.0 - l.transmission) * s.albedo;
-    var sum = diffuse * around + (f0 * split.x + f90 * split.y) * brdf_ambient_mirrored(s.normal, to_eye, s.roughness);
+    let dielectric = brdf_bounces(at_normal.dielectric, vec3f(l.specular), split);
+    let metal = brdf_bounces(at_normal.metal, vec3f(1.0), split);
+    // A film's Fresnel term can be more than 1.
+    let left = max(1.0 - layers_max(dielectric.once + dielectric.again), 0.0);
+    let scattered = s.albedo * left * (1.0 - l.transmission);
+    let once = mix(dielectric.once, metal.once, s.metallic) * open_specular(open.share, n_dot_v, s.roughness);
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
+    let around = environment_diffuse(open.direction) * open.share;
+    var sum = once * environment_mirrored(reflect(-to_eye, s.normal), s.roughness) + gathered * around;
     sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo) + l.sheen_color * min(l.sheen_albedo, 1.0) * around;
-    let coat = brdf_ambient_mirrored(l.clearcoat_normal, to_eye, l.clearcoat_roughness);
+    let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
+    let coat_open = open_specular(open.share, coat_n_dot_v, l.clearcoat_roughness);
+    let coat = environment_mirrored(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness) * coat_open;
     return mix(s.emissive + sum * s.occlusion, coat * s.occlusion, layers_coat(l, to_eye));
 }
 

@@ -15,3 +15,18 @@ fn octahedral_unpack(packed: u32) -> vec3f {
     let folded = (1.0 - abs(p.yx)) * octahedral_signs(p);
     return normalize(vec3f(select(folded, p, z >= 0.0), z));
 }
+
+// The same in 2 × 11 bits.
+fn octahedral_pack_22(n: vec3f) -> u32 {
+    let p = n.xy / max(abs(n.x) + abs(n.y) + abs(n.z), 1.0e-20);
+    let folded = select((1.0 - abs(p.yx)) * octahedral_signs(p), p, n.z >= 0.0);
+    let levels = vec2u(round(clamp(folded, vec2f(-1.0), vec2f(1.0)) * 1023.0 + 1023.0));
+    return levels.x | (levels.y << 11u);
+}
+
+fn octahedral_unpack_22(packed: u32) -> vec3f {
+    let p = vec2f(vec2u(packed, packed >> 11u) & vec2u(2047u)) / 1023.0 - 1.0;
+    let z = 1.0 - abs(p.x) - abs(p.y);
+    let folded = (1.0 - abs(p.yx)) * octahedral_signs(p);
+    return normalize(vec3f(select(folded, p, z >= 0.0), z));
+}

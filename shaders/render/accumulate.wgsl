@@ -1,16 +1,15 @@
 // accumulate: sums the frames of a supersampled picture, and gives their mean.
 //
-// in   hdr, of one frame
+// in   hdr, of one frame, and the picture's exposure
 // out  shown: sums of light as the display gives it off, so that a bright edge is as smooth as a dark one; radiance: sums of hdr; both exact to
 //      f32. At the end target: the mean of shown, sRGB-encoded.
 // accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/exposure.wgsl"
 #import "common/unseen.wgsl"
 
 struct AccumulateParams {
-    // Multiplies radiance.
-    exposure: f32,
     // As TonemapParams.curve.
     curve: u32,
     // Of the frame; the first overwrites what was summed before.
@@ -22,6 +21,7 @@ struct AccumulateParams {
 @group(0) @binding(1) var hdr_texture: texture_2d<f32>;
 @group(0) @binding(2) var<storage, read_write> shown: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> radiance: array<vec4f>;
+@group(0) @binding(4) var<uniform> exposure: Exposure;
 @group(0) @binding(1) var<storage, read> shown_sums: array<vec4f>;
 
 @compute @workgroup_size(8, 8)
@@ -31,7 +31,7 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     }
     let hdr = textureLoad(hdr_texture, id.xy, 0);
     let zero = unseen_zero(f32(id.x));
-    let light = saturate(display_tone(hdr.rgb * params.exposure, params.curve + zero));
+    let light = saturate(display_tone(hdr.rgb * exposure.scale, params.curve + zero));
     let at = id.y * params.width + id.x;
     if params.index + zero == 0u {
         shown[at] = vec4f(light, 1.0);

@@ -32,7 +32,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
     let zero = unseen_zero(in.clip.x);
     if u32(s.unlit) + zero == 0u {
         let start = shadow_ray_start(in.triangle, s.position);
-        radiance += brdf_ambient(s, to_eye);
+        radiance += brdf_ambient(s, to_eye, open_wholly(s.normal));
         for (var i = 0u; i < frame.light_count + zero; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
@@ -68,7 +68,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0
     let covered = coverage(base_color.a);
     let to_eye = frame_to_eye(s.position);
     let start = shadow_ray_start(in.triangle, s.position);
-    var radiance = layers_ambient(s, l, to_eye);
+    var radiance = layers_ambient(s, l, to_eye, open_wholly(s.normal));
     let light_count = frame.light_count + unseen_zero(in.clip.x);
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);

@@ -1,11 +1,12 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
-// in   G-buffer, what shadow rays found and took or shadow maps, hdr, triangle_info
+// in   G-buffer, what shadow rays found and took or shadow maps, what occlusion rays found, hdr, triangle_info
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
 // One thread per pixel. The numbers of the channels are those of `render::Channel`.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/occlusion.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_words.wgsl"
 
@@ -17,8 +18,9 @@
 @group(1) @binding(5) var hdr_texture: texture_2d<f32>;
 @group(1) @binding(6) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(7) var<storage, read> triangle_info: array<vec2u>;
-@group(1) @binding(8) var<uniform> params: ChannelParams;
-@group(1) @binding(9) var channel_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(8) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(9) var<uniform> params: ChannelParams;
+@group(1) @binding(10) var channel_out: texture_storage_2d<rgba32float, write>;
 
 struct ChannelParams {
     // Of what the frame takes for the world.
@@ -83,6 +85,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                     value = vec3f(f32(shadow_words[cost]), f32(shadow_words[cost + 1u]), 0.0);
                 }
             }
+            case 13u: { value = vec3f(occlusion_at(pixel, s.normal).share); }
             default: {}
         }
     } else if params.channel == 1u {

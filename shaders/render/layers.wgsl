@@ -1,14 +1,16 @@
 // layers: surfaces whose materials have layers, lit where the G-buffer shows them. `lighting` leaves these pixels black.
 //
-// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's triangles and what shadow rays found (group 1),
+// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's triangles and what shadow and occlusion rays found (group 1),
 //      lights and shadow maps (group 0)
 // out  hdr: linear radiance
 #import "common/material_layers.wgsl"
+#import "common/occlusion.wgsl"
 #import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var ids_texture: texture_2d<u32>;
 @group(1) @binding(1) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(2) var<storage, read> occlusion_words: array<u32>;
 
 @fragment
 fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
@@ -19,7 +21,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let s = material_surface(in, material_base_color(in.uv, in.color), front);
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
-    var radiance = layers_ambient(s, l, to_eye);
+    var radiance = layers_ambient(s, l, to_eye, occlusion_at(pixel, s.normal));
     let light_count = frame.light_count + unseen_zero(in.clip.x);
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);

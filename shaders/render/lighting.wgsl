@@ -1,8 +1,11 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, lights, what shadow rays found or shadow maps
-// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background
+// in   G-buffer, lights, what shadow rays found or shadow maps, what occlusion rays found
+// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, where the environment is seen
 #import "common/brdf.wgsl"
+#import "common/half_float.wgsl"
+#import "common/occlusion.wgsl"
+#import "common/sky_disc.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
@@ -10,7 +13,17 @@
 @group(1) @binding(2) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(3) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(5) var hdr_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(5) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(6) var hdr_out: texture_storage_2d<rgba16float, write>;
+
+// What is seen where there is nothing.
+fn background(pixel: vec2u) -> vec3f {
+    let ray = frame_ray(pixel);
+    let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
+    let disc = sky_sun_disc(ray, frame.to_sun, angle, frame.sun_horizon) * frame.sun_disc * frame.environment_scale;
+    let seen = environment_mirrored(ray, frame.background_blur) + select(vec3f(0.0), disc, frame.background_blur == 0.0);
+    return select(frame.background, seen, frame.shows_environment != 0u);
+}
 
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
@@ -20,7 +33,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     }
     let position = textureLoad(position_texture, pixel, 0);
     if position.w == 0.0 {
-        textureStore(hdr_out, pixel, vec4f(frame.background, 0.0));
+        textureStore(hdr_out, pixel, half_float_round(vec4f(min(background(pixel), vec3f(RADIANCE_MAX)), 0.0)));
         return;
     }
     let s = gbuffer_unpack(
@@ -36,7 +49,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     var radiance = s.emissive;
     if !s.unlit {
         let to_eye = frame_to_eye(s.position);
-        radiance += brdf_ambient(s, to_eye);
+        radiance += brdf_ambient(s, to_eye, occlusion_at(pixel, s.normal));
         for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
@@ -44,5 +57,5 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             }
         }
     }
-    textureStore(hdr_out, pixel, vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0));
+    textureStore(hdr_out, pixel, half_float_round(vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0)));
 }

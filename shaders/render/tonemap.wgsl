@@ -1,16 +1,15 @@
 // tonemap: radiance, or a channel of the frame, to the display.
 //
-// in   hdr, or the channel's floats
+// in   hdr and the exposure, or the channel's floats
 // out  target, sRGB-encoded here (the target's format is not sRGB)
 // A triangle that covers the target; hdr is filtered when the target is larger, channels are not.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/exposure.wgsl"
 #import "common/unseen.wgsl"
 
 struct TonemapParams {
-    // Multiplies radiance.
-    exposure: f32,
-    // 0 linear, 1 Reinhard, 2 ACES, 3 PBR Neutral
+    // 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX
     curve: u32,
     // 0 the lit image; else a channel
     channel: u32,
@@ -23,6 +22,7 @@ struct TonemapParams {
 @group(0) @binding(1) var hdr_texture: texture_2d<f32>;
 @group(0) @binding(2) var hdr_sampler: sampler;
 @group(0) @binding(3) var channel_texture: texture_2d<f32>;
+@group(0) @binding(4) var<uniform> exposure: Exposure;
 
 // Polynomial fit of the turbo colour map (Mikhailov 2019).
 fn heat(x: f32) -> vec3f {
@@ -49,7 +49,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     let channel = params.channel + zero;
     if channel == 0u {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
-        return vec4f(srgb_encode(display_tone(radiance * params.exposure, params.curve + zero)), 1.0);
+        return vec4f(srgb_encode(display_tone(radiance * exposure.scale, params.curve + zero)), 1.0);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);

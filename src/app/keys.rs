@@ -9,6 +9,7 @@ pub(super) enum Action {
     Help,
     Panel,
     Open,
+    OpenEnvironment,
     Reload,
     Frame,
     FirstView,
@@ -20,6 +21,7 @@ pub(super) enum Action {
     Variant(Option<usize>),
     Shadows(ShadowMode),
     NextShadows,
+    NextOcclusion,
     Antialias,
     Cutoff(i32),
     NextChannel,
@@ -91,6 +93,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         "open files (or drop them here)",
         Action::Open,
     ),
+    ctrl(
+        "e",
+        "Ctrl+E",
+        "open an environment (or drop it here)",
+        Action::OpenEnvironment,
+    ),
     bind(
         named(NamedKey::F5),
         "F5",
@@ -130,6 +138,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         "M",
         "next way of making shadows",
         Action::NextShadows,
+    ),
+    bind(
+        letter("o"),
+        "O",
+        "next way of ambient occlusion",
+        Action::NextOcclusion,
     ),
     bind(
         letter("x"),
@@ -234,7 +248,7 @@ mod tests {
         assert_eq!(action(&key("H"), false), Some(Action::Help));
         assert_eq!(action(&key("h"), true), None);
         assert_eq!(action(&key("o"), true), Some(Action::Open));
-        assert_eq!(action(&key("o"), false), None);
+        assert_eq!(action(&key("o"), false), Some(Action::NextOcclusion));
         assert_eq!(
             action(&Key::Named(NamedKey::Tab), false),
             Some(Action::Panel)

@@ -1,6 +1,7 @@
 //! The viewer: a window with the scene and a panel of settings. The only place that knows winit and egui.
 
 mod camera;
+mod environment;
 mod input;
 mod keys;
 mod loading;
@@ -44,6 +45,8 @@ enum Wake {
     Look,
     /// These files were chosen.
     Open(Vec<PathBuf>),
+    /// This environment was chosen, if any.
+    OpenEnvironment(Option<PathBuf>),
 }
 
 /// Opens the window and stays until it is closed.

@@ -6,7 +6,7 @@ use super::{
     loading::{Loaded, clip_points},
 };
 use crate::{
-    config::{Antialias, Config, ShadowMode, Sun, Switch},
+    config::{Antialias, Config, Environment, OcclusionMode, ShadowMode, Sun, Switch},
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -70,7 +70,7 @@ pub(super) struct Stage {
     /// The pose that it was first seen in, and the tight box around that.
     first: (Pose, Aabb),
     /// The exposure for some settings, so that it is not worked out for every frame.
-    exposure: Option<(Sun, String, f32)>,
+    exposure: Option<((Sun, Environment, String, f32), f32)>,
 }
 
 impl Stage {
@@ -122,16 +122,22 @@ impl Stage {
         }
     }
 
-    /// The exposure in stops that `config` asks for or that suits the lights.
-    pub(super) fn exposure_ev(&mut self, config: &Config) -> f32 {
-        if let Some((sun, wish, ev)) = &self.exposure
-            && (sun, wish) == (&config.sun, &config.image.exposure)
+    /// The exposure in stops that `config` asks for or that suits the light; `file_luminance` is the mean of the environment's file.
+    pub(super) fn exposure_ev(&mut self, config: &Config, file_luminance: f32) -> f32 {
+        let asked = (
+            config.sun.clone(),
+            config.environment.clone(),
+            config.image.exposure.clone(),
+            file_luminance,
+        );
+        if let Some((answered, ev)) = &self.exposure
+            && *answered == asked
         {
             return *ev;
         }
         let (pose, tight) = &self.first;
-        let ev = framing::exposure_ev(&self.scene, pose, *tight, config);
-        self.exposure = Some((config.sun.clone(), config.image.exposure.clone(), ev));
+        let ev = framing::exposure_ev(&self.scene, pose, *tight, config, file_luminance);
+        self.exposure = Some((asked, ev));
         ev
     }
 }
@@ -302,6 +308,14 @@ impl State {
                     ShadowMode::Rays => ShadowMode::Off,
                 }
             }
+            Action::NextOcclusion => {
+                let modes = OcclusionMode::ALL;
+                let mode = &mut self.config.occlusion.mode;
+                let now = modes.iter().position(|known| known == mode).unwrap_or(0);
+                *mode = modes[(now + 1) % modes.len()];
+                let name = mode.name();
+                self.notify(format!("ambient occlusion: {name}"));
+            }
             Action::Antialias => {
                 let antialias = &mut self.config.image.antialias;
                 *antialias = match *antialias {
@@ -322,6 +336,7 @@ impl State {
                 self.notify("settings are as at the start");
             }
             Action::Open
+            | Action::OpenEnvironment
             | Action::Reload
             | Action::Fullscreen
             | Action::Screenshot
@@ -465,7 +480,7 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Cost);
+        assert_eq!(state.channel, Channel::Ambient);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }

@@ -2,6 +2,7 @@
 
 use super::{
     Options, Wake,
+    environment::{EnvironmentFile, is_environment},
     input::Input,
     keys::{self, Action},
     loading::{Loaded, Loading},
@@ -15,11 +16,12 @@ use crate::{
     config::{Antialias, Config},
     gpu::{self, Gpu},
     output,
-    render::{Channel, FrameInput, Renderer, Sample, SceneBuffers, View},
+    render::{self, Channel, FrameInput, Renderer, Sample, SceneBuffers, View},
+    scene,
 };
 use glam::Vec2;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -33,6 +35,9 @@ use winit::{
 
 /// Frames that are drawn after the last change, for the timings to come back.
 const SETTLE_FRAMES: u32 = 3;
+
+/// The same for an exposure that follows the picture: more frames than there are under way at once, so that it is known whether it goes on changing.
+const METERED_FRAMES: u32 = 5;
 
 /// Devices that may be lost one after another before canopy gives up; one that lasts for [`LASTING`] starts the count anew.
 const LOSSES: u32 = 3;
@@ -59,6 +64,7 @@ pub(super) struct Viewer {
     state: State,
     input: Input,
     loading: Option<Loading>,
+    environment: EnvironmentFile,
     /// Files that hover over the window, and files that were dropped since the last frame.
     hovering: bool,
     dropped: Vec<PathBuf>,
@@ -71,13 +77,16 @@ pub(super) struct Viewer {
     settle: u32,
     /// Frames of the still picture that are still to be summed.
     samples_left: u32,
-    /// How many scenes have been shown.
+    /// How many scenes have been shown, and how many environments.
     scenes: u64,
+    environments: u64,
     /// Frames of the loaded scene.
     frames: u64,
     /// For [`Options::stats`].
     memory: Option<MemoryLog>,
     last_frame: Instant,
+    /// Seconds that passed before this frame, as far as anything moved.
+    passed_secs: f32,
     /// Whether this frame follows the last as soon as possible, so that the time between them says something.
     continuous: bool,
     /// When to draw next, if nothing happens before.
@@ -90,6 +99,7 @@ pub(super) struct Viewer {
 #[derive(Debug, Clone, PartialEq)]
 struct Shot {
     scene: u64,
+    environment: u64,
     view: View,
     config: Config,
     clip: Option<usize>,
@@ -121,7 +131,8 @@ impl Viewer {
         let display = || Box::new(event_loop.owned_display_handle()) as _;
         let instance = gpu::instance(&config.gpu, Some(&display))?;
         let (screen, gpu) = Screen::new(instance, window.clone(), config)?;
-        let renderer = Renderer::new(&gpu)?;
+        let mut renderer = Renderer::new(&gpu)?;
+        renderer.spreads_environment = true;
         let egui = egui_state(&window, &gpu, &proxy);
         let mut viewer = Self {
             state: State::new(config.clone()),
@@ -136,6 +147,7 @@ impl Viewer {
             has_fonts: true,
             input: Input::default(),
             loading: None,
+            environment: EnvironmentFile::default(),
             hovering: false,
             dropped: Vec::new(),
             choosing: false,
@@ -144,9 +156,11 @@ impl Viewer {
             settle: 0,
             samples_left: 0,
             scenes: 0,
+            environments: 0,
             frames: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
             last_frame: Instant::now(),
+            passed_secs: 0.0,
             continuous: false,
             next: Some(Instant::now()),
             save: false,
@@ -190,6 +204,12 @@ impl Viewer {
                 self.choosing = false;
                 if !files.is_empty() {
                     self.load(files);
+                }
+            }
+            Wake::OpenEnvironment(file) => {
+                self.choosing = false;
+                if let Some(file) = file {
+                    self.choose_environment(&file);
                 }
             }
         }
@@ -279,8 +299,10 @@ impl Viewer {
     fn perform(&mut self, action: Action) {
         let aspect = self.aspect();
         match self.state.perform(action, aspect, &self.options.look) {
-            Some(Action::Open) => self.choose_files(),
+            Some(Action::Open) => self.ask_for_files(),
+            Some(Action::OpenEnvironment) => self.ask_for_environment(),
             Some(Action::Reload) => {
+                self.environment.reload();
                 if let Some(stage) = &self.state.stage {
                     self.load(stage.files.clone());
                 }
@@ -317,23 +339,72 @@ impl Viewer {
         }
     }
 
-    /// Asks for files without holding up the window.
-    fn choose_files(&mut self) {
-        if std::mem::replace(&mut self.choosing, true) {
-            return;
-        }
-        let choice = rfd::AsyncFileDialog::new()
+    /// Asks for scene files without holding up the window.
+    fn ask_for_files(&mut self) {
+        let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open a scene")
             .add_filter("Scenes", &["gltf", "glb", "obj"])
             .set_parent(&self.window)
             .pick_files();
+        self.ask(dialog, |files| {
+            let files = files.unwrap_or_default();
+            Wake::Open(files.iter().map(|file| file.path().to_owned()).collect())
+        });
+    }
+
+    /// Asks for an environment without holding up the window.
+    fn ask_for_environment(&mut self) {
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title("Open an environment")
+            .add_filter("Environments", &scene::environment::EXTENSIONS)
+            .set_parent(&self.window)
+            .pick_file();
+        self.ask(dialog, |file| {
+            Wake::OpenEnvironment(file.map(|file| file.path().to_owned()))
+        });
+    }
+
+    /// Waits on a thread for the answer of a dialog, of which there is one at a time.
+    fn ask<T>(
+        &mut self,
+        dialog: impl Future<Output = T> + Send + 'static,
+        answer: impl FnOnce(T) -> Wake + Send + 'static,
+    ) {
+        if std::mem::replace(&mut self.choosing, true) {
+            return;
+        }
         let proxy = self.proxy.clone();
         std::thread::spawn(move || {
-            let files = pollster::block_on(choice).unwrap_or_default();
-            let paths = files.iter().map(|file| file.path().to_owned()).collect();
             // The window may be gone by now.
-            proxy.send_event(Wake::Open(paths)).ok();
+            proxy.send_event(answer(pollster::block_on(dialog))).ok();
         });
+    }
+
+    fn choose_environment(&mut self, file: &Path) {
+        match file.to_str() {
+            Some(name) => self.environment.choose(name.into()),
+            None => {
+                let what = "the name of an environment has to be Unicode";
+                self.state.error = Some(Error::scene(file, what).to_string());
+            }
+        }
+    }
+
+    /// Reads the environment's file that the settings name, and takes over what has been read.
+    fn follow_environment(&mut self) -> Result<()> {
+        let most = render::environment::most_texels(&self.gpu, &self.state.config);
+        let proxy = self.proxy.clone();
+        let wake = move || drop(proxy.send_event(Wake::Look));
+        self.environment.follow(&self.state.config, most, wake);
+        match self.environment.poll(&mut self.state.config) {
+            None => Ok(()),
+            Some(Ok(image)) => {
+                let shown = self.renderer.set_environment(&self.gpu, Some(&image));
+                self.environments += 1;
+                shown.or_else(|error| self.report(error))
+            }
+            Some(Err(error)) => self.report(error),
+        }
     }
 
     /// Starts to load `files`, in place of what is being loaded.
@@ -481,6 +552,9 @@ impl Viewer {
         let config = &self.state.config;
         let gpu = self.screen.renew(config)?;
         self.renderer = Renderer::new(&gpu)?;
+        self.renderer.spreads_environment = true;
+        let image = self.environment.image();
+        self.renderer.set_environment(&gpu, image.as_deref())?;
         let stage = self.state.stage.as_ref();
         let upload = |stage: &Stage| {
             let uploader = self.renderer.uploader();
@@ -503,13 +577,19 @@ impl Viewer {
         let Some(window) = self.screen.follow_size(&self.gpu)? else {
             return Ok(());
         };
-        if !self.dropped.is_empty() {
-            let files = std::mem::take(&mut self.dropped);
+        let (environments, files): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dropped)
+            .into_iter()
+            .partition(|path| is_environment(path));
+        if !files.is_empty() {
             self.load(files);
+        }
+        if let Some(file) = environments.last() {
+            self.choose_environment(file);
         }
         self.tick();
         let paint = self.run_ui(window);
         self.poll_loading()?;
+        self.follow_environment()?;
         let vsync = self.state.config.window.vsync;
         self.screen.set_vsync(&self.gpu, vsync)?;
         let mut encoder = self.gpu.encoder("window");
@@ -533,10 +613,24 @@ impl Viewer {
         } else {
             0.0
         };
+        self.passed_secs = seconds;
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
         }
         self.input.fly(seconds, &mut self.state);
+    }
+
+    /// What is being loaded: names, what is being done, and the share that is done.
+    fn loading_now(&self) -> Option<(String, String, f32)> {
+        let scene = self.loading.as_ref().map(|loading| {
+            let (stage, share) = loading.progress();
+            (name_of(&loading.files), stage, share)
+        });
+        let environment = || {
+            let name = name_of(&[self.environment.loading()?.into()]);
+            Some((name, "reading the environment".into(), 0.0))
+        };
+        scene.or_else(environment)
     }
 
     /// Runs the panel and does what its buttons ask for.
@@ -544,15 +638,19 @@ impl Viewer {
         let input = self.egui.take_egui_input(&self.window);
         let context = self.egui.egui_ctx().clone();
         let adapter = self.adapter();
+        let loading = self.loading_now();
         let stage = self.state.stage.as_mut();
         let facts = ui::Facts {
             stats: self.renderer.stats(),
-            loading: self.loading.as_ref().map(|loading| {
-                let (stage, share) = loading.progress();
-                (name_of(&loading.files), stage, share)
-            }),
+            loading,
             dropping: self.hovering,
-            exposure_ev: stage.map_or(0.0, |stage| stage.exposure_ev(&self.state.config)),
+            exposure_ev: match stage {
+                Some(_) if self.state.config.image.is_metered() => {
+                    self.renderer.stats().exposure_ev
+                }
+                Some(stage) => stage.exposure_ev(&self.state.config, self.environment.luminance()),
+                None => 0.0,
+            },
             adapter: &adapter,
             is_software: self.gpu.is_software(),
             size: self.shot.as_ref().map_or([0, 0], |shot| shot.size),
@@ -587,7 +685,10 @@ impl Viewer {
         let (Some(stage), Some(buffers)) = (&mut self.state.stage, &self.buffers) else {
             return Ok(false);
         };
-        if self.area.size.contains(&0) {
+        // The first picture has its light.
+        let waits = self.environment.loading().is_some() && self.state.config.environment.is_file();
+        let is_dark = self.environments == 0 && waits;
+        if self.area.size.contains(&0) || is_dark {
             return Ok(false);
         }
         let bounds = stage.bounds.scene(&stage.scene, &pose);
@@ -600,6 +701,7 @@ impl Viewer {
         };
         let shot = Shot {
             scene: self.scenes,
+            environment: self.environments,
             view: View {
                 world_from_view: viewpoint.world_from_view,
                 projection: viewpoint.projection,
@@ -615,16 +717,34 @@ impl Viewer {
                 .size
                 .map(|side| ((side as f32 * scale).round() as u32).max(1)),
             area: self.area,
-            exposure_ev: stage.exposure_ev(&self.state.config),
+            exposure_ev: stage.exposure_ev(&self.state.config, self.environment.luminance()),
             config: self.state.config.clone(),
         };
         let counts_frames = self.options.exit_after.is_some();
-        if self.shot.as_ref() != Some(&shot) {
-            self.settle = SETTLE_FRAMES;
+        let before = self.shot.as_ref();
+        let is_new = before.is_none_or(|before| before.scene != shot.scene);
+        let is_metered = shot.config.image.is_metered();
+        let stats = self.renderer.stats();
+        if before != Some(&shot) || self.renderer.environment_is_pending() {
+            self.settle = if is_metered {
+                METERED_FRAMES
+            } else {
+                SETTLE_FRAMES
+            };
             let smooths = shot.config.image.antialias != Antialias::Off;
             let sums = shot.channel == Channel::Lit && smooths && !counts_frames;
             let wanted = shot.config.window.still_samples;
             self.samples_left = if sums && wanted > 1 { wanted } else { 0 };
+            // Where no samples follow, what rays find of the light from everywhere has to come together by itself.
+            let occlusion = &shot.config.occlusion;
+            let gathers = occlusion.sends_rays(self.gpu.is_software());
+            if gathers && self.samples_left == 0 {
+                self.settle = self.settle.max(occlusion.history);
+            }
+        }
+        let is_shown = is_metered && shot.channel == Channel::Lit;
+        if is_shown && stats.exposure_ev != stats.exposure_target_ev {
+            self.settle = self.settle.max(1);
         }
         // A picture that has come to rest is drawn anew from several samples, and shown once it has them all.
         let sample = match (self.settle, self.samples_left) {
@@ -647,6 +767,11 @@ impl Viewer {
             view: shot.view,
             config: &shot.config,
             exposure_ev: shot.exposure_ev,
+            elapsed_secs: if is_new {
+                f32::INFINITY
+            } else {
+                self.passed_secs
+            },
             channel: shot.channel,
             size: shot.size,
         };
@@ -730,7 +855,7 @@ impl Viewer {
         self.continuous = busy || self.options.exit_after.is_some();
         if self.continuous || save {
             self.draw_within(Duration::ZERO);
-        } else if self.loading.is_some() {
+        } else if self.loading.is_some() || self.environment.loading().is_some() {
             self.draw_within(POLL);
         }
         Ok(())

@@ -58,6 +58,7 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
         view: render::view(&Viewpoint::framing(&points, lens, 1.0), Aabb::of(points)),
         config,
         exposure_ev: 0.0,
+        elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: SIZE,
     };

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and the commands that need no window.
 
 pub mod adapters;
+pub mod bake_env;
 pub mod bench;
 pub mod export;
 pub mod info;
@@ -8,7 +9,7 @@ pub mod render;
 
 use crate::{
     Error, Result,
-    config::{Config, ShadowMode},
+    config::{Config, OcclusionMode, ShadowMode},
     scene::framing::Look,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +36,8 @@ Environment: RUST_LOG (log filter, over -v and -q), WGPU_BACKEND and WGPU_ADAPTE
 Examples:
   canopy model.glb
   canopy render model.glb -o model.png --size 1920x1080 --shadows rays
+  canopy render model.glb -o model.png --env beach.hdr
+  canopy bake-env beach.hdr -o beach.json
   canopy render fox.glb -o fox-{frame:4}.png --frames 60 --fps 30 --clip Run
   canopy render model.glb -o model.exr --aov normal=normal.exr --aov cost=cost.png --stats stats.json";
 
@@ -49,6 +52,8 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Write the merged world-space triangles, read back from the GPU, as OBJ
     Export(export::ExportArgs),
+    /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
+    BakeEnv(bake_env::BakeArgs),
     /// Say what files hold, and what canopy ignores of it
     Info(info::InfoArgs),
     /// List the GPUs that wgpu can see, and why one is or is not usable
@@ -84,9 +89,16 @@ pub struct LookArgs {
     /// Size of the picture, or of the window
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<[u32; 2]>,
+    /// Light from all around, and what is seen behind the scene: .hdr or .exr (equirectangular), or .ktx2 or .dds (cube map). Sets
+    /// environment.file, and environment.source to auto
+    #[arg(long, value_name = "FILE")]
+    pub env: Option<PathBuf>,
     /// How shadows are made
     #[arg(long, value_name = "off|map|rays", hide_possible_values = true)]
     pub shadows: Option<Shadows>,
+    /// Whether rays find out how much light arrives from everywhere
+    #[arg(long, value_name = "off|rays|auto", hide_possible_values = true)]
+    pub occlusion: Option<Occlusion>,
     /// Triangles that make a leaf for rays
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub leaf_cutoff: Option<u32>,
@@ -151,6 +163,15 @@ pub enum Shadows {
     Off,
     Map,
     Rays,
+}
+
+/// [`OcclusionMode`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[expect(missing_docs, reason = "OcclusionMode documents them")]
+pub enum Occlusion {
+    Off,
+    Rays,
+    Auto,
 }
 
 impl Cli {
@@ -228,11 +249,26 @@ impl LookArgs {
             let pixels = vec![i64::from(width), i64::from(height)];
             config.set("--size", size, pixels)?;
         }
+        if let Some(env) = &self.env {
+            let Some(name) = env.to_str() else {
+                let what = "the name of an environment has to be Unicode";
+                return Err(Error::scene(env, what));
+            };
+            config.set("--env", "environment.file", name)?;
+            config.set("--env", "environment.source", "auto")?;
+        }
         if let Some(shadows) = self.shadows {
             config.shadows.mode = match shadows {
                 Shadows::Off => ShadowMode::Off,
                 Shadows::Map => ShadowMode::Map,
                 Shadows::Rays => ShadowMode::Rays,
+            };
+        }
+        if let Some(occlusion) = self.occlusion {
+            config.occlusion.mode = match occlusion {
+                Occlusion::Off => OcclusionMode::Off,
+                Occlusion::Rays => OcclusionMode::Rays,
+                Occlusion::Auto => OcclusionMode::Auto,
             };
         }
         if let Some(cutoff) = self.leaf_cutoff {
@@ -406,9 +442,12 @@ mod tests {
             "--fov nan",
             "--leaf-cutoff 33",
             "--shadows soft",
+            "--occlusion on",
             "--camera 0 --eye 1,2,3",
             "--exit-after 0",
-            "--env sky.hdr",
+            "bake-env a.hdr",
+            "bake-env a.hdr -o b.json --order 4",
+            "bake-env a.hdr -o b.json --face 100",
             "-v -q",
             "render model.glb",
         ] {

@@ -8,11 +8,13 @@ use crate::{
     output::{self, picture},
     reference::deform,
     render::{
-        Channel, FrameInput, FrameStats, Renderer, Sample, SceneBuffers, View, materials::takes,
+        Channel, FrameInput, FrameStats, Renderer, Sample, SceneBuffers, View,
+        environment::most_texels, materials::takes,
     },
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
+        environment,
         framing::{self, Viewpoint},
     },
 };
@@ -42,11 +44,11 @@ pub struct RenderArgs {
     #[arg(long, value_name = "F", value_parser = fps)]
     pub fps: Option<f64>,
     /// Frames that each picture is the mean of, which look at different places of its pixels; more than one take the place of the
-    /// anti-aliasing filter. Channels are those of the first, which looks at the pixels' middles
+    /// anti-aliasing filter. Channels are those of the first, which looks at the pixels' middles; ambient takes them all
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub samples: u32,
     /// A channel of the frame as well (position, normal, albedo, roughness, metallic, occlusion, emissive, depth, mesh, material,
-    /// shadow, cost): .exr holds the floats, .png a picture
+    /// shadow, cost, ambient): .exr holds the floats, .png a picture
     #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', value_parser = aov)]
     pub aov: Vec<(Channel, PathBuf)>,
     /// Counts and timings of the last frame as JSON
@@ -158,13 +160,20 @@ impl Shot {
         let camera =
             camera.filter(|&camera| Viewpoint::of_camera(&scene, &pose, camera) == Some(viewpoint));
         check_size(&gpu, config.output.size)?;
-        let renderer = Renderer::new(&gpu)?;
+        let mut renderer = Renderer::new(&gpu)?;
+        let file_luminance = light_from_file(&gpu, &mut renderer, &config)?;
         let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
         // The GPU has them now.
         scene.images.iter_mut().for_each(|i| i.levels.clear());
         Ok(Self {
             bounds: Bounds::new(&scene),
-            exposure_ev: framing::exposure_ev(&scene, &pose, Aabb::of(points), &config),
+            exposure_ev: framing::exposure_ev(
+                &scene,
+                &pose,
+                Aabb::of(points),
+                &config,
+                file_luminance,
+            ),
             config,
             scene,
             clip,
@@ -189,7 +198,7 @@ impl Shot {
                 self.frame(time, sample, &target)?;
                 // Channels do not mix: a number between two meshes' is a third one's.
                 let ready = |output: &&Output| match output.channel {
-                    Channel::Lit => sample.is_last(),
+                    Channel::Lit | Channel::Ambient => sample.is_last(),
                     _ => index == 0,
                 };
                 for output in outputs.iter().filter(ready) {
@@ -229,6 +238,7 @@ impl Shot {
             view: view(&viewpoint, bounds),
             config: &self.config,
             exposure_ev: self.exposure_ev,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: self.config.output.size,
         };
@@ -288,11 +298,22 @@ impl Shot {
             "tree_work": stats.tree_work.name(),
             "tree_growth": stats.tree_growth,
             "tree_dispatches": stats.tree_dispatches,
-            "exposure_ev": self.exposure_ev,
+            "exposure_ev": stats.exposure_ev,
             "warnings": self.scene.warnings,
         });
         output::write(path, super::json_text(&report).as_bytes())
     }
+}
+
+/// Gives the renderer the environment's file that the configuration names; its mean luminance, 0 without one.
+pub(super) fn light_from_file(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Result<f32> {
+    if !config.environment.is_file() {
+        return Ok(0.0);
+    }
+    let path = Path::new(&config.environment.file);
+    let image = environment::load_for(path, config, most_texels(gpu, config))?;
+    renderer.set_environment(gpu, Some(&image))?;
+    Ok(image.mean_luminance())
 }
 
 /// A view with the planes that `bounds` ask for.

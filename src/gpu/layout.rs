@@ -55,15 +55,53 @@ pub const ANTIALIAS_CONTRAST: u32 = 13;
 /// How far along an edge its ends are looked for, in pixels each way.
 pub const ANTIALIAS_REACH: u32 = 32;
 
+/// Steps of the sums over rays through the air.
+pub const SKY_STEPS: u32 = 32;
+/// Directions that a thread takes in which light falls on the ground.
+pub const SKY_RAYS: u32 = 4;
+/// How many times as bright as it is the light in the tables of the sky is held.
+pub const SKY_SCALE: u32 = 1 << 14;
+
+/// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float does not reach.
+pub const EXPOSURE_BINS: u32 = 256;
+/// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what their sums of 20 bits have room for.
+pub const EXPOSURE_TILE: u32 = 64;
+/// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
+pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
+/// Bits of an f32 below those that number its bin.
+pub const EXPOSURE_BIN_SHIFT: u32 = 20;
+/// Levels of the cube that glossy surfaces mirror, where it is large enough: from smooth to rough.
+pub const PREFILTER_LEVELS: u32 = 6;
+/// Least texels along an edge of the last of them.
+pub const PREFILTER_FACE_MIN: u32 = 8;
+/// Most samples that a texel of them is the mean of.
+pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
+/// Entries of the split-sum table in a row, along which lies n · v; an even number.
+pub const BRDF_TABLE_COLUMNS: u32 = 48;
+/// Its rows, of roughness.
+pub const BRDF_TABLE_ROWS: u32 = 32;
+/// Vectors that hold two entries each.
+pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
+/// Samples of an entry.
+pub const BRDF_TABLE_SAMPLES: u32 = 1024;
+
 /// Constants that both sides need: written here once, put in front of every shader that names them.
 pub const CONSTANTS: &[(&str, u32)] = &[
     ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
     ("ANTIALIAS_REACH", ANTIALIAS_REACH),
     ("BASELINE_STACK", BASELINE_STACK),
+    ("BRDF_TABLE_COLUMNS", BRDF_TABLE_COLUMNS),
+    ("BRDF_TABLE_PAIRS", BRDF_TABLE_PAIRS),
+    ("BRDF_TABLE_ROWS", BRDF_TABLE_ROWS),
+    ("BRDF_TABLE_SAMPLES", BRDF_TABLE_SAMPLES),
     ("COST_BLOCK", COST_BLOCK),
     ("BOUNDS_RUN", BOUNDS_RUN),
     ("BOUNDS_THREADS", BOUNDS_THREADS),
     ("BOUNDS_WORDS", BOUNDS_WORDS),
+    ("EXPOSURE_BINS", EXPOSURE_BINS),
+    ("EXPOSURE_BIN_SHIFT", EXPOSURE_BIN_SHIFT),
+    ("EXPOSURE_LEAST_BITS", EXPOSURE_LEAST_BITS),
+    ("EXPOSURE_TILE", EXPOSURE_TILE),
     ("GROW_FAN", GROW_FAN),
     ("GROW_RUN", GROW_RUN),
     ("GROW_SEGMENTS", GROW_SEGMENTS),
@@ -71,11 +109,15 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("MORTON_RUN", MORTON_RUN),
     ("MORTON_THREADS", MORTON_THREADS),
     ("NEEDS_CONSENT", NEEDS_CONSENT),
+    ("PREFILTER_SAMPLES_MAX", PREFILTER_SAMPLES_MAX),
     ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
     ("RAY_BLOCK", RAY_BLOCK),
     ("RAY_LIST_WIDTH", RAY_LIST_WIDTH),
     ("SHADOW_HEADER", SHADOW_HEADER),
     ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
+    ("SKY_RAYS", SKY_RAYS),
+    ("SKY_SCALE", SKY_SCALE),
+    ("SKY_STEPS", SKY_STEPS),
     ("SORT_BLOCK", SORT_BLOCK),
     ("SORT_ROUNDS", SORT_ROUNDS),
     ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
@@ -121,17 +163,31 @@ gpu_structs! {
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_cutoff: u32,
-        /// Radiance from above, strength multiplied in.
-        ambient_sky: [f32; 3],
+        /// What the middle of the picture looks along, where pixels are sampled off their middles a little beside it.
+        view_middle: [f32; 3],
         /// 0 off, 1 map, 2 rays.
         shadow_mode: u32,
-        /// Radiance from below, strength multiplied in.
-        ambient_ground: [f32; 3],
+        /// From there to the picture's right edge; zero in a parallel projection.
+        view_right: [f32; 3],
         /// Taps along an edge of the shadow-map filter.
         pcf_width: u32,
-        background: [f32; 3],
+        /// From there to its upper edge.
+        view_up: [f32; 3],
         /// Whether alpha-blended surfaces cast shadows.
         blended_cast: u32,
+        /// Radiance behind the scene where no environment is seen.
+        background: [f32; 3],
+        /// Of the environment behind the scene: as by a mirror of this roughness.
+        background_blur: f32,
+        to_sun: [f32; 3],
+        /// Multiplies what the environment's cube and coefficients hold.
+        environment_scale: f32,
+        /// What arrives of the sun whose disc is seen, before the scale; zero without.
+        sun_disc: [f32; 3],
+        /// 1 where the environment is seen behind the scene.
+        shows_environment: u32,
+        /// Cosine and sine of its rotation about +Y.
+        environment_turn: [f32; 2],
         size: [u32; 2],
         /// In texels of the shadow map.
         depth_bias: f32,
@@ -139,6 +195,10 @@ gpu_structs! {
         normal_bias: f32,
         /// 1 when the view is a parallel projection.
         orthographic: u32,
+        /// Whether what is open of the light from everywhere is known.
+        occlusion: u32,
+        /// Sine of the elevation below which the ground hides the sun's disc.
+        sun_horizon: f32,
         _pad: [u32; 3],
     }
     /// A light in world space.
@@ -320,27 +380,100 @@ gpu_structs! {
         tiles: u32,
         _pad: [u32; 3],
     }
+    /// What `occlusion_rays` and `occlusion_filter` need.
+    OcclusionParams {
+        /// As [`Frame::clip_from_offset`], without the sample's shift.
+        clip_from_offset: [[f32; 4]; 4],
+        /// That of the last frame.
+        last_clip_from_offset: [[f32; 4]; 4],
+        last_eye: [f32; 3],
+        /// Frames since the history began.
+        index: u32,
+        /// Of a pixel in a frame.
+        rays: u32,
+        /// How far they go, in metres.
+        reach: f32,
+        /// Of the band of rows that a dispatch traces.
+        first_row: u32,
+        /// Earlier frames that count at most; 0 where the history begins.
+        remembered: u32,
+        /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+        pixel_side: [f32; 2],
+        /// Pixels between the taps of the filter; 0 where nothing is filtered.
+        step: u32,
+        _pad: u32,
+    }
+    /// How a picture is exposed.
+    Exposure {
+        /// Multiplies radiance.
+        scale: f32,
+        ev: f32,
+        /// Stops (EV) that the picture asks for, which `ev` goes towards.
+        target_ev: f32,
+    }
+    /// Pixels of a range of luminance.
+    ExposureBin {
+        count: u32,
+        /// Sum of their luminances' places in the range, in steps of 2^-20 of it: the lower word and the upper.
+        sum_low: u32,
+        sum_high: u32,
+    }
+    /// How the picture's luminance becomes its exposure.
+    ExposureParams {
+        /// Shares of the pixels, from the darkest, between which they count.
+        low: f32,
+        high: f32,
+        /// Stops more than middle grey asks for.
+        compensation: f32,
+        /// Stops at least and at most.
+        least: f32,
+        most: f32,
+        /// Stops for a black picture.
+        fallback: f32,
+        /// Share of the way that the exposure goes towards what is asked for; 1 is at once.
+        share: f32,
+    }
     /// What the tone mapper needs.
     TonemapParams {
-        /// Multiplies radiance.
-        exposure: f32,
-        /// 0 linear, 1 Reinhard, 2 ACES, 3 PBR Neutral.
+        /// 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
         curve: u32,
         /// 0 shows the lit image; else a channel, mapped to colours by its kind.
         channel: u32,
         /// Scales the channel where its kind asks for it.
         scale: f32,
+        _pad: u32,
         offset: [f32; 4],
+    }
+    /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
+    SkyParams {
+        /// Unit vector towards the middle of the sun.
+        to_sun: [f32; 3],
+        /// Multiplies the aerosols: 1 is the published amount, very clear air.
+        haze: f32,
+        illuminance: [f32; 3],
+        ground_albedo: f32,
     }
     /// What a frame of a supersampled picture is added by.
     AccumulateParams {
-        /// Multiplies radiance.
-        exposure: f32,
         /// As [`TonemapParams::curve`].
         curve: u32,
         /// Of the frame.
         index: u32,
         width: u32,
+    }
+    /// What the equirectangular image, or a cube of another size, is to become.
+    EquirectParams {
+        /// Of the image.
+        size: [u32; 2],
+        first_row: u32,
+        /// Along each side of a texel.
+        samples: u32,
+    }
+    /// Rows of a level of the prefiltered cube.
+    PrefilterParams {
+        count: u32,
+        /// First of the rows of each face that are written.
+        first_row: u32,
     }
     /// A node of the textbook tree that `canopy bench trace` measures by.
     BaselineNode {

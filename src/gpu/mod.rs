@@ -213,31 +213,43 @@ impl Gpu {
         self.map(&staging)
     }
 
-    /// Reads the first level and layer of `texture` back, rows packed. It needs `COPY_SRC`; this waits.
+    /// Reads the first level of `texture` back, rows packed and layer after layer. It needs `COPY_SRC`; this waits.
     pub fn read_texture(&self, texture: &wgpu::Texture) -> Result<Vec<u8>> {
+        self.read_level(texture, 0)
+    }
+
+    /// As [`Gpu::read_texture`], another level.
+    pub fn read_level(&self, texture: &wgpu::Texture, level: u32) -> Result<Vec<u8>> {
         let texel_bytes = texture.format().block_copy_size(None).unwrap_or(4);
-        let row_bytes = texture.width() * texel_bytes;
+        let [width, height] =
+            [texture.width(), texture.height()].map(|side| (side >> level).max(1));
+        let layers = texture.depth_or_array_layers();
+        let row_bytes = width * texel_bytes;
         let padded_row_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("readback"),
-            size: u64::from(padded_row_bytes) * u64::from(texture.height()),
+            size: u64::from(padded_row_bytes) * u64::from(height * layers),
             usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
             mapped_at_creation: false,
         });
         let mut encoder = self.encoder("readback");
         encoder.copy_texture_to_buffer(
-            texture.as_image_copy(),
+            wgpu::TexelCopyTextureInfo {
+                mip_level: level,
+                ..texture.as_image_copy()
+            },
             wgpu::TexelCopyBufferInfo {
                 buffer: &staging,
                 layout: wgpu::TexelCopyBufferLayout {
                     offset: 0,
                     bytes_per_row: Some(padded_row_bytes),
-                    rows_per_image: None,
+                    rows_per_image: Some(height),
                 },
             },
             wgpu::Extent3d {
-                depth_or_array_layers: 1,
-                ..texture.size()
+                width,
+                height,
+                depth_or_array_layers: layers,
             },
         );
         self.queue.submit([encoder.finish()]);

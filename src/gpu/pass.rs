@@ -151,6 +151,8 @@ pub enum Binding {
     Store(wgpu::TextureFormat),
     /// An array of storage textures that is written.
     StoreArray(wgpu::TextureFormat),
+    /// An array of storage textures that is read.
+    LoadArray(wgpu::TextureFormat),
     /// A sampler.
     Sampler,
     /// A sampler that compares.
@@ -160,7 +162,8 @@ pub enum Binding {
 impl Binding {
     fn ty(self, arrays: Arrays) -> wgpu::BindingType {
         use wgpu::{
-            BufferBindingType as Buffer, TextureSampleType as Sample, TextureViewDimension as View,
+            BufferBindingType as Buffer, StorageTextureAccess as Access,
+            TextureSampleType as Sample, TextureViewDimension as View,
         };
         let buffer = |ty, has_dynamic_offset| wgpu::BindingType::Buffer {
             ty,
@@ -172,11 +175,12 @@ impl Binding {
             view_dimension,
             multisampled: false,
         };
-        let store = |format, view_dimension| wgpu::BindingType::StorageTexture {
-            access: wgpu::StorageTextureAccess::WriteOnly,
+        let stored = |access, format, view_dimension| wgpu::BindingType::StorageTexture {
+            access,
             format,
             view_dimension,
         };
+        let store = |format, dimension| stored(Access::WriteOnly, format, dimension);
         match self {
             Self::Uniform => buffer(Buffer::Uniform, false),
             Self::UniformAt => buffer(Buffer::Uniform, true),
@@ -195,6 +199,7 @@ impl Binding {
             Self::DepthArray => texture(Sample::Depth, View::D2Array),
             Self::Store(format) => store(format, View::D2),
             Self::StoreArray(format) => store(format, View::D2Array),
+            Self::LoadArray(format) => stored(Access::ReadOnly, format, View::D2Array),
             Self::Sampler => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
             Self::Compare => wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
         }

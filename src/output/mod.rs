@@ -1,5 +1,6 @@
 //! Files that leave the program: they appear whole or not at all, and their names may number them.
 
+pub mod baked;
 pub mod picture;
 
 use crate::{Error, Result};

@@ -55,7 +55,11 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
             Channel::Mesh | Channel::Material => hashed(value.x),
             Channel::Cost => heat((value.x + value.y) / COST_SCALE),
-            Channel::Roughness | Channel::Metallic | Channel::Occlusion | Channel::Shadow => value,
+            Channel::Roughness
+            | Channel::Metallic
+            | Channel::Occlusion
+            | Channel::Shadow
+            | Channel::Ambient => value,
         }
     };
     let pixel = |texel: &[f32; 4]| {

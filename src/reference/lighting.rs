@@ -1,4 +1,4 @@
-//! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of KHR_lights_punctual, and the ambient term.
+//! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of KHR_lights_punctual, and light from all around.
 
 use crate::gpu::layout::Light;
 use glam::{DVec3, Vec3};
@@ -23,20 +23,25 @@ pub struct Surface {
     pub metallic: f32,
 }
 
-/// Radiance from above and from below, strength multiplied in.
-#[derive(Debug, Clone, Copy)]
-pub struct Ambient {
-    /// From above.
-    pub sky: Vec3,
-    /// From below.
-    pub ground: Vec3,
+/// Light from all around, as functions of unit vectors.
+#[expect(
+    missing_debug_implementations,
+    reason = "functions have nothing to show"
+)]
+pub struct Around<'a> {
+    /// Irradiance / π on a surface of this normal.
+    pub diffuse: &'a dyn Fn(DVec3) -> DVec3,
+    /// Radiance along a direction, as a mirror of this perceptual roughness sees it.
+    pub mirrored: &'a dyn Fn(DVec3, f64) -> DVec3,
+    /// The split sum, of n · v and perceptual roughness: what is reflected in one bounce is f0 · x + f90 · y.
+    pub split: &'a dyn Fn(f64, f64) -> [f64; 2],
 }
 
 /// Radiance that leaves the surface along the unit vector `to_eye`, with nothing in the lights' way.
-pub fn lighting(surface: &Surface, to_eye: Vec3, lights: &[Light], ambient: Ambient) -> DVec3 {
+pub fn lighting(surface: &Surface, to_eye: Vec3, lights: &[Light], around: &Around<'_>) -> DVec3 {
     let to_eye = to_eye.as_dvec3();
     let normal = surface.normal.as_dvec3();
-    let mut radiance = surface.emissive.as_dvec3() + ambient_light(surface, to_eye, ambient);
+    let mut radiance = surface.emissive.as_dvec3() + ambient(surface, to_eye, around);
     for light in lights {
         let (to_light, irradiance) = incident(light, surface.position);
         let n_dot_l = normal.dot(to_light);
@@ -92,27 +97,25 @@ pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3) -> DVec3 {
     dielectric.lerp(metal, metallic)
 }
 
-/// Light from everywhere: Karis's fit of the split-sum table ("Physically Based Shading on Mobile", 2014) for what is reflected.
-fn ambient_light(surface: &Surface, to_eye: DVec3, ambient: Ambient) -> DVec3 {
+/// What of light from all around leaves towards the eye, with the bounces between microfacets (Fdez-Agüera 2019).
+pub fn ambient(surface: &Surface, to_eye: DVec3, around: &Around<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
-    let (sky, ground) = (ambient.sky.as_dvec3(), ambient.ground.as_dvec3());
+    let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));
     let roughness = f64::from(surface.roughness);
-    let n_dot_v = normal.dot(to_eye).clamp(0.0, 1.0);
+    let [scale, bias] = (around.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
+    let bounces = |f0: DVec3| {
+        let once = f0 * scale + bias;
+        let missed = 1.0 - (scale + bias);
+        let mean = f0 + (DVec3::ONE - f0) / 21.0;
+        // The sum of the geometric series of bounces.
+        (once, once * mean * missed / (DVec3::ONE - mean * missed))
+    };
     let mirror = 2.0 * normal.dot(to_eye) * normal - to_eye;
-    let up = (mirror.y + (normal.y - mirror.y) * roughness) * 0.5 + 0.5;
-    let [x, y, z, w] = [
-        1.0 - roughness,
-        0.0425 - 0.0275 * roughness,
-        1.04 - 0.572 * roughness,
-        -0.04 + 0.022 * roughness,
-    ];
-    let a004 = (x * x).min((-9.28 * n_dot_v).exp2()) * x + y;
-    let (scale, bias) = (-1.04 * a004 + z, 1.04 * a004 + w);
-    let albedo = surface.albedo.as_dvec3();
-    let metallic = f64::from(surface.metallic);
-    let f0 = DVec3::splat(0.04).lerp(albedo, metallic);
-    let diffuse = (DVec3::ONE - f0) * (1.0 - metallic) * albedo;
-    let diffuse_light = ground.lerp(sky, normal.y * 0.5 + 0.5);
-    let specular_light = ground.lerp(sky, up);
-    (diffuse * diffuse_light + (f0 * scale + bias) * specular_light) * f64::from(surface.occlusion)
+    let mirrored = (around.mirrored)(mirror, roughness);
+    let diffuse = (around.diffuse)(normal);
+    let (once, again) = bounces(DVec3::splat(0.04));
+    let dielectric = once * mirrored + (again + (DVec3::ONE - once - again) * albedo) * diffuse;
+    let (once, again) = bounces(albedo);
+    let metal = once * mirrored + again * diffuse;
+    dielectric.lerp(metal, metallic) * f64::from(surface.occlusion)
 }

@@ -2,7 +2,10 @@
 
 pub mod antialias;
 pub mod deform;
+pub mod environment;
+pub mod exposure;
 pub mod lbvh;
 pub mod lighting;
+pub mod occlusion;
 pub mod tonemap;
 pub mod trace;

@@ -53,6 +53,7 @@ pub struct Accumulate {
     pipeline: wgpu::ComputePipeline,
     resolve_layout: wgpu::BindGroupLayout,
     resolve: HashMap<Format, wgpu::RenderPipeline>,
+    exposure: wgpu::Buffer,
     sums: Sums,
 }
 
@@ -65,8 +66,8 @@ struct Sums {
 }
 
 impl Accumulate {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    /// Compiles it, for pictures that are exposed as `exposure` says.
+    pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Result<Self> {
         let module = shader::module(gpu, "render/accumulate.wgsl")?;
         let layout = pass::compute_layout(
             gpu,
@@ -76,6 +77,7 @@ impl Accumulate {
                 Binding::Float,
                 Binding::Write,
                 Binding::Write,
+                Binding::Uniform,
             ],
         );
         let fragment = wgpu::ShaderStages::FRAGMENT;
@@ -88,6 +90,7 @@ impl Accumulate {
                 &[(fragment, Binding::Uniform), (fragment, Binding::Read)],
             ),
             resolve: HashMap::new(),
+            exposure: exposure.clone(),
             sums: Sums::new(gpu, [1, 1])?,
             module,
         })
@@ -111,6 +114,7 @@ impl Accumulate {
             Resource::TextureView(&targets.hdr.view),
             self.sums.shown.as_entire_binding(),
             self.sums.radiance.as_entire_binding(),
+            self.exposure.as_entire_binding(),
         ];
         let group = pass::bind_group(gpu, "accumulate", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("accumulate");
@@ -185,7 +189,6 @@ impl Sums {
 
 fn params(gpu: &Gpu, input: &FrameInput<'_>, sample: Sample, targets: &Targets) -> wgpu::Buffer {
     let params = AccumulateParams {
-        exposure: input.exposure_ev.exp2(),
         curve: input.config.image.tonemap as u32,
         index: sample.index,
         width: targets.size[0],

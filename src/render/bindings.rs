@@ -14,7 +14,7 @@ use wgpu::ShaderStages;
 /// The shared layouts.
 #[derive(Debug)]
 pub struct Layouts {
-    /// `common/frame.wgsl`, `common/light.wgsl`, `common/shadow_map.wgsl`.
+    /// `common/frame.wgsl`, `common/light.wgsl`, `common/shadow_map.wgsl`, `common/environment.wgsl`.
     pub frame: wgpu::BindGroupLayout,
     /// `common/bvh.wgsl`.
     pub tree: wgpu::BindGroupLayout,
@@ -65,6 +65,10 @@ impl Layouts {
                     (RAYS, Binding::Uniform),
                     (RAYS, Binding::DepthArray),
                     (RAYS, Binding::Compare),
+                    (RAYS, Binding::Uniform),
+                    (RAYS, Binding::Uniform),
+                    (RAYS, Binding::Cube),
+                    (RAYS, Binding::Sampler),
                 ],
             ),
             tree: crate::accel::Tree::layout(gpu, RAYS),

@@ -1,6 +1,8 @@
 //! `channel`: one channel of the frame as floats, for AOVs and debug views.
 
-use super::{Channel, bindings::Layouts, scene_buffers::SceneBuffers, targets::Targets};
+use super::{
+    Channel, bindings::Layouts, occlusion::Occlusion, scene_buffers::SceneBuffers, targets::Targets,
+};
 use crate::{
     Result,
     gpu::{
@@ -34,6 +36,7 @@ impl ChannelPass {
                 Binding::Float,
                 Binding::Read,
                 Binding::Read,
+                Binding::Read,
                 Binding::Uniform,
                 Binding::Store(wgpu::TextureFormat::Rgba32Float),
             ],
@@ -52,7 +55,7 @@ impl ChannelPass {
         frame: &wgpu::BindGroup,
         channel: Channel,
         buffers: &SceneBuffers,
-        targets: &Targets,
+        (targets, occlusion): (&Targets, &Occlusion),
     ) {
         let number = Channel::ALL
             .iter()
@@ -78,6 +81,7 @@ impl ChannelPass {
             .into();
         resources.push(targets.shadow_words.as_entire_binding());
         resources.push(buffers.triangle_info.as_entire_binding());
+        resources.push(occlusion.words.as_entire_binding());
         resources.push(params.as_entire_binding());
         resources.push(wgpu::BindingResource::TextureView(&targets.channel.view));
         let group = pass::bind_group(gpu, "channel", &self.layout, &resources);

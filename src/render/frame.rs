@@ -1,11 +1,11 @@
 //! The frame's uniforms: what group 0 holds.
 
 use super::{
-    FrameInput, View, accumulate::Sample, bindings::Layouts, scene_buffers::columns,
-    shadow_map::ShadowMap,
+    FrameInput, View, accumulate::Sample, bindings::Layouts, environment::Environment, lights,
+    scene_buffers::columns, shadow_map::ShadowMap,
 };
 use crate::{
-    config::ShadowMode,
+    config::{self, ShadowMode},
     gpu::{
         Gpu,
         layout::{Frame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
@@ -56,6 +56,19 @@ impl View {
         clip_from_view * Mat4::from_quat(rotation.inverse())
     }
 
+    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a parallel projection.
+    pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
+        let tangent = match self.projection {
+            Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
+            Projection::Orthographic { .. } => 0.0,
+        };
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        [
+            rotation * Vec3::X * tangent * aspect,
+            rotation * Vec3::Y * tangent,
+        ]
+    }
+
     /// The eight corners of what is seen, in the world, near ones first.
     pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
         let offset_from_clip = self.clip_from_offset(aspect).inverse();
@@ -93,39 +106,51 @@ impl FrameUniforms {
         }
     }
 
-    /// Writes the frame and binds it, with the shadow maps that its lights refer to.
+    /// Writes the frame and binds it, with light from all around and the shadow maps that its lights refer to.
     pub fn write(
         &self,
         gpu: &Gpu,
         layouts: &Layouts,
         input: &FrameInput<'_>,
         sample: Sample,
-        lights: &[Light],
+        (lights, environment): (&[Light], &Environment),
         (shadow_map, shadow_views): (&ShadowMap, &[ShadowView]),
     ) -> wgpu::BindGroup {
         let config = input.config;
-        let ambient = |color: [f32; 3]| (Vec3::from(color) * config.ambient.strength).to_array();
         // What a pixel looks at comes to lie in its middle.
         let [width, height] = input.size.map(|side| 2.0 / side.max(1) as f32);
         let shift = sample.offset() * Vec2::new(-width, height);
         let sampled_from_clip = Mat4::from_translation(shift.extend(0.0));
         let clip_from_offset = input.view.clip_from_offset(input.aspect());
+        let [view_right, view_up] = input.view.half_extents(input.aspect());
+        let view_middle = input.view.forward() - shift.x * view_right - shift.y * view_up;
+        let around = environment.place(config, lights::has_sun(input.scene, config));
         let frame = Frame {
             clip_from_offset: columns(sampled_from_clip * clip_from_offset),
             eye: input.view.eye().to_array(),
             light_count: lights.len() as u32,
             forward: input.view.forward().to_array(),
             leaf_cutoff: config.tree.leaf_cutoff.max(1),
-            ambient_sky: ambient(config.ambient.sky),
+            view_middle: view_middle.to_array(),
             shadow_mode: match config.shadows.mode {
                 ShadowMode::Off => 0,
                 ShadowMode::Map => 1,
                 ShadowMode::Rays => 2,
             },
-            ambient_ground: ambient(config.ambient.ground),
+            view_right: view_right.to_array(),
             pcf_width: config.shadows.map_pcf_width.max(1),
-            background: config.image.background,
+            view_up: view_up.to_array(),
             blended_cast: u32::from(config.shadows.blended_cast),
+            background: config.image.background,
+            background_blur: config.environment.blur,
+            to_sun: around.to_sun.to_array(),
+            environment_scale: around.scale,
+            sun_disc: around.sun_disc.to_array(),
+            sun_horizon: around.sun_horizon,
+            shows_environment: u32::from(
+                config.environment.background == config::Background::Environment,
+            ),
+            environment_turn: around.turn.to_array(),
             size: input.size,
             depth_bias: config.shadows.map_depth_bias,
             normal_bias: config.shadows.map_normal_bias,
@@ -133,6 +158,7 @@ impl FrameUniforms {
                 input.view.projection,
                 Projection::Orthographic { .. }
             )),
+            occlusion: u32::from(config.occlusion.sends_rays(gpu.is_software())),
             ..Frame::default()
         };
         gpu.queue
@@ -147,6 +173,10 @@ impl FrameUniforms {
             self.shadow_views.as_entire_binding(),
             wgpu::BindingResource::TextureView(shadow_map.view()),
             wgpu::BindingResource::Sampler(shadow_map.sampler()),
+            environment.project_sh.result.as_entire_binding(),
+            environment.brdf_table.buffer.as_entire_binding(),
+            wgpu::BindingResource::TextureView(&environment.prefiltered.view),
+            wgpu::BindingResource::Sampler(&environment.sampler),
         ];
         pass::bind_group(gpu, "frame", &layouts.frame, &resources)
     }

@@ -2,6 +2,7 @@
 
 use super::{
     bindings::{Layouts, Merged},
+    occlusion::Occlusion,
     scene_buffers::SceneBuffers,
     targets::{HDR_FORMAT, Targets},
 };
@@ -33,6 +34,7 @@ impl LayersPass {
             &[
                 (ShaderStages::FRAGMENT, Binding::Uint),
                 (ShaderStages::FRAGMENT, Binding::Read),
+                (ShaderStages::FRAGMENT, Binding::Read),
             ],
         );
         let module = shader::module(gpu, "render/layers.wgsl")?;
@@ -61,11 +63,12 @@ impl LayersPass {
         scope: &mut Scope<'_>,
         frame: &wgpu::BindGroup,
         buffers: &SceneBuffers,
-        targets: &Targets,
+        (targets, occlusion): (&Targets, &Occlusion),
     ) {
         let asks = [
             wgpu::BindingResource::TextureView(&targets.ids.view),
             targets.shadow_words.as_entire_binding(),
+            occlusion.words.as_entire_binding(),
         ];
         let asks = pass::bind_group(gpu, "layers", &self.layout, &asks);
         let mut pass = scope.scoped_render_pass(

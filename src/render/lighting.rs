@@ -2,6 +2,7 @@
 
 use super::{
     bindings::Layouts,
+    occlusion::Occlusion,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
@@ -33,6 +34,7 @@ impl Lighting {
                 Binding::Uint,
                 Binding::Uint,
                 Binding::Read,
+                Binding::Read,
                 Binding::Store(HDR_FORMAT),
             ],
         );
@@ -53,6 +55,7 @@ impl Lighting {
         scope: &mut Scope<'_>,
         frame: &wgpu::BindGroup,
         targets: &Targets,
+        occlusion: &Occlusion,
     ) {
         let views = [
             &targets.position,
@@ -64,6 +67,7 @@ impl Lighting {
             .map(|target| wgpu::BindingResource::TextureView(&target.view))
             .into();
         resources.push(targets.shadow_words.as_entire_binding());
+        resources.push(occlusion.words.as_entire_binding());
         resources.push(wgpu::BindingResource::TextureView(&targets.hdr.view));
         let group = pass::bind_group(gpu, "lighting", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("lighting");

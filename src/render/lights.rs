@@ -1,9 +1,10 @@
 //! The lights of a moment, in world space; a scene without any gets the sun of the configuration.
 
+use super::environment;
 use crate::{
-    config::{Config, Switch},
+    config::Config,
     gpu::layout::{LIGHT_LIMIT, Light as GpuLight},
-    scene::{Light, LightKind, Pose, Scene},
+    scene::{Light, LightKind, Pose, Scene, environment::Sun},
 };
 use glam::{Mat4, Vec3};
 
@@ -28,20 +29,29 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .filter_map(|((node, world_from_node), _)| {
             Some(place(pose.light(scene, node.light?), *world_from_node))
         });
-    let sun = has_sun(scene, config).then(|| GpuLight {
-        kind: DIRECTIONAL,
-        direction: Vec3::from(config.sun.direction)
-            .try_normalize()
-            .unwrap_or(Vec3::NEG_Y)
-            .to_array(),
-        intensity: (Vec3::from(config.sun.color) * config.sun.strength).to_array(),
-        shadow_view: NO_SHADOW_VIEW,
-        ..GpuLight::default()
-    });
+    let sun = has_sun(scene, config)
+        .then(|| directional(-config.sun.to_sun(), environment::sun_illuminance(config)));
     sun.into_iter()
         .chain(of_scene)
         .take(LIGHT_LIMIT as usize)
         .collect()
+}
+
+/// Puts the sun of an environment's file in front of `lights`.
+pub fn add_sun(lights: &mut Vec<GpuLight>, sun: &Sun, config: &Config) {
+    lights.truncate(LIGHT_LIMIT as usize - 1);
+    let illuminance = sun.illuminance * config.environment.intensity;
+    lights.insert(0, directional(-sun.to_sun, illuminance));
+}
+
+fn directional(direction: Vec3, intensity: Vec3) -> GpuLight {
+    GpuLight {
+        kind: DIRECTIONAL,
+        direction: direction.to_array(),
+        intensity: intensity.to_array(),
+        shadow_view: NO_SHADOW_VIEW,
+        ..GpuLight::default()
+    }
 }
 
 /// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the sun counted.
@@ -51,16 +61,12 @@ pub fn without_room(scene: &Scene, config: &Config) -> usize {
         .iter()
         .filter(|node| node.light.is_some())
         .count();
-    (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
+    (lights + usize::from(config.has_sun(lights > 0))).saturating_sub(LIGHT_LIMIT as usize)
 }
 
 /// Whether the configuration's sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Config) -> bool {
-    match config.sun.enabled {
-        Switch::On => true,
-        Switch::Off => false,
-        Switch::Auto => scene.nodes.iter().all(|node| node.light.is_none()),
-    }
+    config.has_sun(scene.nodes.iter().any(|node| node.light.is_some()))
 }
 
 /// A light where its node is, shining along −Z.

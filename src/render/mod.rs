@@ -7,6 +7,7 @@ pub mod blend;
 pub mod channel;
 pub mod deform;
 pub mod environment;
+pub mod exposure;
 pub mod frame;
 pub mod gbuffer;
 pub mod layers;
@@ -14,6 +15,9 @@ pub mod lighting;
 pub mod lights;
 pub mod materials;
 pub mod mipmap;
+pub mod occlusion;
+pub mod occlusion_filter;
+pub mod occlusion_rays;
 pub mod pace;
 pub mod ray_list;
 pub mod regrowth;
@@ -38,17 +42,22 @@ use crate::{
         profiler::{PassTiming, Profiler, Stopwatch},
         readback::Counters,
     },
-    scene::{Pose, Projection, Scene, bounds::Aabb},
+    scene::{Pose, Projection, Scene, bounds::Aabb, environment::EnvironmentImage},
 };
 use accumulate::Accumulate;
 use antialias::Antialias;
 use blend::Blend;
 use channel::ChannelPass;
+use environment::Environment;
+use exposure::Exposure;
 use frame::FrameUniforms;
 use gbuffer::GBuffer;
 use glam::{Mat4, Vec3, Vec4};
 use layers::LayersPass;
 use lighting::Lighting;
+use occlusion::Occlusion;
+use occlusion_filter::OcclusionFilter;
+use occlusion_rays::OcclusionRays;
 use pace::Pace;
 use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
@@ -100,11 +109,13 @@ pub enum Channel {
     Shadow,
     /// Nodes and triangles visited by the pixel's shadow rays.
     Cost,
+    /// Share of the light from everywhere that arrives; 1 where it is not traced.
+    Ambient,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -118,6 +129,7 @@ impl Channel {
         Self::Material,
         Self::Shadow,
         Self::Cost,
+        Self::Ambient,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -136,6 +148,7 @@ impl Channel {
             Self::Material => "material",
             Self::Shadow => "shadow",
             Self::Cost => "cost",
+            Self::Ambient => "ambient",
         }
     }
 }
@@ -153,8 +166,10 @@ pub struct FrameInput<'a> {
     pub view: View,
     /// How.
     pub config: &'a Config,
-    /// Exposure in stops, settled from the configuration.
+    /// Exposure in stops, settled from the configuration. Where the picture's histogram settles it, that of a black one.
     pub exposure_ev: f32,
+    /// Since the last frame of the same scene, for the eye to adapt in; infinite where there was none.
+    pub elapsed_secs: f32,
     /// What the picture shows.
     pub channel: Channel,
     /// Pixels that are traced and shaded; the target may be larger.
@@ -190,6 +205,10 @@ pub struct FrameStats {
     pub tree_growth: f32,
     /// Compute dispatches that did it.
     pub tree_dispatches: u32,
+    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come back.
+    pub exposure_ev: f32,
+    /// What that was on its way to.
+    pub exposure_target_ev: f32,
 }
 
 /// An image of floats, rows from the top.
@@ -223,22 +242,29 @@ pub struct Merged {
 pub struct Renderer {
     uploader: Arc<Uploader>,
     uniforms: FrameUniforms,
+    environment: Environment,
     gbuffer: GBuffer,
     shadow_map: ShadowMap,
     shadow_classify: ShadowClassify,
     shadow_rays: ShadowRays,
+    occlusion_rays: OcclusionRays,
+    occlusion_filter: OcclusionFilter,
+    occlusion: Occlusion,
     /// Shadow rays, and tiles that sent them.
     counters: Counters<{ SHADOW_HEADER as usize }>,
     lighting: Lighting,
     layers: LayersPass,
     blend: Blend,
     channel: ChannelPass,
+    exposure: Exposure,
     tonemap: Tonemap,
     antialias: Antialias,
     accumulate: Accumulate,
     profiler: Profiler,
     /// What is handed to the GPU at once.
     pub pace: Pace,
+    /// Whether a new environment may come over several frames where the adapter is slow, with the one before in them.
+    pub spreads_environment: bool,
     targets: Targets,
     stats: FrameStats,
     /// Group 0 of the last frame, for reading its channels.
@@ -252,22 +278,29 @@ impl Renderer {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let uploader = Uploader::new(gpu)?;
         let layouts = &uploader.layouts;
+        let exposure = Exposure::new(gpu)?;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu),
+            environment: Environment::new(gpu)?,
             gbuffer: GBuffer::new(gpu, layouts)?,
             shadow_map: ShadowMap::new(gpu, layouts)?,
             shadow_classify: ShadowClassify::new(gpu, layouts)?,
             shadow_rays: ShadowRays::new(gpu, layouts)?,
+            occlusion_rays: OcclusionRays::new(gpu, layouts)?,
+            occlusion_filter: OcclusionFilter::new(gpu, layouts)?,
+            occlusion: Occlusion::new(gpu),
             counters: Counters::new(gpu, "shadow_rays.counters"),
             lighting: Lighting::new(gpu, layouts)?,
             layers: LayersPass::new(gpu, layouts)?,
             blend: Blend::new(gpu, layouts)?,
             channel: ChannelPass::new(gpu, layouts)?,
-            tonemap: Tonemap::new(gpu)?,
+            tonemap: Tonemap::new(gpu, &exposure.used)?,
             antialias: Antialias::new(gpu)?,
-            accumulate: Accumulate::new(gpu)?,
+            accumulate: Accumulate::new(gpu, &exposure.used)?,
+            exposure,
             profiler: Profiler::new(gpu)?,
             pace: Pace::default(),
+            spreads_environment: false,
             targets: Targets::new(gpu, Shape::default()),
             stats: FrameStats::default(),
             frame: None,
@@ -279,6 +312,16 @@ impl Renderer {
     /// What brings scenes into GPU memory, from any thread.
     pub fn uploader(&self) -> Arc<Uploader> {
         self.uploader.clone()
+    }
+
+    /// Takes `image` for the file that the configuration's environment names.
+    pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
+        self.environment.set_file(gpu, image)
+    }
+
+    /// Whether the environment is not yet what the last frame asked for.
+    pub fn environment_is_pending(&self) -> bool {
+        self.environment.is_pending()
     }
 
     /// Records a frame into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded here.
@@ -315,12 +358,16 @@ impl Renderer {
         let parts = input.buffers.bounds.parts(input.scene, input.pose);
         let bounds = Aabb::union_of_finite(&parts);
         let mut lights = lights::gather(input.scene, input.pose, input.config);
+        if let Some(sun) = self.environment.file_sun(input.config) {
+            lights::add_sun(&mut lights, &sun, input.config);
+        }
         let shadow_views = match shadows.mode {
             ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds)?,
             ShadowMode::Off | ShadowMode::Rays => Vec::new(),
         };
         let traces = shadows.mode == ShadowMode::Rays;
         let is_lit = input.channel == Channel::Lit;
+        let is_metered = input.config.image.is_metered();
         let accumulates = is_lit && sample.count > 1;
         let smooths = is_lit && input.config.image.antialias == config::Antialias::Smaa;
         let shape = Shape {
@@ -336,21 +383,33 @@ impl Renderer {
         };
         self.resize(gpu, shape)?;
         let targets = &self.targets;
+        let mut scope = self.profiler.scope("frame", encoder);
+        self.environment.record(
+            gpu,
+            &mut scope,
+            input.config,
+            self.pace,
+            self.spreads_environment,
+            &mut stopwatch,
+        )?;
         let frame = self.uniforms.write(
             gpu,
             &self.uploader.layouts,
             input,
             sample,
-            &lights,
+            (&lights, &self.environment),
             (&self.shadow_map, &shadow_views),
         );
         let materials = &input.buffers.materials;
         materials.write(gpu, input.scene, input.pose);
         let changed = input.buffers.write_pose(gpu, input.scene, input.pose);
         let regrowth = &input.buffers.regrowth;
+        let moves = changed.contains(&true);
         let plan = regrowth.plan(&input.config.tree, changed, sample.index > 0);
+        let occludes = input.config.occlusion.sends_rays(gpu.is_software());
+        self.occlusion.begin(gpu, input, occludes, moves)?;
+        let occlusion = &self.occlusion;
 
-        let mut scope = self.profiler.scope("frame", encoder);
         if plan.work != TreeWork::None {
             self.uploader.deform.record(&mut scope, input.buffers);
             let tree = &input.buffers.tree;
@@ -405,10 +464,22 @@ impl Renderer {
                 self.counters.record(&mut scope, &targets.shadow_words);
             }
         }
-        self.lighting.record(gpu, &mut scope, &frame, targets);
+        if occludes {
+            for band in occlusion.bands(self.pace.batch_rays) {
+                let to = (targets, occlusion);
+                self.occlusion_rays
+                    .record(gpu, &mut scope, &frame, input.buffers, to, band);
+                self.pace.part(gpu, &mut scope, &mut stopwatch);
+            }
+            let filters = input.config.occlusion.filter;
+            self.occlusion_filter
+                .record(gpu, &mut scope, &frame, targets, occlusion, filters);
+        }
+        self.lighting
+            .record(gpu, &mut scope, &frame, targets, occlusion);
         if input.buffers.layered {
-            self.layers
-                .record(gpu, &mut scope, &frame, input.buffers, targets);
+            let (buffers, lit) = (input.buffers, (targets, occlusion));
+            self.layers.record(gpu, &mut scope, &frame, buffers, lit);
         }
         self.pace.part(gpu, &mut scope, &mut stopwatch);
         if !input.buffers.blended.is_empty() {
@@ -422,8 +493,15 @@ impl Renderer {
                 &frame,
                 input.channel,
                 input.buffers,
-                targets,
+                (targets, occlusion),
             );
+        }
+        if !is_metered {
+            self.exposure.fix(gpu, input.exposure_ev);
+        } else if is_lit && sample.index == 0 {
+            let params = exposure::params(input, accumulates);
+            let hdr = &targets.hdr.view;
+            self.exposure.record(gpu, &mut scope, &params, hdr);
         }
         if accumulates {
             self.accumulate
@@ -448,6 +526,8 @@ impl Renderer {
         }
         drop(scope);
         regrowth.settle(&plan);
+        self.occlusion.settle(&input.view, input.aspect());
+        self.environment.settle();
 
         self.frame = Some(frame);
         self.sample = sample;
@@ -473,6 +553,8 @@ impl Renderer {
                 TreeWork::None => 0,
                 _ => input.buffers.tree.dispatches(),
             },
+            exposure_ev: input.exposure_ev,
+            exposure_target_ev: input.exposure_ev,
         };
         Ok(())
     }
@@ -492,6 +574,9 @@ impl Renderer {
         if self.targets.shape.traced_lights.is_some() {
             let [rays, sending_tiles] = self.counters.last();
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
+        }
+        if let Some(metered) = self.exposure.collect() {
+            [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
         let time = |name: &str| {
             let passes = &mut self.stats.passes.iter();
@@ -532,8 +617,9 @@ impl Renderer {
         }
         let mut encoder = gpu.encoder("channel");
         let mut scope = self.profiler.scope("channel", &mut encoder);
+        let there = (&self.targets, &self.occlusion);
         self.channel
-            .record(gpu, &mut scope, frame, channel, buffers, &self.targets);
+            .record(gpu, &mut scope, frame, channel, buffers, there);
         drop(scope);
         self.profiler.submit(gpu, encoder);
         let bytes = gpu.read_texture(&self.targets.channel.texture)?;
@@ -582,6 +668,13 @@ impl Renderer {
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.targets.shadow_words)?);
         let count = self.targets.shape.visibility_words() as usize;
         Ok(words[SHADOW_HEADER as usize..][..count].to_vec())
+    }
+
+    /// What is open of the light from everywhere at each pixel of the last frame, waiting for it: 10 bits of share over a direction in 2 × 11 bits,
+    /// as `reference::occlusion::open` reads them. Empty when the frame sent no such rays.
+    pub fn read_open(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.occlusion.words)?);
+        Ok(words[..self.occlusion.pixels()].to_vec())
     }
 
     /// Makes the targets anew when the picture's size, or what its shadow rays need, has changed.

@@ -18,7 +18,11 @@ use crate::{
     },
 };
 use glam::{Mat3, Mat4, Vec3};
-use std::{cell::RefCell, ops::Range};
+use std::{
+    cell::RefCell,
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// Triangles of one material that lie side by side in the merged buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,12 +121,20 @@ pub struct SceneBuffers {
     pub bounds: Bounds,
     /// Where the frame's coordinates, those of the merged buffers too, have their origin in the world: [`framing::origin`] of the rest pose.
     pub origin: Vec3,
+    /// A number of its own, and another one after each change of variant: what was found out about an earlier one no longer holds.
+    pub version: u64,
     pose: wgpu::Buffer,
     weights_at: usize,
     /// What `pose` holds; nothing at first.
     written: RefCell<Vec<f32>>,
     /// Whether each instance's triangles are turned over.
     mirrored: RefCell<Vec<bool>>,
+}
+
+/// One that no buffers have had.
+fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The merged scene as it is put together on the CPU.
@@ -267,6 +279,7 @@ impl Uploader {
             blended_casters: lists.blended_casters,
             origin: framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0))),
             bounds,
+            version: next_version(),
             written: RefCell::default(),
             mirrored: RefCell::default(),
             regrowth: Regrowth::new(gpu, cost.room(gpu, &tree)),
@@ -354,6 +367,7 @@ impl SceneBuffers {
         (self.layered, self.blended_casters) = (lists.layered, lists.blended_casters);
         // Leaves hold materials too.
         self.regrowth.forget();
+        self.version = next_version();
     }
 
     /// Writes the triangles of every instance whose winding is not what the index buffer holds.

@@ -23,12 +23,13 @@ pub struct Tonemap {
     module: wgpu::ShaderModule,
     layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
+    exposure: wgpu::Buffer,
     pipelines: HashMap<wgpu::TextureFormat, wgpu::RenderPipeline>,
 }
 
 impl Tonemap {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    /// Compiles it, for pictures that are exposed as `exposure` says.
+    pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Result<Self> {
         let fragment = wgpu::ShaderStages::FRAGMENT;
         Ok(Self {
             module: shader::module(gpu, "render/tonemap.wgsl")?,
@@ -40,6 +41,7 @@ impl Tonemap {
                     (fragment, Binding::Filtered),
                     (fragment, Binding::Sampler),
                     (fragment, Binding::Float),
+                    (fragment, Binding::Uniform),
                 ],
             ),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -48,6 +50,7 @@ impl Tonemap {
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
+            exposure: exposure.clone(),
             pipelines: HashMap::new(),
         })
     }
@@ -78,6 +81,7 @@ impl Tonemap {
             wgpu::BindingResource::TextureView(&targets.hdr.view),
             wgpu::BindingResource::Sampler(&self.sampler),
             wgpu::BindingResource::TextureView(&targets.channel.view),
+            self.exposure.as_entire_binding(),
         ];
         let group = pass::bind_group(gpu, "tonemap", &self.layout, &resources);
         let mut pass = scope.scoped_render_pass(
@@ -113,7 +117,6 @@ fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
         _ => (glam::Vec3::ZERO, 1.0),
     };
     TonemapParams {
-        exposure: input.exposure_ev.exp2(),
         curve: input.config.image.tonemap as u32,
         channel: u32::from(input.channel != Channel::Lit)
             * Channel::ALL
@@ -122,5 +125,6 @@ fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
                 .unwrap_or(0) as u32,
         scale,
         offset: offset.extend(0.0).to_array(),
+        ..TonemapParams::default()
     }
 }

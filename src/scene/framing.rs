@@ -245,7 +245,7 @@ fn centered(points: &[Vec3], view_from_world: &Mat4, mut eye: Vec3) -> Vec3 {
     eye
 }
 
-/// What canopy's own sun gives in lux, and what other light is exposed for.
+/// What light is exposed for, in lux.
 const USUAL_LUX: f32 = 3.0;
 
 /// Light at the scene's centre, in lux, that needs no other exposure: half of what is usual to twice as much, and then some.
@@ -256,14 +256,21 @@ const FITTING_LUX: std::ops::RangeInclusive<f32> = 0.5..=6.0;
 /// glTF counts light in lux and candela, and files hold anything from 1 to 100,000 lux. The light at the scene's centre is
 /// the sum of the directional lights' lux and the other lights' candela over squared distance (of at least a quarter of
 /// the scene's radius), weighted by luminance. Between 0.5 and 6 lux the exposure is 0 EV; outside of that it maps the light
-/// to 3 lux, which is what canopy's own sun gives.
-pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Config) -> f32 {
+/// to 3 lux. Light from all around counts with what it gives a surface on the average; `file_luminance` is the mean of the environment's
+/// file.
+pub fn exposure_ev(
+    scene: &Scene,
+    pose: &Pose,
+    bounds: Aabb,
+    config: &config::Config,
+    file_luminance: f32,
+) -> f32 {
     if let Some(ev) = config.image.exposure_ev() {
         return ev;
     }
     let least_distance = extent(bounds) * 0.25;
     let mut lights = 0;
-    let mut lux = 0.0;
+    let mut lux = around_lux(config, file_luminance);
     for ((node, world_from_node), &shows) in scene
         .nodes
         .iter()
@@ -286,12 +293,7 @@ pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Co
         };
         lux += light.intensity * luminance(light.color) / (distance * distance);
     }
-    let sun = match config.sun.enabled {
-        config::Switch::Auto => lights == 0,
-        config::Switch::On => true,
-        config::Switch::Off => false,
-    };
-    if sun {
+    if config.has_sun(lights > 0) {
         lux += config.sun.strength * luminance(config.sun.color.into());
     }
     if lux > 0.0 && lux.is_finite() && !FITTING_LUX.contains(&lux) {
@@ -299,6 +301,22 @@ pub fn exposure_ev(scene: &Scene, pose: &Pose, bounds: Aabb, config: &config::Co
     } else {
         0.0
     }
+}
+
+/// Mean luminance of a clear sky and its ground by day, as a share of what its sun gives.
+const SKY_SHARE: f32 = 0.05;
+
+/// What the environment gives a surface on the average.
+fn around_lux(config: &config::Config, file_luminance: f32) -> f32 {
+    let environment = &config.environment;
+    let around = if environment.is_file() {
+        file_luminance
+    } else if environment.is_sky() {
+        SKY_SHARE * config.sun.strength * luminance(config.sun.color.into())
+    } else {
+        luminance(environment.color.into())
+    };
+    std::f32::consts::PI * around * environment.intensity
 }
 
 /// Luminance of a linear colour (Rec. 709).
@@ -447,8 +465,10 @@ mod tests {
     fn exposure_follows_the_light() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = config::Config::default();
-        let ev =
-            |(scene, pose): (Scene, Pose), config: &_| exposure_ev(&scene, &pose, bounds, config);
+        config.environment.intensity = 0.0;
+        let ev = |(scene, pose): (Scene, Pose), config: &_| {
+            exposure_ev(&scene, &pose, bounds, config, 0.0)
+        };
         assert_eq!(ev((Scene::default(), Pose::default()), &config), 0.0);
         assert_eq!(
             ev(lit(LightKind::Directional, 3.0, Vec3::ZERO), &config),

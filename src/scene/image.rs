@@ -1,8 +1,8 @@
 //! Image files to texels or blocks, in parallel; what does not decode becomes a placeholder that shows.
 
-mod blocks;
-mod dds;
-mod ktx2;
+pub(super) mod blocks;
+pub(super) mod dds;
+pub(super) mod ktx2;
 mod pixels;
 mod shrink;
 
@@ -438,10 +438,10 @@ enum Kind {
 impl Kind {
     fn of(bytes: &[u8]) -> Result<Self, String> {
         use ::image::ImageFormat::{Jpeg, Png, WebP};
-        if bytes.starts_with(b"\xabKTX 20\xbb\r\n\x1a\n") {
+        if bytes.starts_with(&::ktx2::MAGIC) {
             return Ok(Self::Ktx2);
         }
-        if bytes.starts_with(b"DDS ") {
+        if bytes.starts_with(dds::MAGIC) {
             return Ok(Self::Dds);
         }
         match ::image::guess_format(bytes) {
@@ -474,9 +474,18 @@ fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
 }
 
 /// Messages of decoders come in several lines and with addresses of none.
-fn one_line(error: &impl std::fmt::Display) -> String {
+pub(super) fn one_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Light of an sRGB value from 0 to 1 (IEC 61966-2-1).
+pub(super) fn light(encoded: f32) -> f32 {
+    if encoded <= 0.04045 {
+        encoded / 12.92
+    } else {
+        ((encoded + 0.055) / 1.055).powf(2.4)
+    }
 }
 
 /// Blue from red and green, of normals whose file leaves it out.

@@ -5,7 +5,9 @@
 //! loaders check this once, so that nothing after them has to.
 
 pub mod animation;
+pub mod atmosphere;
 pub mod bounds;
+pub mod environment;
 mod files;
 pub mod framing;
 mod gltf;

@@ -4,7 +4,10 @@ use canopy::{
     Error, Result,
     config::{Config, Load},
     reference::deform,
-    scene::{self, Pose, Progress, PropertyOf, Scene},
+    scene::{
+        self, Pose, Progress, PropertyOf, Scene,
+        environment::{self, EnvironmentImage, Shape},
+    },
 };
 use std::{fs, path::Path};
 
@@ -14,6 +17,7 @@ pub(crate) const LIMITS: Load = Load {
     max_total_bytes: 1 << 26,
     max_json_objects: 500_000,
     max_image_pixels: 1 << 16,
+    max_environment_pixels: 1 << 16,
     max_texture_bytes: 1 << 22,
     max_triangles: 100_000,
     max_vertices: 300_000,
@@ -56,6 +60,34 @@ pub(crate) fn config(bytes: &[u8]) -> Result<()> {
         one_line(error);
     }
     merged
+}
+
+/// An environment of any format.
+pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
+    let loaded = environment::load_bytes("fuzz", bytes, &LIMITS, MOST_TEXELS);
+    match &loaded {
+        Ok(image) => check_environment(image),
+        Err(error) => one_line(error),
+    }
+    loaded
+}
+
+/// Texels along the longer side of an environment: few, so that most are scaled down.
+pub(crate) const MOST_TEXELS: u32 = 24;
+
+/// What [`EnvironmentImage`] promises.
+pub(crate) fn check_environment(image: &EnvironmentImage) {
+    let [width, height] = [image.width, image.height].map(|side| side as usize);
+    assert!(image.texels.len() == width * height && width > 0);
+    assert!(image.width <= MOST_TEXELS);
+    if image.shape == Shape::Cube {
+        assert_eq!(height, 6 * width);
+    }
+    let mut channels = image.texels.iter().flatten();
+    assert!(channels.all(|c| c.is_finite() && !c.is_sign_negative()));
+    assert!(image.scale > 0.0 && image.scale.log2().fract() == 0.0);
+    let mean = image.mean_luminance();
+    assert!(mean.is_finite() && mean >= 0.0);
 }
 
 fn load(name: &str, bytes: &[u8]) -> Result<Scene> {

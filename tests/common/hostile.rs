@@ -1,6 +1,10 @@
 //! Makes files that are broken, odd or out to do harm, class by class, and says what has to become of each.
 
-use super::gltf_builder::{Builder, F32, U8, U16, U32};
+use super::{
+    environments::{Exr, Runs, hdr, hdr_header},
+    gltf_builder::{Builder, F32, U8, U16, U32},
+    images::{Ktx2, dds, zstd, zstd_bomb},
+};
 use Outcome::{Fails, Loads, Warns};
 use serde_json::{Value, json};
 
@@ -84,6 +88,277 @@ pub(crate) fn cases() -> Vec<Case> {
         shapes,
     ] {
         cases.extend(class());
+    }
+    cases
+}
+
+/// Environments: sound ones of each format, and what is wrong with others.
+pub(crate) fn environments() -> Vec<Case> {
+    let texel = |x, y| [128 + x as u8, 200, y as u8, 129];
+    let rows = |runs| hdr([32, 16], runs, texel);
+    let exr = Exr::new([16, 8]);
+    let float = |x: i32, y: i32| [x as f32, y as f32, 0.5];
+    let cube = |format, side, bytes: usize| Ktx2 {
+        faces: 6,
+        ..Ktx2::plain(format, [side; 2], &[vec![0x3a; bytes]])
+    };
+    let direct = |dxgi, size, bytes: usize| {
+        let mut file = dds(dxgi, size, 1, 1, &vec![0x3a; bytes]);
+        file[136] = 4;
+        file
+    };
+    let packed = |level: Vec<u8>, side: u32| Ktx2 {
+        supercompression: 2,
+        levels: vec![(level, u64::from(side * side) * 48)],
+        ..cube(97, side, 0)
+    };
+    let sized = |size: &str| case(size, "a.hdr", hdr_header(size), Fails("a.hdr"));
+    let window = |name: &str, data, outcome| {
+        let exr = Exr {
+            data,
+            ..exr.clone()
+        };
+        case(name, "a.exr", exr.write(float), outcome)
+    };
+    let with = |name: &str, attribute, outcome| {
+        let exr = Exr {
+            more: vec![attribute],
+            ..exr.clone()
+        };
+        case(name, "a.exr", exr.write(float), outcome)
+    };
+    let ints = |values: &[i32]| {
+        values
+            .iter()
+            .flat_map(|v| v.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let squeezed = |compression, side: i32, bytes: &[u8]| {
+        let exr = Exr {
+            compression,
+            lines: 1,
+            data: [0, 0, side, 0],
+            squeezed: Some(bytes.to_vec()),
+            ..exr.clone()
+        };
+        let what = format!("compression {compression} of {side} from {bytes:?}");
+        case(what, "a.exr", exr.write(float), Fails("a.exr"))
+    };
+    let mut run = rows(Runs::New);
+    let at = run.len() - 1;
+    run[at - 1] = 255;
+    let mut forever = hdr_header("-Y 16 +X 32");
+    forever.extend([[200; 4], [1, 1, 1, 0]].concat());
+    forever.extend([1, 1, 1, 0].repeat(1000));
+    let mut cases = vec![
+        case("flat", "a.hdr", rows(Runs::Flat), Loads),
+        case("old runs", "a.hdr", rows(Runs::Old), Loads),
+        case("new runs", "a.hdr", rows(Runs::New), Loads),
+        case("floats", "a.exr", exr.write(float), Loads),
+        case("half floats", "a.ktx2", cube(97, 4, 768).write(), Loads),
+        case(
+            "Zstandard",
+            "a.ktx2",
+            packed(zstd(&[0x3a; 768]), 4).write(),
+            Loads,
+        ),
+        case("blocks", "a.dds", direct(95, [4; 2], 96), Loads),
+        case("shared exponents", "a.dds", direct(67, [4; 2], 384), Loads),
+        case("empty", "a.hdr", "", Fails("is empty")),
+        case(
+            "HTML",
+            "a.exr",
+            "<!DOCTYPE html>",
+            Fails("is no environment"),
+        ),
+        case("a PNG", "a.hdr", png(2, 1), Fails("is no environment")),
+        case("a scene", "a.exr", full().glb(), Fails("is no environment")),
+        sized("-Y 100000 +X 200000"),
+        sized("-Y 4294967295 +X 4294967295"),
+        sized("-Y 99999999999999999999 +X 8"),
+        sized("-Y 0 +X 0"),
+        sized("-Y 0 +X 8"),
+        sized("-Y -8 +X 16"),
+        sized("+X 16 -Y 8"),
+        sized("-Y 8"),
+        sized(""),
+        case("only a beginning", "a.hdr", "#?", Fails("a.hdr")),
+        case(
+            "an endless header",
+            "a.hdr",
+            [b"#?RADIANCE\n", &b"x\n".repeat(1 << 20)[..]].concat(),
+            Fails("a.hdr"),
+        ),
+        case(
+            "other colours",
+            "a.hdr",
+            "#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 2\n",
+            Fails("a.hdr"),
+        ),
+        case("a run past the row", "a.hdr", run, Fails("row 15 of 16")),
+        case(
+            "a run without a texel",
+            "a.hdr",
+            [hdr_header("-Y 1 +X 2"), vec![1; 8]].concat(),
+            Fails("row 0 of 1"),
+        ),
+        case("runs of nothing", "a.hdr", forever, Fails("a.hdr")),
+        window(
+            "an enormous window",
+            [0, 0, i32::MAX - 1, i32::MAX - 1],
+            Fails("max_environment_pixels"),
+        ),
+        window(
+            "a window over all numbers",
+            [i32::MIN, i32::MIN, i32::MAX, i32::MAX],
+            Fails("max_environment_pixels"),
+        ),
+        window("a window from its end", [5, 5, 4, 4], Fails("a.exr")),
+        window(
+            "an enormous window from its end",
+            [1 << 26, 0, 0, 0],
+            Fails("max_environment_pixels"),
+        ),
+        window("a window elsewhere", [1000, 1000, 1015, 1007], Loads),
+        with(
+            "a window twice",
+            ("dataWindow", "box2i", ints(&[0, 0, 1 << 20, 1 << 20])),
+            Fails("max_environment_pixels"),
+        ),
+        with(
+            "enormous tiles",
+            (
+                "tiles",
+                "tiledesc",
+                [ints(&[1 << 30, 1 << 30]), vec![0]].concat(),
+            ),
+            Fails("a.exr"),
+        ),
+        with(
+            "tiles of nothing",
+            ("tiles", "tiledesc", [ints(&[0, 0]), vec![0]].concat()),
+            Fails("a.exr"),
+        ),
+        with(
+            "tiles of less than nothing",
+            ("tiles", "tiledesc", [ints(&[-1, -1]), vec![0]].concat()),
+            Fails("a.exr"),
+        ),
+        with("an attribute of any kind", ("x", "y", vec![7; 1000]), Loads),
+        case(
+            "a header without an end",
+            "a.exr",
+            [&b"\x76\x2f\x31\x01\x02\0\0\0"[..], &[b'a'; 1 << 20]].concat(),
+            Fails("header"),
+        ),
+        case(
+            "an attribute of -1 bytes",
+            "a.exr",
+            b"\x76\x2f\x31\x01\x02\0\0\0a\0b\0\xff\xff\xff\xff".to_vec(),
+            Fails("header"),
+        ),
+        case(
+            "parts of nothing",
+            "a.exr",
+            b"\x76\x2f\x31\x01\x02\x10\0\0\0\0\0\0".to_vec(),
+            Fails("no pixels"),
+        ),
+        case(
+            "an enormous cube",
+            "a.ktx2",
+            cube(97, 1 << 20, 64).write(),
+            Fails("max_environment_pixels"),
+        ),
+        case(
+            "a cube of all numbers",
+            "a.ktx2",
+            cube(97, u32::MAX, 64).write(),
+            Fails("max_environment_pixels"),
+        ),
+        case(
+            "a cube of nothing",
+            "a.ktx2",
+            cube(97, 0, 64).write(),
+            Fails("a.ktx2"),
+        ),
+        case(
+            "a cube that ends",
+            "a.ktx2",
+            cube(97, 4, 767).write(),
+            Fails("ends within"),
+        ),
+        case(
+            "a cube with another format",
+            "a.ktx2",
+            cube(2_000_000_000, 4, 768).write(),
+            Fails("VkFormat"),
+        ),
+        case(
+            "a picture",
+            "a.ktx2",
+            Ktx2::plain(97, [4; 2], &[vec![0; 128]]).write(),
+            Fails("no cube map"),
+        ),
+        case(
+            "a bomb",
+            "a.ktx2",
+            packed(zstd_bomb(768, 100_000), 4).write(),
+            Loads,
+        ),
+        case(
+            "more than it says",
+            "a.ktx2",
+            packed(zstd_bomb(768, 1), 4).write(),
+            Loads,
+        ),
+        case(
+            "an enormous cube of blocks",
+            "a.dds",
+            direct(95, [1 << 20; 2], 96),
+            Fails("max_environment_pixels"),
+        ),
+        case(
+            "faces of nothing",
+            "a.dds",
+            direct(95, [0; 2], 96),
+            Fails("a.dds"),
+        ),
+        case(
+            "faces that end",
+            "a.dds",
+            direct(95, [4; 2], 95),
+            Fails("a.dds"),
+        ),
+        case(
+            "oblong faces",
+            "a.dds",
+            direct(95, [8, 4], 1000),
+            Fails("squares"),
+        ),
+        case(
+            "one face",
+            "a.dds",
+            dds(95, [4; 2], 1, 1, &[0; 16]),
+            Fails("no cube map"),
+        ),
+    ];
+    // ZIP, PIZ and B44 of more than a line make room for a whole block.
+    for compression in [1, 2, 3, 4, 5, 6, 7, 8, 9, 200] {
+        for bytes in [&[1][..], &[0x78, 1, 3, 0, 0, 0, 0, 1], &[0; 40], &[255; 40]] {
+            cases.extend([15, 60_000].map(|side| squeezed(compression, side, bytes)));
+        }
+    }
+    for (file, sound) in [
+        ("a.hdr", rows(Runs::New)),
+        ("a.exr", exr.write(float)),
+        ("a.ktx2", cube(97, 4, 768).write()),
+        ("a.dds", direct(95, [4; 2], 96)),
+    ] {
+        let cuts = (0..sound.len()).step_by(29);
+        cases.extend(cuts.map(|length| {
+            let what = format!("{file} cut after {length} bytes");
+            case(what, file, &sound[..length], Fails(file))
+        }));
     }
     cases
 }

@@ -1,6 +1,7 @@
 //! What several tests share: a device, triangles to build trees over, and the trees themselves.
 #![expect(dead_code, reason = "each test binary uses its own part of this")]
 
+pub(crate) mod golden;
 pub(crate) mod scenes;
 
 use canopy::{

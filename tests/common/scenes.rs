@@ -1,8 +1,9 @@
 //! Small scenes made in place, and pictures of them.
 
 use canopy::{
-    config::Config,
+    config::{Background, Config, OcclusionMode, Source},
     gpu::Gpu,
+    reference::lighting,
     render::{Channel, FloatImage, FrameInput, Merged, Renderer, Sample, SceneBuffers, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
@@ -192,12 +193,21 @@ pub(crate) struct Stage<'a> {
     pub size: [u32; 2],
     /// What the picture shows.
     pub shown: Channel,
+    /// In stops.
+    pub exposure_ev: f32,
+    /// Since the last frame.
+    pub elapsed_secs: f32,
 }
 
 impl<'a> Stage<'a> {
     pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
         let renderer = Renderer::new(gpu).unwrap();
-        let config = Config::default();
+        let mut config = Config::default();
+        // From everywhere the same, and told apart from what is seen.
+        config.environment.source = Source::Color;
+        config.environment.background = Background::Color;
+        // On GPUs too, what twins light is lit from everywhere.
+        config.occlusion.mode = OcclusionMode::Off;
         let buffers = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
             gpu,
@@ -207,6 +217,8 @@ impl<'a> Stage<'a> {
             config,
             size,
             shown: Channel::Lit,
+            exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
         }
     }
 
@@ -238,7 +250,8 @@ impl<'a> Stage<'a> {
             pose,
             view,
             config: &self.config,
-            exposure_ev: 0.0,
+            exposure_ev: self.exposure_ev,
+            elapsed_secs: self.elapsed_secs,
             channel: self.shown,
             size: self.size,
         };
@@ -260,6 +273,27 @@ impl<'a> Stage<'a> {
         self.renderer
             .read_channel(self.gpu, channel, &self.buffers)
             .unwrap()
+    }
+
+    /// Surfaces as the channels of the frame that was drawn last show them.
+    pub(crate) fn surfaces(&mut self) -> Vec<Option<lighting::Surface>> {
+        let mut channel = |channel| self.channel(channel).texels;
+        let (position, normal) = (channel(Channel::Position), channel(Channel::Normal));
+        let (albedo, emissive) = (channel(Channel::Albedo), channel(Channel::Emissive));
+        let (roughness, metallic) = (channel(Channel::Roughness), channel(Channel::Metallic));
+        let occlusion = channel(Channel::Occlusion);
+        let surface = |i: usize| {
+            (position[i][3] == 1.0).then(|| lighting::Surface {
+                position: Vec3::from_slice(&position[i]),
+                normal: Vec3::from_slice(&normal[i]),
+                albedo: Vec3::from_slice(&albedo[i]),
+                occlusion: occlusion[i][0],
+                emissive: Vec3::from_slice(&emissive[i]),
+                roughness: roughness[i][0],
+                metallic: metallic[i][0],
+            })
+        };
+        (0..position.len()).map(surface).collect()
     }
 
     pub(crate) fn merged(&self) -> Merged {

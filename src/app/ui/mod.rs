@@ -183,6 +183,9 @@ mod tests {
         for (size, help) in [([320.0, 200.0], true), ([1280.0, 720.0], false)] {
             state.help = help;
             state.error = Some("a: b".into());
+            if !help {
+                state.config.image.exposure = "histogram".into();
+            }
             state.stage = help.then(|| Stage::new(Vec::new(), loaded(), 0.0));
             let ctx = egui::Context::default();
             set_style(&ctx);

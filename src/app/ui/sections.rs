@@ -6,7 +6,7 @@ use crate::{
         keys::Action,
         state::{Stage, State, sun_angles, sun_direction},
     },
-    config::{Antialias, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, Background, OcclusionMode, Rebuild, ShadowMode, Source, Switch, Tonemap},
     render::{Channel, TreeWork},
     scene::{ExtensionUse, Projection, Treatment},
 };
@@ -17,13 +17,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     ui.add_space(2.0);
     scene(ui, state, facts);
     section(ui, "Shadows", |ui| shadows(ui, state));
+    section(ui, "Environment", |ui| environment(ui, state));
+    section(ui, "Sun", |ui| sun(ui, state));
+    section(ui, "Ambient occlusion", |ui| occlusion(ui, state, facts));
+    section(ui, "Image", |ui| image(ui, state, facts));
     section(ui, "Frame", |ui| {
         timings::show(ui, state, facts);
         counts(ui, facts);
         trees(ui, state, facts);
     });
-    section(ui, "Light", |ui| light(ui, state));
-    section(ui, "Image", |ui| image(ui, state, facts));
     section(ui, "Animation", |ui| animation(ui, state));
     section(ui, "View", |ui| view(ui, state, facts));
     ui.add_space(8.0);
@@ -182,11 +184,42 @@ fn shadows(ui: &mut Ui, state: &mut State) {
     });
 }
 
-fn light(ui: &mut Ui, state: &mut State) {
+fn occlusion(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let occlusion = &mut state.config.occlusion;
+    ui.horizontal(|ui| {
+        for mode in OcclusionMode::ALL {
+            ui.radio_value(&mut occlusion.mode, mode, mode.name());
+        }
+    })
+    .response
+    .on_hover_text(
+        "Rays that find out how much light arrives from everywhere; auto sends them on GPUs",
+    );
+    if !occlusion.sends_rays(facts.is_software) {
+        return;
+    }
+    setting(ui, "rays", |ui| {
+        ui.add(Slider::new(&mut occlusion.rays, 1..=16))
+    })
+    .on_hover_text("Of a pixel in a frame");
+    setting(ui, "radius", |ui| {
+        let radius = egui::DragValue::new(&mut occlusion.radius).speed(0.01);
+        ui.add(radius.range(0.0..=1e6).suffix(" m"))
+    })
+    .on_hover_text("How far they reach; 0 for no end");
+    setting(ui, "history", |ui| {
+        let history = egui::DragValue::new(&mut occlusion.history);
+        ui.add(history.range(1..=1000).suffix(" frames"))
+    });
+    ui.checkbox(&mut occlusion.filter, "filter")
+        .on_hover_text("Neighbouring pixels help out as long as there are few frames");
+}
+
+fn sun(ui: &mut Ui, state: &mut State) {
     let sun = &mut state.config.sun;
-    setting(ui, "sun", |ui| {
+    setting(ui, "shines", |ui| {
         let auto = ui.selectable_value(&mut sun.enabled, Switch::Auto, "auto");
-        auto.on_hover_text("Only in scenes without lights of their own");
+        auto.on_hover_text("Where neither the scene nor an environment's file brings light");
         ui.selectable_value(&mut sun.enabled, Switch::On, "on");
         ui.selectable_value(&mut sun.enabled, Switch::Off, "off");
     });
@@ -208,37 +241,86 @@ fn light(ui: &mut Ui, state: &mut State) {
         sun.strength = sun.strength.clamp(0.0, 1e9);
     });
     setting(ui, "colour", |ui| ui.color_edit_button_rgb(&mut sun.color));
-    let ambient = &mut state.config.ambient;
-    setting(ui, "ambient", |ui| {
-        ui.add(Slider::new(&mut ambient.strength, 0.0..=3.0))
+}
+
+fn environment(ui: &mut Ui, state: &mut State) {
+    let environment = &mut state.config.environment;
+    setting(ui, "source", |ui| {
+        if !environment.file.is_empty() {
+            ui.selectable_value(&mut environment.source, Source::Auto, "file");
+        }
+        if ui.selectable_label(environment.is_sky(), "sky").clicked() {
+            environment.source = Source::Sky;
+        }
+        ui.selectable_value(&mut environment.source, Source::Color, "colour");
+        if ui.button("Open…").clicked() {
+            state.actions.push(Action::OpenEnvironment);
+        }
     });
-    setting(ui, "sky, ground", |ui| {
-        ui.color_edit_button_rgb(&mut ambient.sky);
-        ui.color_edit_button_rgb(&mut ambient.ground);
+    if environment.is_file() {
+        let path = std::path::Path::new(&environment.file);
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let label = egui::Label::new(RichText::new(name.to_string_lossy()).small().weak());
+        ui.add(label.truncate());
+        // Within the slider's range, whatever the settings say.
+        let mut degrees = (environment.rotation + 180.0).rem_euclid(360.0) - 180.0;
+        setting(ui, "rotation", |ui| {
+            let slider = Slider::new(&mut degrees, -180.0..=180.0);
+            if ui.add(slider.suffix("°").fixed_decimals(0)).changed() {
+                environment.rotation = degrees;
+            }
+        });
+        ui.checkbox(&mut environment.sun, "its sun casts shadows")
+            .on_hover_text("A sun in the picture becomes a light");
+    } else if environment.is_sky() {
+        setting(ui, "haze", |ui| {
+            ui.add(Slider::new(&mut environment.haze, 0.0..=20.0))
+        })
+        .on_hover_text("Dust and droplets, as a multiple of those of very clear air");
+        setting(ui, "ground", |ui| {
+            ui.add(Slider::new(&mut environment.ground_albedo, 0.0..=1.0))
+        })
+        .on_hover_text("Share of light that the ground below the sky sends back");
+    } else {
+        setting(ui, "colour", |ui| {
+            ui.color_edit_button_rgb(&mut environment.color)
+        });
+    }
+    setting(ui, "intensity", |ui| {
+        let slider = Slider::new(&mut environment.intensity, 0.0..=4.0);
+        ui.add(slider.clamping(egui::SliderClamping::Never));
+        environment.intensity = environment.intensity.clamp(0.0, 1e9);
     });
+    setting(ui, "diffuse order", |ui| {
+        for (order, name) in [(3, "3"), (5, "5")] {
+            ui.selectable_value(&mut environment.order, order, name)
+                .on_hover_text("Bands of spherical harmonics: 9 or 25 coefficients");
+        }
+    });
+    setting(ui, "background", |ui| {
+        let background = &mut environment.background;
+        ui.selectable_value(background, Background::Environment, "seen");
+        ui.selectable_value(background, Background::Color, "colour");
+        if *background == Background::Color {
+            ui.color_edit_button_rgb(&mut state.config.image.background);
+        }
+    });
+    if environment.background == Background::Environment {
+        setting(ui, "blur", |ui| {
+            ui.add(Slider::new(&mut environment.blur, 0.0..=1.0))
+        });
+    }
 }
 
 fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    exposure(ui, state, facts);
     let image = &mut state.config.image;
-    let mut auto = image.exposure_ev().is_none();
-    let mut ev = facts.exposure_ev;
-    let mut changed = false;
-    setting(ui, "exposure", |ui| {
-        changed |= ui.checkbox(&mut auto, "auto").changed();
-        let slider = egui::DragValue::new(&mut ev)
-            .speed(0.05)
-            .range(-30.0..=30.0);
-        let slider = slider.suffix(" EV").fixed_decimals(2);
-        changed |= ui.add_enabled(!auto, slider).changed();
-    });
-    if changed {
-        image.exposure = if auto { "auto".into() } else { ev.to_string() };
-    }
     setting(ui, "tone map", |ui| {
         let curves = [
-            (Tonemap::Linear, "linear"),
+            (Tonemap::None, "none"),
             (Tonemap::Reinhard, "Reinhard"),
             (Tonemap::Aces, "ACES"),
+            (Tonemap::Agx, "AgX"),
             (Tonemap::Neutral, "PBR Neutral"),
         ];
         let name = curves.iter().find(|(curve, _)| *curve == image.tonemap);
@@ -266,8 +348,59 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     .on_hover_text(
         "Frames that a picture is the mean of once nothing moves; 1 keeps the filtered one",
     );
-    setting(ui, "background", |ui| {
-        ui.color_edit_button_rgb(&mut image.background)
+}
+
+/// Where the exposure comes from, and what there is to set of it.
+fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let image = &mut state.config.image;
+    let settings = &mut state.config.exposure;
+    setting(ui, "exposure", |ui| {
+        // As facts has it, so that what was chosen last goes on from there.
+        let mut ev = facts.exposure_ev;
+        let choices = [
+            ("auto".to_owned(), "by the lights"),
+            ("histogram".to_owned(), "by the picture"),
+            (ev.to_string(), "fixed"),
+        ];
+        let is_fixed = image.exposure_ev().is_some();
+        let chosen = choices.iter().find(|(key, _)| *key == image.exposure);
+        ComboBox::from_id_salt("exposure")
+            .width(104.0)
+            .selected_text(chosen.map_or("fixed", |(_, name)| name))
+            .show_ui(ui, |ui| {
+                for (key, name) in choices {
+                    ui.selectable_value(&mut image.exposure, key, name);
+                }
+            });
+        let drag = egui::DragValue::new(&mut ev)
+            .speed(0.05)
+            .range(-30.0..=30.0)
+            .suffix(" EV")
+            .fixed_decimals(2);
+        if ui.add_enabled(is_fixed, drag).changed() {
+            image.exposure = ev.to_string();
+        }
+    });
+    if !image.is_metered() {
+        return;
+    }
+    setting(ui, "brighter by", |ui| {
+        let slider = Slider::new(&mut settings.compensation, -5.0..=5.0).fixed_decimals(2);
+        ui.add(slider.suffix(" EV").clamping(egui::SliderClamping::Never));
+        settings.compensation = settings.compensation.clamp(-16.0, 16.0);
+    });
+    setting(ui, "metered", |ui| {
+        let [low, high] = settings.percentiles;
+        let ranges = [0.0..=high - 1.0, low + 1.0..=100.0];
+        for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
+            let drag = egui::DragValue::new(share).speed(0.25).range(range);
+            ui.add(drag.suffix(" %")).on_hover_text(
+                "From the darkest to the brightest pixels that count, of those that are not black",
+            );
+        }
+    });
+    setting(ui, "adapts in", |ui| {
+        ui.add(Slider::new(&mut settings.adaptation, 0.0..=10.0).suffix(" s"))
     });
 }
 
@@ -398,6 +531,7 @@ fn title(channel: Channel) -> String {
     match channel {
         Channel::Lit => "lit picture".into(),
         Channel::Cost => "cost of rays (heat map)".into(),
+        Channel::Ambient => "ambient light".into(),
         other => other.name().into(),
     }
 }

@@ -8,6 +8,7 @@ mod build;
 mod floor;
 mod frame;
 pub mod inputs;
+mod irradiance;
 mod progress;
 mod rays;
 mod report;
@@ -48,6 +49,9 @@ pub struct BenchArgs {
     /// Pairs to sort, such as 64K,1M (sort)
     #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = count)]
     pub pairs: Vec<u32>,
+    /// Texels along an edge of the cubes, such as 64,512 (irradiance)
+    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub faces: Vec<u32>,
     /// Size of the picture whose pixels send rays (trace, frame)
     #[arg(long, value_name = "WxH", value_parser = super::size)]
     pub size: Option<[u32; 2]>,
@@ -74,6 +78,9 @@ Suites:
   build  all trees, by stage; with no input named also 600K triangles as 1, 1,000 and 10,000 meshes
   trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff, beside a textbook's traversal
   frame  every pass of the real frame, by every policy tree.rebuild
+  irradiance
+         cubes of half and full floats to spherical harmonics of order 3 and 5, beside the processor in f32 (one thread, all) and in f64; and
+         all that a sky asks for whose sun moves in every frame
 
 Where neither FILE nor --triangles, --kind or --meshes is given, the built-in scene and generated triangles are measured: sizes, samples and
 pictures are small on a software adapter (a run takes about 1 s, of the frame 640x360 and of rays 256x144 pixels) and large on a GPU (3 s, up
@@ -96,6 +103,8 @@ pub enum Suite {
     Trace,
     /// The whole frame
     Frame,
+    /// Spherical harmonics of an environment
+    Irradiance,
 }
 
 impl Suite {
@@ -105,6 +114,7 @@ impl Suite {
             Self::Build => "build",
             Self::Trace => "trace",
             Self::Frame => "frame",
+            Self::Irradiance => "irradiance",
         }
     }
 
@@ -114,6 +124,7 @@ impl Suite {
             Self::Build => build::COLUMNS,
             Self::Trace => trace::COLUMNS,
             Self::Frame => frame::COLUMNS,
+            Self::Irradiance => irradiance::COLUMNS,
         }
     }
 }
@@ -128,12 +139,15 @@ impl BenchArgs {
     fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
         let draws = matches!(self.suite, Suite::Trace | Suite::Frame);
+        let projects = self.suite == Suite::Irradiance;
+        let no_scene = sorts || projects;
         let wrong = [
-            ("FILE", sorts && !self.files.is_empty()),
-            ("--triangles", sorts && !self.triangles.is_empty()),
-            ("--kind", sorts && !self.kind.is_empty()),
-            ("--meshes", sorts && self.meshes.is_some()),
+            ("FILE", no_scene && !self.files.is_empty()),
+            ("--triangles", no_scene && !self.triangles.is_empty()),
+            ("--kind", no_scene && !self.kind.is_empty()),
+            ("--meshes", no_scene && self.meshes.is_some()),
             ("--pairs", !sorts && !self.pairs.is_empty()),
+            ("--faces", !projects && !self.faces.is_empty()),
             ("--size", !draws && self.size.is_some()),
             ("--leaf-cutoff", !draws && self.leaf_cutoff.is_some()),
         ];
@@ -181,6 +195,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Build => build::run(&mut bench)?,
         Suite::Trace => trace::run(&mut bench)?,
         Suite::Frame => frame::run(&mut bench)?,
+        Suite::Irradiance => irradiance::run(&mut bench)?,
     }
     super::print(&if args.json {
         super::json_text(&bench.report.json())

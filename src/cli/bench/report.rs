@@ -95,6 +95,8 @@ pub(super) enum Format {
     Percent,
     /// With two digits after the point.
     Decimal,
+    /// With two digits and a power of ten.
+    Exponent,
 }
 
 /// A column: title, field of a run (or field/member), format. A column that no run has is left out.
@@ -182,7 +184,7 @@ impl Report {
             text += &format!("\n{}", table(&self.rows(columns)));
         }
         let stages = self.stage_rows();
-        if stages.first().is_some_and(|titles| titles.len() > 3) {
+        if !stages.is_empty() {
             let shares = if self.copy_gb_per_s.is_some() {
                 "; in brackets, the share of the copy's bandwidth that the bytes it has to move reach"
             } else {
@@ -191,7 +193,16 @@ impl Report {
             text += &format!("\nstages, median ms{shares}\n\n{}", table(&stages));
         }
         for skipped in &self.skipped {
-            let words = ["name", "triangles", "pairs", "rays", "query", "reason"];
+            let words = [
+                "name",
+                "triangles",
+                "pairs",
+                "face",
+                "order",
+                "rays",
+                "query",
+                "reason",
+            ];
             let words: Vec<_> = words
                 .iter()
                 .filter_map(|key| Some(plain(skipped.get(key)?)))
@@ -237,7 +248,12 @@ impl Report {
                 names.push(&stage.name);
             }
         }
-        let keys = ["name", "triangles"];
+        let told = |key: &&str| self.runs.iter().any(|run| run.get(key).is_some());
+        let keys = ["name", "triangles", "face", "order"];
+        let keys: Vec<_> = keys.into_iter().filter(told).collect();
+        if names.len() < 2 {
+            return Vec::new();
+        }
         let titles = keys.iter().chain(&names).map(|title| (*title).to_owned());
         let row = |run: &Run| -> Vec<String> {
             let key = |key: &&str| {
@@ -283,6 +299,7 @@ fn cell(value: &Value, format: Format) -> String {
         Format::Ratio => format!("{number:.2} ×"),
         Format::Percent => format!("{:.0} %", 100.0 * number),
         Format::Decimal => format!("{number:.2}"),
+        Format::Exponent => format!("{number:.1e}"),
     }
 }
 

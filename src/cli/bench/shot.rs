@@ -3,7 +3,7 @@
 use super::{inputs::Input, sources::Source, timing};
 use crate::{
     Result,
-    cli::render::{target, view},
+    cli::render::{light_from_file, target, view},
     config::{Config, Rebuild},
     gpu::{Gpu, layout::MeshRange, profiler::Stopwatch},
     reference::deform,
@@ -57,7 +57,8 @@ impl Shot {
         let gpu = Gpu::new(&config.gpu)?;
         timing::check_timestamps(&gpu)?;
         let target = target(&gpu, size)?;
-        let renderer = Renderer::new(&gpu)?;
+        let mut renderer = Renderer::new(&gpu)?;
+        light_from_file(&gpu, &mut renderer, &config)?;
         let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
         Ok(Self {
             view: view(&viewpoint, bounds),
@@ -103,6 +104,7 @@ impl Shot {
             view: self.view,
             config: &self.config,
             exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: self.config.output.size,
         };

@@ -1,7 +1,107 @@
-//! `environment`: light from all around. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered cube for glossy ones.
+//! `environment`: light from all around. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered cube for glossy ones,
+//! again whenever the file, the sky or its sun changes.
 
-use crate::{Result, gpu::Gpu};
+pub mod brdf_table;
+pub mod cube_mips;
+pub mod equirect;
+pub mod prefilter;
+pub mod project_sh;
+pub mod sky;
+
+pub use project_sh::ProjectSh;
+pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
+
+use super::pace::Pace;
+use crate::{
+    Result,
+    config::{self, Config},
+    gpu::{
+        Gpu,
+        profiler::{Scope, Stopwatch},
+    },
+    scene::{
+        atmosphere,
+        environment::{EnvironmentImage, Sun},
+    },
+};
+use brdf_table::BrdfTable;
+use cube_mips::CubeMips;
+use equirect::{Equirect, Source};
+use glam::{Quat, Vec2, Vec3};
+use half::f16;
+use prefilter::{Prefilter, PrefilterSettings};
+
+use sky::Sky;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
+
+/// Radiance, as it is stored.
+const FORMAT: Format = Format::Rgba16Float;
+
+/// Texels along an edge of the cube of a colour: there is nothing to see in it.
+const COLOR_FACE: u32 = 8;
+
+/// Most texels along an edge of the cube of the sky.
+const SKY_FACE: u32 = 256;
+
+/// What the radiance is made of. Numbers are those of the configuration: what is the same needs no work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Origin {
+    /// Of its largest channel 1, or black.
+    Color(Vec3),
+    Sky(SkyParams),
+    /// Counts the files that there have been.
+    File(u64),
+}
+
+/// Where the light of a frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placement {
+    /// Multiplies what is stored.
+    pub scale: f32,
+    /// Cosine and sine of the rotation about +Y.
+    pub turn: Vec2,
+    /// Unit vector to the sun.
+    pub to_sun: Vec3,
+    /// What arrives of it where its disc is seen, before the scale; zero without.
+    pub sun_disc: Vec3,
+    /// Below this sine of the elevation the ground hides it.
+    pub sun_horizon: f32,
+}
+
+/// The passes, and the light that they have made.
+#[derive(Debug)]
+pub struct Environment {
+    equirect: Equirect,
+    sky: Sky,
+    cube_mips: CubeMips,
+    /// Its result is `environment_sh` of common/environment.wgsl.
+    pub project_sh: ProjectSh,
+    prefilter: Prefilter,
+    /// `brdf_table` of common/environment.wgsl.
+    pub brdf_table: BrdfTable,
+    /// The file, how many there have been, and what its texels are to be multiplied by.
+    file: Option<Source>,
+    files: u64,
+    /// What the radiance is made of, and how many texels it has along an edge.
+    made: Option<(Origin, u32)>,
+    /// The bands of the coefficients.
+    order: u32,
+    radiance: Cube,
+    /// Radiance level by level as mirrors of growing roughness see it.
+    pub prefiltered: Cube,
+    /// The same in the making.
+    coming: Cube,
+    /// The next step of that.
+    step: Option<u32>,
+    /// Whether the radiance has changed since those steps began.
+    stale: bool,
+    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand in for another.
+    held: (f32, bool),
+    /// Whether all that was recorded has been handed over.
+    settled: bool,
+    /// Between texels and levels.
+    pub sampler: wgpu::Sampler,
+}
 
 /// A cube map with its levels. Faces are +X, −X, +Y, −Y, +Z, −Z and lie as Vulkan, D3D and KTX2 have them: of a direction (x, y, z), the
 /// face of +X holds (−z, −y) to the right and down, −X (z, −y), +Y (x, z), −Y (x, −z), +Z (x, −y), −Z (−x, −y), over the largest axis.
@@ -61,6 +161,25 @@ impl Cube {
         face.max(1).ilog2() + 1
     }
 
+    /// Stores a colour in every texel of its finest level.
+    fn fill(&self, gpu: &Gpu, color: Vec3) {
+        let texel = color.extend(1.0).to_array().map(f16::from_f32);
+        let texels = vec![texel; (6 * self.face * self.face) as usize];
+        let layout = wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(8 * self.face),
+            rows_per_image: Some(self.face),
+        };
+        let size = wgpu::Extent3d {
+            width: self.face,
+            height: self.face,
+            depth_or_array_layers: 6,
+        };
+        let whole = self.texture.as_image_copy();
+        let bytes = bytemuck::cast_slice(&texels);
+        gpu.queue.write_texture(whole, bytes, layout, size);
+    }
+
     /// One level as an array of six, to be loaded from or stored to.
     pub fn level(&self, level: u32) -> wgpu::TextureView {
         self.texture.create_view(&wgpu::TextureViewDescriptor {
@@ -70,5 +189,279 @@ impl Cube {
             mip_level_count: Some(1),
             ..Default::default()
         })
+    }
+}
+
+/// Texels along the longer side of a file beyond which they show nowhere.
+pub fn most_texels(gpu: &Gpu, config: &Config) -> u32 {
+    // Four faces are as wide as the picture, and two texels of it make one of theirs.
+    let most = 8 * largest_face(gpu).max(config.environment.face);
+    most.min(gpu.limits.max_texture_dimension_2d)
+}
+
+/// Texels along an edge of the largest cube that is chosen automatically.
+fn largest_face(gpu: &Gpu) -> u32 {
+    if gpu.is_software() { 256 } else { 1024 }
+}
+
+/// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the zenith, times [`sky_gain`].
+fn sky_of(config: &Config) -> Option<SkyParams> {
+    if !config.environment.is_sky() {
+        return None;
+    }
+    let mut sky = SkyParams {
+        to_sun: config.sun.to_sun().to_array(),
+        haze: config.environment.haze,
+        ground_albedo: config.environment.ground_albedo,
+        ..SkyParams::default()
+    };
+    let at_zenith = transmittance(Vec3::Y, &sky).max(Vec3::splat(1e-6));
+    let illuminance = Vec3::from(config.sun.color) * config.sun.strength / at_zenith;
+    sky.illuminance = (illuminance * sky_gain(config)).to_array();
+    Some(sky)
+}
+
+/// A power of two by which the sky is held brighter than it is: halves have no room for a millionth of daylight, nor for a hundred thousand lux.
+fn sky_gain(config: &Config) -> f32 {
+    let sun = Vec3::from(config.sun.color).max_element() * config.sun.strength;
+    let given = daylight(config.sun.to_sun()) * sun;
+    if given > 0.0 {
+        (-given.log2()).round().clamp(-60.0, 60.0).exp2()
+    } else {
+        1.0
+    }
+}
+
+/// What arrives of the sun of the settings, in lux a channel: through the air of the sky, where there is one.
+pub fn sun_illuminance(config: &Config) -> Vec3 {
+    let to_sun = config.sun.to_sun();
+    match sky_of(config) {
+        Some(sky) => Vec3::from(sky.illuminance) * transmittance(to_sun, &sky) / sky_gain(config),
+        None => Vec3::from(config.sun.color) * config.sun.strength,
+    }
+}
+
+impl Environment {
+    /// Compiles the passes.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let cube = |label| {
+            Cube::new(
+                gpu,
+                label,
+                COLOR_FACE,
+                Prefilter::levels(COLOR_FACE),
+                FORMAT,
+            )
+        };
+        Ok(Self {
+            equirect: Equirect::new(gpu)?,
+            sky: Sky::new(gpu)?,
+            cube_mips: CubeMips::new(gpu)?,
+            project_sh: ProjectSh::new(gpu)?,
+            prefilter: Prefilter::new(gpu, PrefilterSettings::new(gpu))?,
+            brdf_table: BrdfTable::new(gpu)?,
+            file: None,
+            files: 0,
+            made: None,
+            order: 0,
+            radiance: cube("radiance")?,
+            prefiltered: cube("prefiltered")?,
+            coming: cube("prefiltered")?,
+            step: None,
+            stale: false,
+            held: (0.0, false),
+            settled: true,
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("environment"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            }),
+        })
+    }
+
+    /// Takes `image` for the file of the configuration.
+    pub fn set_file(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
+        self.file = image.map(|image| Source::new(gpu, image)).transpose()?;
+        self.files += 1;
+        Ok(())
+    }
+
+    /// Whether steps are left until the light is what was asked for last.
+    pub fn is_pending(&self) -> bool {
+        self.stale || self.step.is_some()
+    }
+
+    /// What was recorded goes to the GPU.
+    pub fn settle(&mut self) {
+        self.settled = true;
+    }
+
+    /// Where the light of `config` comes from; its sun has a disc where it `shines`.
+    pub fn place(&self, config: &Config, shines: bool) -> Placement {
+        let environment = &config.environment;
+        let to_sun = config.sun.to_sun();
+        let mut placement = Placement {
+            scale: environment.intensity,
+            turn: Vec2::X,
+            to_sun,
+            sun_disc: Vec3::ZERO,
+            sun_horizon: -2.0,
+        };
+        match self.origin(config) {
+            Origin::Color(_) => placement.scale *= Vec3::from(environment.color).max_element(),
+            Origin::Sky(sky) => {
+                placement.scale /= sky_gain(config);
+                if shines {
+                    let through_air = disc_transmittance(to_sun, &sky);
+                    placement.sun_disc = Vec3::from(sky.illuminance) * through_air;
+                    placement.sun_horizon = atmosphere::horizon(atmosphere::EYE) as f32;
+                }
+            }
+            Origin::File(_) => {
+                let scale = self.file.as_ref().map_or(0.0, |file| file.scale);
+                placement.scale *= scale;
+                placement.turn = Vec2::from_angle(environment.rotation.to_radians());
+                if let Some(sun) = self.file_sun(config) {
+                    placement.to_sun = sun.to_sun;
+                    placement.sun_disc = sun.illuminance / scale;
+                }
+            }
+        }
+        placement
+    }
+
+    /// The sun of the file that `config` shows, where it stands in the world.
+    pub fn file_sun(&self, config: &Config) -> Option<Sun> {
+        let Origin::File(_) = self.origin(config) else {
+            return None;
+        };
+        let sun = self.file.as_ref()?.sun?;
+        let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
+        Some(Sun {
+            to_sun: turn * sun.to_sun,
+            ..sun
+        })
+    }
+
+    fn origin(&self, config: &Config) -> Origin {
+        let environment = &config.environment;
+        if let Some(sky) = sky_of(config) {
+            Origin::Sky(sky)
+        } else if environment.is_file() && self.file.is_some() {
+            Origin::File(self.files)
+        } else {
+            let color = Vec3::from(environment.color);
+            Origin::Color(color / color.max_element().max(f32::MIN_POSITIVE))
+        }
+    }
+
+    /// Texels along an edge of the cube.
+    fn face(&self, gpu: &Gpu, config: &config::Environment, origin: Origin) -> u32 {
+        let chosen = match origin {
+            Origin::Color(_) => return COLOR_FACE,
+            // It has no detail that a larger one would show.
+            Origin::Sky(_) if config.face > 0 => {
+                return config.face.next_power_of_two().min(SKY_FACE);
+            }
+            Origin::Sky(_) if gpu.is_software() => 64,
+            Origin::Sky(_) => SKY_FACE,
+            Origin::File(_) => {
+                let most = largest_face(gpu);
+                self.file
+                    .as_ref()
+                    .map_or(COLOR_FACE, |file| file.face(most))
+            }
+        };
+        match config.face {
+            0 => chosen.clamp(16, largest_face(gpu)),
+            face => face,
+        }
+        .next_power_of_two()
+    }
+
+    /// Brings the light to what `config` asks for, as far as it is not. Where `spreads`, a slow adapter does the rest of the prefiltering in later
+    /// frames, and mirrors show what was before until then: the same file or sky, otherwise it is done at once. While a sun keeps moving, levels may be
+    /// of several moments.
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        config: &Config,
+        pace: Pace,
+        spreads: bool,
+        recording: &mut Stopwatch,
+    ) -> Result<()> {
+        if !std::mem::replace(&mut self.settled, false) {
+            // The last frame came to nothing, and what it recorded with it.
+            (self.made, self.order, self.step, self.stale) = (None, 0, None, false);
+            self.sky.forget();
+        }
+        let origin = self.origin(config);
+        let face = self.face(gpu, &config.environment, origin);
+        let changed = self.made != Some((origin, face));
+        let order = config.environment.order;
+        if !changed && self.order == order && !self.is_pending() {
+            return Ok(());
+        }
+        let held = match origin {
+            Origin::Color(_) => (Vec3::from(config.environment.color).max_element(), false),
+            Origin::Sky(_) => (sky_gain(config).recip(), false),
+            Origin::File(_) => (self.file.as_ref().map_or(0.0, |file| file.scale), true),
+        };
+        let stands_in = std::mem::replace(&mut self.held, held) == held;
+        let is_first = self.made.is_none();
+        if is_first {
+            self.brdf_table.record(scope);
+        }
+        if changed {
+            // Whatever fails from here on leaves nothing that counts as made.
+            self.made = None;
+            if !stands_in {
+                self.step = None;
+            }
+            if self.radiance.face != face {
+                let levels = Cube::full_levels(face);
+                self.radiance = Cube::new(gpu, "radiance", face, levels, FORMAT)?;
+            }
+            match (origin, &self.file) {
+                (Origin::Color(color), _) => self.radiance.fill(gpu, color),
+                (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance),
+                (Origin::File(_), Some(file)) => {
+                    self.equirect.record(gpu, scope, file, &self.radiance)?;
+                }
+                (Origin::File(_), None) => {}
+            }
+            self.cube_mips.record(gpu, scope, &self.radiance);
+            self.made = Some((origin, face));
+            self.stale = true;
+        }
+        if changed || self.order != order {
+            self.project_sh.record(gpu, scope, &self.radiance, order);
+            self.order = order;
+        }
+        let spreads = spreads && pace.in_parts && !is_first && stands_in;
+        loop {
+            if self.step.is_none() && std::mem::take(&mut self.stale) {
+                if self.coming.face != face {
+                    let levels = Prefilter::levels(face);
+                    self.coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
+                }
+                self.step = Some(0);
+            }
+            let Some(step) = self.step else { break };
+            self.prefilter
+                .record_step(gpu, scope, &self.radiance, &self.coming, step);
+            self.step = Some(step + 1).filter(|step| *step < self.prefilter.steps(&self.coming));
+            if self.step.is_none() {
+                std::mem::swap(&mut self.prefiltered, &mut self.coming);
+            }
+            if spreads {
+                break;
+            }
+            pace.part(gpu, scope, recording);
+        }
+        Ok(())
     }
 }

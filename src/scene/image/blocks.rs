@@ -17,7 +17,7 @@ pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8
 }
 
 /// Decodes one surface to `color`, which has four channels.
-pub(super) fn surface(
+pub(in crate::scene) fn surface(
     format: Format,
     [width, height]: [u32; 2],
     mut bytes: &[u8],

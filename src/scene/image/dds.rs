@@ -6,8 +6,11 @@ use ::dds::{
     header::{Header, ParseOptions},
 };
 
+/// What a file begins with.
+pub(in crate::scene) const MAGIC: &[u8] = b"DDS ";
+
 /// The header, and what follows it.
-fn open(mut bytes: &[u8]) -> Result<(Header, Format, &[u8]), String> {
+pub(in crate::scene) fn open(mut bytes: &[u8]) -> Result<(Header, Format, &[u8]), String> {
     let options = ParseOptions::new_permissive(Some(bytes.len() as u64));
     let fault = |e: &dyn std::fmt::Display| format!("is not a sound DDS file: {}", one_line(&e));
     let header = Header::read(&mut bytes, &options).map_err(|e| fault(&e))?;

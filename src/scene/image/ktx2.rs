@@ -24,7 +24,7 @@ pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     Ok(([header.pixel_width, header.pixel_height], format))
 }
 
-fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
+pub(in crate::scene) fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
     Reader::new(bytes).map_err(|e| format!("is not a sound KTX2 file: {}", one_line(&e)))
 }
 
@@ -122,8 +122,8 @@ fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image
     }
 }
 
-/// The first `bytes` of a level: those of its first layer, face and slice.
-fn stored<'a>(
+/// The first `bytes` of a level: those of its first layer, face and slice, or more.
+pub(in crate::scene) fn stored<'a>(
     reader: &'a Reader<&[u8]>,
     level: usize,
     bytes: u64,

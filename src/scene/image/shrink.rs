@@ -1,6 +1,6 @@
 //! Images that are larger than what is taken, by halves.
 
-use super::{Image, Request, TexelFormat, blocks, full_levels, level_size};
+use super::{Image, Request, TexelFormat, blocks, full_levels, level_size, light};
 
 /// Halves `image` until it is as small as `request` wants it, and says so in `notes`.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
@@ -73,10 +73,12 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
         });
         return out;
     }
-    let light: Vec<f32> = (0..=255).map(linear).collect();
+    let linear: Vec<f32> = (0..=255_u8)
+        .map(|byte| light(f32::from(byte) / 255.0))
+        .collect();
     let is_color = |at: usize| srgb && at % 4 < 3;
     let value = |at: usize| match finer[at] {
-        byte if is_color(at) => light[usize::from(byte)],
+        byte if is_color(at) => linear[usize::from(byte)],
         byte => f32::from(byte),
     };
     boxes(size, value, |channel, mean| {
@@ -116,16 +118,6 @@ fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut hand_on: impl FnMut(u
             }
             (0..4).for_each(|channel| hand_on(channel, sum[channel]));
         }
-    }
-}
-
-/// Light of an sRGB byte (IEC 61966-2-1).
-fn linear(byte: u8) -> f32 {
-    let c = f32::from(byte) / 255.0;
-    if c <= 0.04045 {
-        c / 12.92
-    } else {
-        ((c + 0.055) / 1.055).powf(2.4)
     }
 }
 

@@ -1,0 +1,45 @@
+// The split-sum table (Karis 2013): what a surface reflects of white light from everywhere, by perceptual roughness and n · v, without scattering
+// between facets. An entry is that albedo for a Fresnel reflectance of 1, and the fifth root of the share of it that Schlick's term
+// has, which is about 1 − n · v, so both are nearly straight between entries.
+//
+// The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, two entries each, as a uniform. A row is a roughness; along it n · v in
+// logarithmic steps from where facets begin to hide each other, which is in proportion to α.
+
+const BRDF_TABLE_ROUGHNESS_MIN = 0.045;
+
+// The least roughness and the one of the last row, and those between.
+fn brdf_table_roughness(row: f32) -> f32 {
+    return mix(BRDF_TABLE_ROUGHNESS_MIN, 1.0, row / f32(BRDF_TABLE_ROWS - 1u));
+}
+
+fn brdf_table_steepness(roughness: f32) -> f32 {
+    return 4.0 / (roughness * roughness);
+}
+
+fn brdf_table_cosine(column: f32, roughness: f32) -> f32 {
+    let steepness = brdf_table_steepness(roughness);
+    return (exp2(column / f32(BRDF_TABLE_COLUMNS - 1u) * log2(1.0 + steepness)) - 1.0) / steepness;
+}
+
+fn brdf_table_entry(row: u32, column: u32) -> vec2f {
+    let at = row * BRDF_TABLE_COLUMNS + column;
+    let pair = brdf_table[at / 2u];
+    return select(pair.xy, pair.zw, (at & 1u) == 1u);
+}
+
+// Scale and bias of the reflectance at normal incidence: reflected is f0 · x + y, and x + y what facets reflect on first bounce.
+fn brdf_table_at(roughness: f32, n_dot_v: f32) -> vec2f {
+    let clamped = clamp(roughness, BRDF_TABLE_ROUGHNESS_MIN, 1.0);
+    let row = (clamped - BRDF_TABLE_ROUGHNESS_MIN) / (1.0 - BRDF_TABLE_ROUGHNESS_MIN) * f32(BRDF_TABLE_ROWS - 1u);
+    let steepness = brdf_table_steepness(clamped);
+    let column = log2(1.0 + steepness * saturate(n_dot_v)) / log2(1.0 + steepness) * f32(BRDF_TABLE_COLUMNS - 1u);
+    let above = min(u32(row), BRDF_TABLE_ROWS - 2u);
+    let left = min(u32(column), BRDF_TABLE_COLUMNS - 2u);
+    let across = saturate(column - f32(left));
+    let upper = mix(brdf_table_entry(above, left), brdf_table_entry(above, left + 1u), across);
+    let lower = mix(brdf_table_entry(above + 1u, left), brdf_table_entry(above + 1u, left + 1u), across);
+    let entry = mix(upper, lower, saturate(row - f32(above)));
+    let square = entry.y * entry.y;
+    let bias = entry.x * square * square * entry.y;
+    return vec2f(entry.x - bias, bias);
+}

@@ -1,0 +1,99 @@
+// occlusion_rays: what blocks the light from everywhere, by rays through the trees.
+//
+// in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
+// out  blocked_out: the frame's Blocked, and the normal of the surface's triangle; zeros where there is no surface
+// One thread per pixel. Directions are distributed by the cosine about the normal as shaded. Such a direction may lie below the surface's
+// triangle, where there is nothing that light could come from: it is mirrored at the triangle. So a convex body with smoothed normals is open all over,
+// and within a closed room every ray is blocked.
+//
+// The numbers behind a direction are those of point k of the (0, 2)-sequence (Kollig and Keller 2002), k the pixel's rays so far, moved round
+// by those of the R₂ sequence (Roberts 2018) at the pixel's place on the Z curve: rays of a pixel are spread evenly over the frames, and those of
+// neighbouring pixels in a frame. They are integers until the end, the same on every adapter.
+#import "common/blocked.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/shadow_ray.wgsl"
+#import "common/unseen.wgsl"
+
+@group(3) @binding(0) var position_texture: texture_2d<f32>;
+@group(3) @binding(1) var normal_texture: texture_2d<u32>;
+@group(3) @binding(2) var ids_texture: texture_2d<u32>;
+@group(3) @binding(3) var<uniform> params: OcclusionParams;
+@group(3) @binding(4) var blocked_out: texture_storage_2d<rgba32uint, write>;
+
+// Every second bit.
+fn spread_bits(x: u32) -> u32 {
+    var v = x & 0xffffu;
+    v = (v | (v << 8u)) & 0x00ff00ffu;
+    v = (v | (v << 4u)) & 0x0f0f0f0fu;
+    v = (v | (v << 2u)) & 0x33333333u;
+    return (v | (v << 1u)) & 0x55555555u;
+}
+
+// Two numbers from 0 to below 1.
+fn numbers(pixel: vec2u, k: u32) -> vec2f {
+    var second = 0u;
+    var column = 0x80000000u;
+    for (var rest = k; rest != 0u; rest >>= 1u) {
+        second ^= select(0u, column, (rest & 1u) != 0u);
+        column ^= column >> 1u;
+    }
+    let place = spread_bits(pixel.x) | (spread_bits(pixel.y) << 1u);
+    // 2³² / φ and 2³² / φ² of the plastic number φ.
+    let bits = vec2u(reverseBits(k), second) + place * vec2u(3242174889u, 2447445414u);
+    return vec2f(bits >> vec2u(8u)) / 16777216.0;
+}
+
+// Cosine-weighted about a unit vector, in the frame of Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
+fn direction(normal: vec3f, u: vec2f) -> vec3f {
+    let side = select(-1.0, 1.0, normal.z >= 0.0);
+    let a = -1.0 / (side + normal.z);
+    let b = normal.x * normal.y * a;
+    let tangent = vec3f(1.0 + side * normal.x * normal.x * a, side * b, -side * normal.x);
+    let bitangent = vec3f(b, side + normal.y * normal.y * a, -normal.y);
+    let turn = 6.2831853 * u.x;
+    let radius = sqrt(u.y);
+    return radius * cos(turn) * tangent + radius * sin(turn) * bitangent + sqrt(1.0 - u.y) * normal;
+}
+
+// A way towards the triangle's middle that brings a point on its rim four times as far inside as rays step away from it. Rounding may have left the
+// point outside, and where two walls meet that is outside of the room.
+fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
+    let v0 = scene_position(indices[3u * triangle]);
+    let v1 = scene_position(indices[3u * triangle + 1u]);
+    let v2 = scene_position(indices[3u * triangle + 2u]);
+    let longest = max(length(v1 - v0), max(length(v2 - v1), length(v0 - v2)));
+    let height = length(cross(v1 - v0, v2 - v0) / max(longest, 1.0e-30));
+    let share = min(12.0 * distance(start.origin, start.position) / max(height, 1.0e-30), 1.0);
+    return share * ((v0 + v1 + v2) / 3.0 - start.position);
+}
+
+@compute @workgroup_size(8, 8)
+fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, params.first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let texel = textureLoad(position_texture, pixel, 0);
+    if texel.w == 0.0 {
+        textureStore(blocked_out, pixel, vec4u(0u));
+        return;
+    }
+    let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
+    let start = shadow_ray_start(triangle, texel.xyz);
+    let origin = start.origin + inwards(triangle, start);
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    var hits = 0.0;
+    var blocked = vec3f(0.0);
+    let rays = params.rays + unseen_zero(f32(pixel.x));
+    for (var ray = 0u; ray < rays; ray++) {
+        var along = direction(normal, numbers(pixel, params.index * params.rays + ray));
+        let above = dot(along, start.geometric_normal);
+        along -= min(2.0 * above, 0.0) * start.geometric_normal;
+        if bvh_any_hit(Ray(origin, 0.0, along, params.reach), frame.leaf_cutoff) {
+            hits += 1.0;
+            blocked += along;
+        }
+    }
+    let found = blocked_pack(Blocked(hits / f32(params.rays), blocked / f32(params.rays)));
+    textureStore(blocked_out, pixel, vec4u(found, octahedral_pack(start.geometric_normal), 1u));
+}

@@ -1,0 +1,159 @@
+//! `canopy bake-env`: an environment as spherical harmonics and prefiltered cubes, for use elsewhere.
+
+use crate::{
+    Result,
+    config::Config,
+    gpu::{
+        Gpu,
+        profiler::{Profiler, Stopwatch},
+    },
+    output::baked::{self, Baked, CubeTexels},
+    reference::environment::{
+        cube_map::nth_texel_direction,
+        project_sh::{COEFFICIENTS, evaluate_sh},
+    },
+    render::{
+        environment::{Cube, Environment, most_texels},
+        pace::Pace,
+    },
+    scene::environment::{self, EnvironmentImage, Shape},
+};
+use clap::Args;
+use glam::{DVec3, Vec3};
+use half::f16;
+use std::path::PathBuf;
+
+/// Most texels along an edge of the prefiltered cube.
+const LARGEST_FACE: u32 = 1024;
+
+/// Texels along an edge of the cube of irradiance, which has no detail.
+const IRRADIANCE_FACE: u32 = 32;
+
+/// `canopy bake-env`.
+#[derive(Debug, Args)]
+pub struct BakeArgs {
+    /// The environment: .hdr or .exr (equirectangular), or a cube map as .ktx2 or .dds
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What to write: .json holds the spherical harmonics; .ktx2 the prefiltered cube, with the irradiance beside it as
+    /// OUT-irradiance.ktx2; a name without an ending is that of a folder of .exr faces
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Bands of the spherical harmonics: 3 (9 coefficients) or 5 (25); environment.order if not given
+    #[arg(long, value_name = "3|5", value_parser = order)]
+    pub order: Option<u32>,
+    /// Texels along an edge of the prefiltered cube, a power of two; half the width of the file, 256 to
+    /// 1024, if not given
+    #[arg(long, value_name = "N", value_parser = face)]
+    pub face: Option<u32>,
+}
+
+/// Bakes the file; what is wrong with the output's name is said before a GPU is looked for.
+pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
+    baked::check(&args.output)?;
+    let wanted = &mut config.environment;
+    wanted.file = args.file.to_string_lossy().into_owned();
+    wanted.source = crate::config::Source::Auto;
+    wanted.intensity = 1.0;
+    wanted.order = args.order.unwrap_or(wanted.order);
+    wanted.face = args.face.unwrap_or(LARGEST_FACE);
+    let gpu = Gpu::new(&config.gpu)?;
+    let image = environment::load(&args.file, &config.load, most_texels(&gpu, &config))?;
+    if args.face.is_none() {
+        config.environment.face = fitting_face(&image);
+    }
+    baked::write(&bake(&gpu, &image, &config)?, &args.output)
+}
+
+/// Half a texel of the file to a texel, and enough for five bands.
+fn fitting_face(image: &EnvironmentImage) -> u32 {
+    let face = match image.shape {
+        Shape::Equirectangular => image.width.div_ceil(2),
+        Shape::Cube => image.width,
+    };
+    face.next_power_of_two().clamp(256, LARGEST_FACE)
+}
+
+/// What the passes of a frame make of `image`, read back.
+fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
+    let mut environment = Environment::new(gpu)?;
+    environment.set_file(gpu, Some(image))?;
+    let mut profiler = Profiler::new(gpu)?;
+    let mut encoder = gpu.encoder("bake");
+    let mut scope = profiler.scope("frame", &mut encoder);
+    let stopwatch = &mut Stopwatch::new();
+    environment.record(gpu, &mut scope, config, Pace::default(), false, stopwatch)?;
+    drop(scope);
+    profiler.submit(gpu, encoder);
+
+    let order = config.environment.order;
+    let words: Vec<[f32; 4]> =
+        bytemuck::pod_collect_to_vec(&gpu.read(&environment.project_sh.result)?);
+    let coefficients: Vec<Vec3> = words
+        .iter()
+        .map(|word| Vec3::from_slice(word) * image.scale)
+        .collect();
+    let (radiance, irradiance) = coefficients.split_at(COEFFICIENTS);
+    let kept = |list: &[Vec3]| {
+        let kept = list.iter().take((order * order) as usize);
+        kept.map(Vec3::to_array).collect()
+    };
+    Ok(Baked {
+        order,
+        radiance_sh: kept(radiance),
+        irradiance_sh: kept(irradiance),
+        prefiltered: read(gpu, &environment.prefiltered, image.scale)?,
+        irradiance: irradiance_cube(irradiance),
+    })
+}
+
+/// All levels of a cube, its texels multiplied by `scale`; a sun past what halves hold is cut off.
+fn read(gpu: &Gpu, cube: &Cube, scale: f32) -> Result<CubeTexels> {
+    let scaled = |texel: [f16; 4]| {
+        let [r, g, b, _] = texel.map(|channel| half(channel.to_f32() * scale));
+        [r, g, b, f16::ONE]
+    };
+    let level = |level| -> Result<Vec<[f16; 4]>> {
+        let bytes = gpu.read_level(&cube.texture, level)?;
+        let texels: Vec<[f16; 4]> = bytemuck::pod_collect_to_vec(&bytes);
+        Ok(texels.into_iter().map(scaled).collect())
+    };
+    Ok(CubeTexels {
+        face: cube.face,
+        levels: (0..cube.levels).map(level).collect::<Result<_>>()?,
+    })
+}
+
+/// Irradiance by direction, from its coefficients; where few bands ring below zero, it is zero.
+fn irradiance_cube(coefficients: &[Vec3]) -> CubeTexels {
+    let mut known = [DVec3::ZERO; COEFFICIENTS];
+    for (known, coefficient) in known.iter_mut().zip(coefficients) {
+        *known = coefficient.as_dvec3();
+    }
+    let face = IRRADIANCE_FACE as usize;
+    let texel = |i: usize| {
+        let direction = nth_texel_direction(face, i);
+        let irradiance = evaluate_sh(&known, direction).max(DVec3::ZERO).as_vec3();
+        let [r, g, b] = irradiance.to_array().map(half);
+        [r, g, b, f16::ONE]
+    };
+    CubeTexels {
+        face: IRRADIANCE_FACE,
+        levels: vec![(0..6 * face * face).map(texel).collect()],
+    }
+}
+
+fn half(value: f32) -> f16 {
+    f16::from_f32(value.min(f16::MAX.to_f32()))
+}
+
+fn order(text: &str) -> Result<u32, String> {
+    let order = text.parse().ok().filter(|order| [3, 5].contains(order));
+    order.ok_or_else(|| "expected 3 or 5".into())
+}
+
+fn face(text: &str) -> Result<u32, String> {
+    let is_face = |face: &u32| face.is_power_of_two() && (16..=LARGEST_FACE).contains(face);
+    let face = text.parse().ok().filter(is_face);
+    face.ok_or_else(|| "expected a power of two from 16 to 1024".into())
+}

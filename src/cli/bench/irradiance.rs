@@ -1,0 +1,245 @@
+//! `canopy bench irradiance`: a cube to spherical harmonics, on the GPU and beside it on the processor; and all that a sky asks for whose sun moves.
+
+use super::{
+    Bench, floor,
+    inputs::Random,
+    report::{Column, Format, Run},
+    timing::{Sample, Sampling, median},
+};
+use crate::{
+    Error, Result,
+    config::Source,
+    gpu::{
+        Gpu,
+        profiler::{Scope, Stopwatch},
+    },
+    reference::environment::{
+        cube_map::nth_texel_direction,
+        project_sh::{self as cpu, COEFFICIENTS, Texel},
+    },
+    render::{
+        environment::{Cube, Environment, ProjectSh},
+        pace::Pace,
+    },
+};
+use glam::{DVec3, Vec3};
+use half::f16;
+use serde_json::json;
+use std::cell::RefCell;
+use wgpu::TextureFormat;
+
+/// Columns of the table.
+pub(super) const COLUMNS: &[Column] = &[
+    ("texels", "name", Format::Text),
+    ("face", "face", Format::Text),
+    ("order", "order", Format::Text),
+    ("min ms", "gpu_ms/min", Format::Ms),
+    ("median ms", "gpu_ms/median", Format::Ms),
+    ("p95 ms", "gpu_ms/p95", Format::Ms),
+    ("of copy", "share/project_sh", Format::Percent),
+    ("1 thread ms", "cpu_ms/f32", Format::Ms),
+    ("", "speedup/f32", Format::Ratio),
+    ("all threads", "cpu_ms/f32_threads", Format::Ms),
+    ("", "speedup/f32_threads", Format::Ratio),
+    ("f64", "cpu_ms/f64", Format::Ms),
+    ("", "speedup/f64", Format::Ratio),
+    ("error", "error/gpu", Format::Exponent),
+    ("1 thread", "error/f32", Format::Exponent),
+    ("all threads", "error/f32_threads", Format::Exponent),
+];
+
+/// More than this is a fault of the pass.
+const TOLERANCE: f64 = 1e-5;
+
+/// Faces of a sky: it has no detail beyond.
+const SKY_FACES: std::ops::RangeInclusive<u32> = 16..=256;
+
+/// What a cube is made of.
+trait Stored: Texel + bytemuck::Pod {
+    const NAME: &str;
+    const FORMAT: TextureFormat;
+}
+
+impl Stored for [f16; 4] {
+    const NAME: &str = "half floats";
+    const FORMAT: TextureFormat = TextureFormat::Rgba16Float;
+}
+
+impl Stored for [f32; 4] {
+    const NAME: &str = "full floats";
+    const FORMAT: TextureFormat = TextureFormat::Rgba32Float;
+}
+
+/// Projects cubes of every size, of halves and of floats, onto three bands and onto five.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let faces = match &bench.args.faces[..] {
+        [] => &[64, 128, 256, 512, 1024],
+        faces => faces,
+    };
+    let pass = ProjectSh::new(&bench.meter.gpu)?;
+    let mut progress = bench.progress(faces.len());
+    for face in faces {
+        progress.step(&format!("faces of {face}²"));
+        let floats = sky(*face, bench.args.seed);
+        let halves: Vec<_> = floats
+            .iter()
+            .map(|texel| texel.map(f16::from_f32))
+            .collect();
+        measure::<_, 9>(bench, &pass, *face, &halves)?;
+        measure::<_, 25>(bench, &pass, *face, &halves)?;
+        measure::<_, 9>(bench, &pass, *face, &floats)?;
+        measure::<_, 25>(bench, &pass, *face, &floats)?;
+    }
+    let fits = |face: &&u32| face.is_power_of_two() && SKY_FACES.contains(face);
+    for face in faces.iter().filter(fits) {
+        measure_sky(bench, *face)?;
+    }
+    Ok(())
+}
+
+/// The whole environment of a sky whose sun is elsewhere in every frame: cube, levels, harmonics, prefiltered cube.
+fn measure_sky(bench: &mut Bench<'_>, face: u32) -> Result<()> {
+    let mut config = bench.config.clone();
+    config.environment.source = Source::Sky;
+    config.environment.face = face;
+    let mut run =
+        Run::new(json!({"name": "moving sky", "face": face, "order": config.environment.order}));
+    let environment = Environment::new(&bench.meter.gpu)?;
+    let state = RefCell::new((environment, config, 0.3_f32, Ok(())));
+    let timings = bench.meter.time(
+        |_| {},
+        |gpu, scope| {
+            let (environment, config, elevation, outcome) = &mut *state.borrow_mut();
+            *elevation += 0.01;
+            let (sin, cos) = elevation.sin_cos();
+            config.sun.direction = [-cos, -sin, 0.0];
+            // In one piece: what is measured is the work.
+            let pace = Pace {
+                in_parts: false,
+                ..Pace::default()
+            };
+            let recorded =
+                environment.record(gpu, scope, config, pace, false, &mut Stopwatch::new());
+            if recorded.is_err() {
+                *outcome = recorded;
+            }
+            environment.settle();
+        },
+    )?;
+    state.into_inner().3?;
+    run.time(&timings, |_, _| None);
+    bench.report.runs.push(run);
+    Ok(())
+}
+
+/// One run, onto `N` coefficients.
+fn measure<T: Stored, const N: usize>(
+    bench: &mut Bench<'_>,
+    pass: &ProjectSh,
+    face: u32,
+    texels: &[T],
+) -> Result<()> {
+    let order = N.isqrt();
+    let mut run = Run::new(json!({"name": T::NAME, "face": face, "order": order}));
+    let cube = match upload(&bench.meter.gpu, face, texels) {
+        Ok(cube) => cube,
+        Err(why) => {
+            bench.report.skip(run, &why);
+            return Ok(());
+        }
+    };
+    let project = |gpu: &Gpu, scope: &mut Scope<'_>| pass.record(gpu, scope, &cube, order as u32);
+    let timings = bench.meter.time(|_| {}, project)?;
+    let copy = bench.report.copy_gb_per_s;
+    run.time(&timings, |stage, ms| {
+        let bytes = size_of_val(texels) as u64;
+        (stage == "project_sh").then_some(floor::share(bytes, ms, copy?))
+    });
+    let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bench.meter.gpu.read(&pass.result)?);
+    let found: Vec<_> = found[..COEFFICIENTS]
+        .iter()
+        .map(|[r, g, b, _]| Vec3::new(*r, *g, *b).as_dvec3())
+        .collect();
+
+    // A processor needs longer.
+    let sampling = Sampling {
+        budget_ms: 0.5 * bench.meter.sampling.budget_ms,
+        ..bench.meter.sampling
+    };
+    let face = face as usize;
+    let (exact_ms, exact) = on_cpu(sampling, || cpu::project_sh(texels, face, order))?;
+    let (one_ms, one) = on_cpu(sampling, || cpu::project_sh_f32::<T, N>(texels, face))?;
+    let (all_ms, all) = on_cpu(sampling, || {
+        cpu::project_sh_f32_threads::<T, N>(texels, face)
+    })?;
+    let gpu_ms = timings.median_ms();
+    let each = |of: fn(f64, f64) -> f64| json!({"f32": of(one_ms, gpu_ms), "f32_threads": of(all_ms, gpu_ms), "f64": of(exact_ms, gpu_ms)});
+    run.set("cpu_ms", each(|cpu_ms, _| cpu_ms));
+    run.set("speedup", each(|cpu_ms, gpu_ms| cpu_ms / gpu_ms));
+    let error = |found: &[DVec3]| cpu::error(&found[..N], &exact[..N]);
+    let of_gpu = error(&found);
+    run.set(
+        "error",
+        json!({
+            "gpu": of_gpu,
+            "f32": error(&one.map(|c| c.as_dvec3())),
+            "f32_threads": error(&all.map(|c| c.as_dvec3())),
+        }),
+    );
+    if of_gpu > TOLERANCE {
+        return Err(Error::Gpu(format!("the projection is {of_gpu:.1e} off")));
+    }
+    bench.report.runs.push(run);
+    Ok(())
+}
+
+/// The median of the time that `work` takes on the processor, and its outcome.
+fn on_cpu<T>(sampling: Sampling, work: impl Fn() -> T) -> Result<(f64, T)> {
+    let mut outcome = None;
+    let timings = sampling.repeat(|| {
+        let stopwatch = Stopwatch::new();
+        outcome = Some(std::hint::black_box(work()));
+        let sample = Sample {
+            wall_ms: stopwatch.ms(),
+            ..Sample::default()
+        };
+        Ok((sample.wall_ms, sample))
+    })?;
+    let outcome = outcome.unwrap_or_else(work);
+    Ok((median(&timings.wall_ms), outcome))
+}
+
+fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {
+    let cube = Cube::new(gpu, "bench.cube", face, 1, T::FORMAT)?;
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(face * size_of::<T>() as u32),
+        rows_per_image: Some(face),
+    };
+    gpu.queue.write_texture(
+        cube.texture.as_image_copy(),
+        bytemuck::cast_slice(texels),
+        layout,
+        cube.texture.size(),
+    );
+    Ok(cube)
+}
+
+/// A bright sky with a sun of some degrees over a dark ground, with noise.
+fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
+    let mut random = Random(seed);
+    let sun = DVec3::new(0.5, 0.6, -0.4).normalize();
+    let face = face as usize;
+    let texel = |i: usize| {
+        let v = nth_texel_direction(face, i);
+        let color = match v {
+            v if v.dot(sun) > 0.998 => Vec3::new(900.0, 800.0, 600.0),
+            v if v.y > 0.0 => Vec3::new(0.3, 0.5, 1.0).lerp(Vec3::ONE, 1.0 - v.y as f32),
+            _ => Vec3::new(0.2, 0.17, 0.13),
+        };
+        (color * (0.75 + 0.5 * random.unit()))
+            .extend(1.0)
+            .to_array()
+    };
+    (0..6 * face * face).map(texel).collect()
+}

@@ -1,0 +1,321 @@
+//! Twin of `occlusion_rays` and `occlusion_filter`: the same rays against every triangle, the same means, in f64.
+
+use super::{lbvh::Triangle, trace::intersect};
+use glam::{DMat4, DVec2, DVec3, Vec3};
+
+/// Two numbers from 0 to below 1 for ray `k` of a pixel: the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), moved
+/// round by the R₂ sequence (Roberts 2018) at the pixel's place on the Z curve.
+pub fn numbers(pixel: [u32; 2], k: u32) -> [f64; 2] {
+    let (mut second, mut column) = (0_u32, 1_u32 << 31);
+    for bit in 0..32 {
+        if k >> bit & 1 == 1 {
+            second ^= column;
+        }
+        column ^= column >> 1;
+    }
+    let spread = |x: u32| (0..16).fold(0_u32, |sum, bit| sum | (x >> bit & 1) << (2 * bit));
+    let place = spread(pixel[0]) | spread(pixel[1]) << 1;
+    let moved = |bits: u32, step: u32| bits.wrapping_add(place.wrapping_mul(step)) >> 8;
+    [
+        moved(k.reverse_bits(), 3_242_174_889),
+        moved(second, 2_447_445_414),
+    ]
+    .map(|bits| f64::from(bits) / f64::from(1 << 24))
+}
+
+/// The direction that two such numbers stand for, distributed by the cosine about a unit vector (basis: Duff et al. 2017).
+pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
+    let n = normal.as_dvec3();
+    let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
+    let a = -1.0 / (side + n.z);
+    let b = n.x * n.y * a;
+    let tangent = DVec3::new(1.0 + side * n.x * n.x * a, side * b, -side * n.x);
+    let bitangent = DVec3::new(b, side + n.y * n.y * a, -n.y);
+    let (sin, cos) = (std::f64::consts::TAU * u).sin_cos();
+    v.sqrt() * (cos * tangent + sin * bitangent) + (1.0 - v).sqrt() * n
+}
+
+/// What the G-buffer shows at a pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// In the world.
+    pub position: Vec3,
+    /// As shaded.
+    pub normal: Vec3,
+    /// Its triangle's corners.
+    pub triangle: Triangle,
+    /// Unit vector.
+    pub to_eye: Vec3,
+}
+
+impl Seen {
+    /// Where rays begin, and the triangle's normal on the side of the eye.
+    pub fn start(&self) -> (Vec3, DVec3) {
+        let [v0, v1, v2] = self.triangle.map(Vec3::as_dvec3);
+        let normal = (v1 - v0).cross(v2 - v0).normalize();
+        let normal = normal * normal.dot(self.to_eye.as_dvec3()).signum();
+        let position = self.position.as_dvec3();
+        let in_plane = position - (position - v0).dot(normal) * normal;
+        let corners = self.triangle.iter().map(|corner| corner.abs());
+        let size = corners.fold(self.position.abs(), Vec3::max).max_element();
+        let step = f64::from(size) * 9.536_743_2e-7;
+        // Towards the middle, so that no rounding has left it outside.
+        let longest = (v1 - v0)
+            .length()
+            .max((v2 - v1).length())
+            .max((v0 - v2).length());
+        let height = (v1 - v0).cross(v2 - v0).length() / longest;
+        let inwards = (12.0 * step / height).min(1.0) * ((v0 + v1 + v2) / 3.0 - in_plane);
+        ((in_plane + step * normal + inwards).as_vec3(), normal)
+    }
+}
+
+/// What of the light from everywhere is blocked: share, and mean of the blocked directions (0 for those that are open).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Blocked {
+    /// 0 to 1.
+    pub share: f64,
+    /// Shorter than 1.
+    pub direction: DVec3,
+}
+
+impl Blocked {
+    fn add(&mut self, weight: f64, other: Self) {
+        self.share += weight * other.share;
+        self.direction += weight * other.direction;
+    }
+
+    fn scaled(self, by: f64) -> Self {
+        Self {
+            share: self.share * by,
+            direction: self.direction * by,
+        }
+    }
+
+    /// What is open: unit vector and share.
+    pub fn open(self, normal: Vec3) -> (DVec3, f64) {
+        let normal = normal.as_dvec3();
+        let rest = normal * 2.0 / 3.0 - self.direction;
+        let bent = rest.dot(normal) > 1e-3;
+        (
+            if bent { rest.normalize() } else { normal },
+            1.0 - self.share,
+        )
+    }
+}
+
+/// What rays `first..first + count` of a pixel find within `reach` metres.
+pub fn rays(
+    triangles: &[Triangle],
+    seen: &Seen,
+    pixel: [u32; 2],
+    (first, count): (u32, u32),
+    reach: f64,
+) -> Blocked {
+    let (origin, geometric) = seen.start();
+    let mut blocked = Blocked::default();
+    for k in first..first + count {
+        let mut along = direction(seen.normal, numbers(pixel, k));
+        // What lies below the triangle is mirrored.
+        along -= (2.0 * along.dot(geometric)).min(0.0) * geometric;
+        let hit = |triangle| intersect(origin, along.as_vec3(), triangle);
+        let between = |t: f64| t > 0.0 && t < reach;
+        if triangles.iter().filter_map(hit).any(between) {
+            let share = 1.0;
+            let direction = along;
+            blocked.add(1.0 / f64::from(count), Blocked { share, direction });
+        }
+    }
+    blocked
+}
+
+/// A pixel's surface, as the history and the filter compare it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// In the world.
+    pub position: DVec3,
+    /// Of its triangle.
+    pub normal: DVec3,
+    /// Frames whose rays it has.
+    pub frames: u32,
+}
+
+impl Place {
+    /// How far either point is from the other's plane.
+    fn away(&self, other: &Self) -> f64 {
+        let off = other.position - self.position;
+        off.dot(self.normal).abs().max(off.dot(other.normal).abs())
+    }
+}
+
+/// All pixels of a frame, row by row; `None` where there is no surface.
+pub type Frame = Vec<Option<(Place, Blocked)>>;
+
+/// From where a frame is seen.
+#[derive(Debug, Clone, Copy)]
+pub struct Eye {
+    /// From offsets to the eye.
+    pub clip_from_offset: DMat4,
+    /// Where it is.
+    pub position: DVec3,
+    /// Unit vector.
+    pub forward: DVec3,
+    /// Pixels.
+    pub size: [u32; 2],
+    /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+    pub pixel_side: [f64; 2],
+}
+
+impl Eye {
+    fn tolerance(&self, at: DVec3) -> f64 {
+        let depth = (at - self.position).dot(self.forward);
+        self.pixel_side[0] + self.pixel_side[1] * depth + 9.536_743_2e-7 * at.abs().max_element()
+    }
+
+    /// In pixels from the picture's upper left corner.
+    fn in_picture(&self, at: DVec3) -> Option<DVec2> {
+        let clip = self.clip_from_offset * (at - self.position).extend(1.0);
+        let size = DVec2::new(self.size[0].into(), self.size[1].into());
+        let place = clip.truncate().truncate() / clip.w * DVec2::new(0.5, -0.5) + 0.5;
+        (clip.w > 0.0).then_some(place * size)
+    }
+
+    fn at(&self, frame: &Frame, at: [i64; 2]) -> Option<(Place, Blocked)> {
+        let inside = at
+            .iter()
+            .zip(self.size)
+            .all(|(&at, side)| (0..i64::from(side)).contains(&at));
+        let index = || (at[1] * i64::from(self.size[0]) + at[0]) as usize;
+        inside.then(|| frame[index()]).flatten()
+    }
+}
+
+/// `occlusion_accumulate`: the means over `fresh` and up to `remembered` frames before it.
+pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remembered: u32) -> Frame {
+    let mean = |index: usize| {
+        let (mut place, found) = fresh[index]?;
+        let pixel = DVec2::new(
+            (index as u32 % now.size[0]).into(),
+            (index as u32 / now.size[0]).into(),
+        );
+        let here = now.in_picture(place.position);
+        let there = before.in_picture(place.position);
+        let at = here.zip(there).map(|(here, there)| pixel + there - here);
+        let (mut sum, mut frames, mut weights) = (Blocked::default(), 0.0, 0.0);
+        for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+            let Some(at) = at else { continue };
+            let part = at - at.floor();
+            let tap = [at.x.floor() as i64 + x, at.y.floor() as i64 + y];
+            let Some((other, blocked)) = before.at(last, tap) else {
+                continue;
+            };
+            let same = place.away(&other) < now.tolerance(place.position)
+                && other.normal.dot(place.normal) > 0.9;
+            let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
+            let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));
+            sum.add(weight, blocked);
+            frames += weight * f64::from(other.frames);
+            weights += weight;
+        }
+        if weights <= 0.01 {
+            place.frames = 1;
+            return Some((place, found));
+        }
+        let earlier = ((frames / weights).round() as u32).min(remembered);
+        let gain = 1.0 / f64::from(earlier + 1);
+        let mut mean = sum.scaled((1.0 - gain) / weights);
+        mean.add(gain, found);
+        place.frames = earlier + 1;
+        Some((place, mean))
+    };
+    (0..fresh.len()).map(mean).collect()
+}
+
+/// A round of `occlusion_filter`, its taps `step` pixels apart, for pixels with `rays` rays a frame.
+pub fn filter(frame: &Frame, eye: &Eye, rays: u32, step: u32) -> Frame {
+    let smoothed = |index: usize| {
+        let (place, own) = frame[index]?;
+        let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
+        let spread = (32.0 / f64::from(place.frames * rays * step * step)).min(0.5);
+        let outer = 0.5 * spread / (1.0 - spread);
+        let (mut sum, mut weights) = (own, 1.0);
+        for (i, j) in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (i, j))) {
+            let tap = [x + i * i64::from(step), y + j * i64::from(step)];
+            let Some((other, blocked)) = eye.at(frame, tap).filter(|_| (i, j) != (0, 0)) else {
+                continue;
+            };
+            let kernel = outer.powi((i.abs() + j.abs()) as i32);
+            let trust = (f64::from(other.frames) / f64::from(place.frames)).min(1.0);
+            let alike = other.normal.dot(place.normal).max(0.0).powi(8);
+            let near = 1.0 - place.away(&other) / eye.tolerance(place.position);
+            let weight = kernel * trust * alike * near.max(0.0);
+            sum.add(weight, blocked);
+            weights += weight;
+        }
+        Some((place, sum.scaled(1.0 / weights)))
+    };
+    (0..frame.len()).map(smoothed).collect()
+}
+
+/// What a word of the result says: unit vector and share.
+pub fn open(word: u32) -> (Vec3, f32) {
+    let level = |shift: u32| (word >> shift & 2047) as f32 / 1023.0 - 1.0;
+    let (x, y) = (level(0), level(11));
+    let z = 1.0 - x.abs() - y.abs();
+    let fold = |a: f32, b: f32| {
+        if z >= 0.0 {
+            a
+        } else {
+            (1.0 - b.abs()).copysign(a)
+        }
+    };
+    let direction = Vec3::new(fold(x, y), fold(y, x), z).normalize();
+    (direction, (word >> 22) as f32 / 1023.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first 4^n points of any pixel lie one to a cell, whichever way 4^n equal cells are cut out of the square.
+    #[test]
+    fn numbers_are_spread_evenly() {
+        for pixel in [[0, 0], [1, 0], [77, 1020]] {
+            for [columns, rows] in [[16, 16], [64, 4], [1, 256]] {
+                // Moved back to where the sequence has its cells.
+                let origin = numbers(pixel, 0);
+                let mut cells = vec![0; 256];
+                for k in 0..256 {
+                    let n = numbers(pixel, k);
+                    let back = |i: usize| (n[i] - origin[i]).rem_euclid(1.0);
+                    let column = (back(0) * f64::from(columns)) as usize;
+                    cells[column * rows as usize + (back(1) * f64::from(rows)) as usize] += 1;
+                }
+                assert!(cells.iter().all(|&count| count == 1), "{columns} × {rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn directions_have_the_mean_and_the_length_of_a_cosine() {
+        for normal in [Vec3::Y, Vec3::Z, Vec3::NEG_Z, Vec3::new(0.36, -0.48, -0.8)] {
+            let all = (0..4096).map(|k| direction(normal, numbers([3, 5], k)));
+            let sum: DVec3 = all
+                .inspect(|d| {
+                    assert!((d.length() - 1.0).abs() < 1e-6 && d.dot(normal.as_dvec3()) >= 0.0);
+                })
+                .sum();
+            let mean = normal.as_dvec3() * 2.0 / 3.0;
+            assert!((sum / 4096.0 - mean).length() < 1e-3, "{normal}");
+        }
+    }
+
+    #[test]
+    fn words_are_read() {
+        assert_eq!(open(1023 << 22 | 1023 | 2046 << 11), (Vec3::Y, 1.0));
+        assert_eq!(open(1023 | 1023 << 11), (Vec3::Z, 0.0));
+        let (direction, share) = open(512 << 22);
+        assert!((direction - Vec3::new(0.0, 0.0, -1.0)).length() < 1e-6);
+        assert!((share - 0.5).abs() < 1e-3);
+    }
+}

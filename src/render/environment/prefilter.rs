@@ -1,0 +1,216 @@
+//! `prefilter`: the cube that glossy surfaces mirror, a level for each of some roughnesses.
+
+use super::Cube;
+use crate::{
+    Error, Result,
+    gpu::{
+        Gpu,
+        layout::{PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams},
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+};
+use std::f64::consts::PI;
+use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
+
+/// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples around a sun, overlapping ones hardly any.
+const OVERLAP: f64 = 0.25;
+
+/// How finely it is filtered, and in what pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrefilterSettings {
+    /// Samples that a texel of the last level is the mean of, at most [`PREFILTER_SAMPLES_MAX`]. Finer ones, which have four times the texels each
+    /// and narrower lobes, have half as many each.
+    pub samples: u32,
+    /// Samples of all texels that one step takes, about.
+    pub step_samples: u32,
+}
+
+impl PrefilterSettings {
+    /// What suits the adapter: where it is slow, steps are short enough for frames to go on between them.
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            samples: 1024,
+            step_samples: if gpu.is_software() { 1 << 20 } else { 1 << 25 },
+        }
+    }
+}
+
+/// The pass.
+#[derive(Debug)]
+pub struct Prefilter {
+    settings: PrefilterSettings,
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+    sampler: wgpu::Sampler,
+}
+
+/// A piece of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    level: u32,
+    /// Of each face.
+    rows: [u32; 2],
+}
+
+impl Prefilter {
+    /// Compiles it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] where the samples are none or too many.
+    pub fn new(gpu: &Gpu, settings: PrefilterSettings) -> Result<Self> {
+        if settings.samples == 0 || settings.samples > PREFILTER_SAMPLES_MAX {
+            return Err(Error::Gpu(format!(
+                "the prefilter takes 1 to {PREFILTER_SAMPLES_MAX} samples, not {}",
+                settings.samples
+            )));
+        }
+        let module = shader::module(gpu, "render/environment/prefilter.wgsl")?;
+        let layout = pass::compute_layout(
+            gpu,
+            "prefilter",
+            &[
+                Binding::Uniform,
+                Binding::Uniform,
+                Binding::Cube,
+                Binding::Sampler,
+                Binding::StoreArray(Format::Rgba16Float),
+            ],
+        );
+        Ok(Self {
+            settings,
+            pipeline: pass::compute_pipeline_with(gpu, &module, "prefilter", Some(&[&layout]))?,
+            layout,
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("prefilter"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            }),
+        })
+    }
+
+    /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even where the last is smaller than
+    /// [`PREFILTER_FACE_MIN`], so that rough surfaces have theirs.
+    pub fn levels(face: u32) -> u32 {
+        let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
+        above_least
+            .min(PREFILTER_LEVELS)
+            .min(Cube::full_levels(face))
+    }
+
+    /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod` (common/environment_lod.wgsl).
+    pub fn roughness(level: u32, levels: u32) -> f64 {
+        (f64::from(level) / f64::from(levels.max(2) - 1)).powf(1.5)
+    }
+
+    /// Steps that fill a cube like `prefiltered`.
+    pub fn steps(&self, prefiltered: &Cube) -> u32 {
+        self.plan(prefiltered).len() as u32
+    }
+
+    /// Samples of a texel of a level.
+    pub fn count(&self, level: u32, levels: u32) -> u32 {
+        let finer = levels.saturating_sub(1 + level).min(31);
+        (self.settings.samples >> finer).max(1)
+    }
+
+    /// The finest level is the radiance itself, a step of its own; then bands of rows of each level.
+    fn plan(&self, prefiltered: &Cube) -> Vec<Step> {
+        let mut plan = vec![Step {
+            level: 0,
+            rows: [0, prefiltered.face],
+        }];
+        for level in 1..prefiltered.levels {
+            let face = (prefiltered.face >> level).max(1);
+            let row_samples =
+                u64::from(6 * face) * u64::from(self.count(level, prefiltered.levels));
+            let rows = u64::from(self.settings.step_samples) / row_samples;
+            let rows = (rows as u32).max(1);
+            plan.extend((0..face).step_by(rows as usize).map(|first| Step {
+                level,
+                rows: [first, face.min(first + rows)],
+            }));
+        }
+        plan
+    }
+
+    /// Does one of the [`Prefilter::steps`], in any order: from `radiance`, which has all its levels, to `prefiltered`, which has faces of the same size and
+    /// [`Prefilter::levels`]; both of Rgba16Float.
+    pub fn record_step(
+        &self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        radiance: &Cube,
+        prefiltered: &Cube,
+        step: u32,
+    ) {
+        let Some(step) = self.plan(prefiltered).get(step as usize).copied() else {
+            return;
+        };
+        if step.level == 0 {
+            let mut extent = radiance.texture.size();
+            extent.depth_or_array_layers = 6;
+            scope.copy_texture_to_texture(
+                radiance.texture.as_image_copy(),
+                prefiltered.texture.as_image_copy(),
+                extent,
+            );
+            return;
+        }
+        let [first_row, end_row] = step.rows;
+        let count = self.count(step.level, prefiltered.levels);
+        let params = PrefilterParams { count, first_row };
+        let params = gpu.buffer_with("prefilter.params", &[params], Buffer::UNIFORM);
+        let roughness = Self::roughness(step.level, prefiltered.levels);
+        let mut set = samples(roughness, count, radiance.face);
+        set.resize(PREFILTER_SAMPLES_MAX as usize, [0.0; 4]);
+        let set = gpu.buffer_with("prefilter.samples", &set, Buffer::UNIFORM);
+        let level = prefiltered.level(step.level);
+        let resources = [
+            params.as_entire_binding(),
+            set.as_entire_binding(),
+            Resource::TextureView(&radiance.view),
+            Resource::Sampler(&self.sampler),
+            Resource::TextureView(&level),
+        ];
+        let group = pass::bind_group(gpu, "prefilter", &self.layout, &resources);
+        let face = (prefiltered.face >> step.level).max(1);
+        let mut pass = scope.scoped_compute_pass("prefilter");
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(face.div_ceil(8), end_row - first_row, 6);
+    }
+}
+
+/// Unit vectors to the light over the normal z, by GGX's distribution of normals, and in w the level of a cube with faces of `face` texels that
+/// each stands for; see prefilter.wgsl.
+pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
+    // As ROUGHNESS_MIN of common/brdf.wgsl.
+    let alpha2 = roughness.max(0.045).powi(4);
+    // Past this share of the distribution light comes from below.
+    let used = 1.0 / (1.0 + alpha2);
+    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+    (0..count)
+        .map(|i| {
+            let share = used * (f64::from(i) + 0.5) / f64::from(count);
+            // h · n squared.
+            let cosine2 = (1.0 - share) / (1.0 + (alpha2 - 1.0) * share);
+            let (n_dot_l, sine) = (
+                2.0 * cosine2 - 1.0,
+                2.0 * (cosine2 * (1.0 - cosine2)).sqrt(),
+            );
+            let (sin, cos) = (2.0 * PI * (f64::from(i) * golden).fract()).sin_cos();
+            let distribution = alpha2 / (PI * (1.0 + (alpha2 - 1.0) * cosine2).powi(2));
+            // Of light directions, since n = v: D · (n · h) / (4 v · h).
+            let density = distribution / (4.0 * used);
+            let solid_angle = 1.0 / (f64::from(count) * density);
+            let texel = 4.0 / f64::from(face).powi(2);
+            let level = 0.5 * (solid_angle / texel).log2() + OVERLAP;
+            [sine * cos, sine * sin, n_dot_l, level].map(|value| value as f32)
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! `project_sh`: the radiance of a cube to spherical harmonics, for diffuse surfaces (Ramamoorthi and Hanrahan 2001, "An Efficient Representation for
+//! Irradiance Environment Maps").
+//!
+//! Two dispatches: `project_sh` adds up what mirrored texels share, by registers, subgroups (or workgroup memory) and workgroups; `sum_sh` adds
+//! up the workgroups. Nothing is left to the order of atomics: the result is the same from run to run.
+
+use super::Cube;
+use crate::{
+    Result,
+    gpu::{
+        Arrays, Gpu,
+        pass::{
+            self,
+            Binding::{FloatArray, LoadArray, Read, Write},
+        },
+        profiler::Scope,
+        shader,
+    },
+};
+use wgpu::TextureFormat as Format;
+
+/// Coefficients of the five bands that the result has room for.
+pub const COEFFICIENTS: u32 = 25;
+/// How the work is cut for a kind of adapter.
+#[derive(Debug)]
+struct Cut {
+    /// Threads of a workgroup.
+    threads: u32,
+    /// Workgroups that fill it.
+    workgroups: u32,
+    /// Texels below which another workgroup does not pay.
+    least_texels: u32,
+}
+
+const GPU: Cut = Cut {
+    threads: 64,
+    workgroups: 1024,
+    least_texels: 1,
+};
+/// One vector of Mesa's at a time: barriers and idle threads are dear.
+const SOFTWARE: Cut = Cut {
+    threads: 8,
+    workgroups: 48,
+    least_texels: 1 << 15,
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ProjectSh {
+    loaded: Road,
+    /// Half floats on software adapters.
+    stored: Option<Road>,
+    sum_layout: wgpu::BindGroupLayout,
+    sums: Orders,
+    partials: wgpu::Buffer,
+    cut: Cut,
+    /// `array<vec4f, 50>`: 25 coefficients of radiance, by ascending band and order of the orthonormal real basis, then 25 of irradiance, zero past
+    /// the order (uniform, storage and copied from).
+    pub result: wgpu::Buffer,
+}
+
+#[derive(Debug)]
+struct Road {
+    layout: wgpu::BindGroupLayout,
+    pipelines: Orders,
+}
+
+/// Of three bands and of five.
+type Orders = [wgpu::ComputePipeline; 2];
+
+impl ProjectSh {
+    /// Compiles it for the device's road.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where a shader does not compile.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let software = gpu.arrays == Arrays::Textures;
+        let cut = if software { SOFTWARE } else { GPU };
+        let road = |name: &str, cube| -> Result<Road> {
+            let layout = pass::compute_layout(gpu, name, &[cube, Write]);
+            Ok(Road {
+                pipelines: orders(gpu, name, &layout, &cut)?,
+                layout,
+            })
+        };
+        let loaded = match gpu.subgroup_size {
+            Some(4..) if !software => "project_sh_subgroups",
+            _ => "project_sh",
+        };
+        let stored = || road("project_sh_stored", LoadArray(Format::Rgba16Float));
+        let sum_layout = pass::compute_layout(gpu, "sum_sh", &[Read, Write]);
+        let storage = wgpu::BufferUsages::STORAGE;
+        Ok(Self {
+            loaded: road(loaded, FloatArray)?,
+            stored: software.then(stored).transpose()?,
+            sums: orders(gpu, "sum_sh", &sum_layout, &cut)?,
+            sum_layout,
+            partials: gpu.buffer(
+                "project_sh.partials",
+                u64::from(cut.workgroups * COEFFICIENTS) * 16,
+                storage,
+            ),
+            cut,
+            result: gpu.buffer(
+                "project_sh.result",
+                u64::from(2 * COEFFICIENTS) * 16,
+                storage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
+            ),
+        })
+    }
+
+    /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into [`ProjectSh::result`].
+    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) {
+        let bands = usize::from(order > 3);
+        let stored = self
+            .stored
+            .as_ref()
+            .filter(|_| cube.texture.format() == Format::Rgba16Float);
+        let road = stored.unwrap_or(&self.loaded);
+        let texels = 6 * u64::from(cube.face).pow(2) / u64::from(self.cut.least_texels);
+        let workgroups = texels.min(u64::from(self.cut.workgroups)) as u32;
+        let half = cube.face.div_ceil(2);
+        let parts = (workgroups / 3).clamp(1, half);
+        // As many parts of as many rows as there are.
+        let parts = half.div_ceil(half.div_ceil(parts));
+        let coefficients = [9, COEFFICIENTS][bands];
+        let partials = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.partials,
+            offset: 0,
+            size: wgpu::BufferSize::new(u64::from(3 * parts * coefficients) * 16),
+        });
+        let level = cube.level(0);
+        let resources = [wgpu::BindingResource::TextureView(&level), partials.clone()];
+        let project = pass::bind_group(gpu, "project_sh", &road.layout, &resources);
+        let resources = [partials, self.result.as_entire_binding()];
+        let sum = pass::bind_group(gpu, "sum_sh", &self.sum_layout, &resources);
+        {
+            let mut pass = scope.scoped_compute_pass("project_sh");
+            pass.set_pipeline(&road.pipelines[bands]);
+            pass.set_bind_group(0, &project, &[]);
+            pass.dispatch_workgroups(parts, 3, 1);
+        }
+        let mut pass = scope.scoped_compute_pass("sum_sh");
+        pass.set_pipeline(&self.sums[bands]);
+        pass.set_bind_group(0, &sum, &[]);
+        pass.dispatch_workgroups(COEFFICIENTS, 1, 1);
+    }
+}
+
+fn orders(gpu: &Gpu, name: &str, layout: &wgpu::BindGroupLayout, cut: &Cut) -> Result<Orders> {
+    let module = shader::module(gpu, &format!("render/environment/{name}.wgsl"))?;
+    let pipeline = |order: f64| {
+        let constants = [("ORDER", order), ("THREADS", f64::from(cut.threads))];
+        pass::compute_pipeline_of(gpu, &module, name, Some(&[layout]), &constants)
+    };
+    Ok([pipeline(3.0)?, pipeline(5.0)?])
+}

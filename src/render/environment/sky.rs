@@ -1,0 +1,201 @@
+//! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020; [`crate::scene::atmosphere`]).
+
+use super::Cube;
+pub use crate::gpu::layout::SkyParams;
+
+use crate::{
+    Result,
+    gpu::{
+        Gpu,
+        pass::{self, Binding},
+        profiler::Scope,
+        shader,
+    },
+    scene::atmosphere,
+};
+use glam::Vec3;
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+
+/// The pass, with tables of the air that it keeps until the air changes.
+#[derive(Debug)]
+pub struct Sky {
+    /// What light reaches a height along a ray; what light that was scattered at least once does; what of it falls on the ground.
+    tables: [Table; 3],
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    sampler: wgpu::Sampler,
+    /// Haze and albedo of the tables.
+    air: Option<[f32; 2]>,
+}
+
+#[derive(Debug)]
+struct Table {
+    name: &'static str,
+    /// Texels that a workgroup fills along each side.
+    group: u32,
+    view: wgpu::TextureView,
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// Name, size, and texels of a workgroup along each side.
+const TABLES: [(&str, [u32; 2], u32); 3] = [
+    ("sky_transmittance", [256, 64], 8),
+    ("sky_scattering", [32, 32], 1),
+    ("sky_irradiance", [64, 1], 1),
+];
+
+/// Parameters, what is written, and what is read of the tables.
+fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
+    let mut bindings = vec![Binding::Uniform, stored];
+    if tables > 0 {
+        bindings.push(Binding::Sampler);
+    }
+    bindings.extend([Binding::Filtered].repeat(tables));
+    bindings
+}
+
+impl Sky {
+    /// Compiles it.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let module = shader::module(gpu, "render/environment/sky.wgsl")?;
+        let stage = |name, stored, tables| -> Result<_> {
+            let layout = pass::compute_layout(gpu, name, &bindings(stored, tables));
+            let pipeline = pass::compute_pipeline_with(gpu, &module, name, Some(&[&layout]))?;
+            Ok((pipeline, layout))
+        };
+        let table = |index: usize| -> Result<_> {
+            let (name, size, group) = TABLES[index];
+            let (pipeline, layout) = stage(name, Binding::Store(FORMAT), index)?;
+            let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING;
+            let texture = pass::target(gpu, name, size, FORMAT, usage);
+            Ok(Table {
+                name,
+                group,
+                view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+                pipeline,
+                layout,
+            })
+        };
+        let (pipeline, layout) = stage("sky", Binding::StoreArray(FORMAT), TABLES.len())?;
+        Ok(Self {
+            tables: [table(0)?, table(1)?, table(2)?],
+            pipeline,
+            layout,
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("sky"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            air: None,
+        })
+    }
+
+    /// Has the tables of the air made anew: what was recorded of them never ran.
+    pub fn forget(&mut self) {
+        self.air = None;
+    }
+
+    /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's disc, and below the horizon the ground.
+    pub fn record(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, params: &SkyParams, cube: &Cube) {
+        let params = clean(params);
+        let uniform = gpu.buffer_with("sky.params", &[params], wgpu::BufferUsages::UNIFORM);
+        let group = |name, layout, target: &wgpu::TextureView, tables: &[Table]| {
+            let mut resources = vec![
+                uniform.as_entire_binding(),
+                wgpu::BindingResource::TextureView(target),
+            ];
+            if !tables.is_empty() {
+                resources.push(wgpu::BindingResource::Sampler(&self.sampler));
+            }
+            let views = tables.iter().map(|table| &table.view);
+            resources.extend(views.map(wgpu::BindingResource::TextureView));
+            pass::bind_group(gpu, name, layout, &resources)
+        };
+        let air = Some([params.haze, params.ground_albedo]);
+        if self.air != air {
+            for (index, table) in self.tables.iter().enumerate() {
+                let earlier = &self.tables[..index];
+                let group = group(table.name, &table.layout, &table.view, earlier);
+                let mut pass = scope.scoped_compute_pass(table.name);
+                pass.set_pipeline(&table.pipeline);
+                pass.set_bind_group(0, &group, &[]);
+                let [width, height] = TABLES[index].1.map(|side| side.div_ceil(table.group));
+                pass.dispatch_workgroups(width, height, 1);
+            }
+        }
+        let group = group("sky", &self.layout, &cube.level(0), &self.tables);
+        self.air = air;
+        let mut pass = scope.scoped_compute_pass("sky");
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        let groups = cube.face.div_ceil(8);
+        pass.dispatch_workgroups(groups, groups, 6);
+    }
+}
+
+/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun` (of any length): reddened near the horizon,
+/// and none once the whole disc is behind it. The horizon is the one that the sky shows, 0.72° below y = 0, as seen from [`atmosphere::EYE`].
+pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
+    through_air(to_sun, params, atmosphere::sunlight)
+}
+
+/// The same for what of the disc is above the horizon, as it is drawn.
+pub fn disc_transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
+    through_air(to_sun, params, atmosphere::disc_light)
+}
+
+/// `light` is a function of height, cosine to the zenith and haze.
+fn through_air(
+    to_sun: Vec3,
+    params: &SkyParams,
+    light: impl Fn(f64, f64, f64) -> glam::DVec4,
+) -> Vec3 {
+    let params = clean(&SkyParams {
+        to_sun: to_sun.to_array(),
+        ..*params
+    });
+    let bands = light(atmosphere::EYE, params.to_sun[1].into(), params.haze.into());
+    atmosphere::rgb(bands).as_vec3()
+}
+
+/// The illuminance of level ground by sun and sky together, as a share of that of the sun above the air, on a clear day: a fit to measurements from
+/// noon to the end of twilight (Seidelmann 1992, "Explanatory Supplement to the Astronomical Almanac"), for choosing the power of two by which a sky is drawn brighter so that halves can hold it.
+pub fn daylight(to_sun: Vec3) -> f32 {
+    const ABOVE_THE_AIR_LUX: f32 = 133_100.0;
+    let height = to_sun
+        .normalize_or(Vec3::Y)
+        .y
+        .clamp(-1.0, 1.0)
+        .asin()
+        .to_degrees();
+    let coefficients = match height {
+        20.0.. => [3.74, 3.97, -4.07, 1.47],
+        5.0.. => [3.05, 13.28, -45.98, 64.33],
+        -0.8.. => [2.88, 22.26, -207.64, 1034.30],
+        -5.0.. => [2.88, 21.81, -258.11, -858.36],
+        -12.0.. => [2.70, 12.17, -431.69, -1899.83],
+        _ => [13.84, 262.72, 1447.42, 2797.93],
+    };
+    let x = height.max(-18.0) / 90.0;
+    let log_lux = coefficients
+        .into_iter()
+        .rev()
+        .fold(0.0, |sum, c| sum * x + c);
+    10f32.powf(log_lux) / ABOVE_THE_AIR_LUX
+}
+
+/// As the shader needs it: a direction of length one, nothing negative, nothing that is no number.
+fn clean(params: &SkyParams) -> SkyParams {
+    let within = |number: f32, limit: f32| number.max(0.0).min(limit);
+    let to_sun = Vec3::from(params.to_sun);
+    SkyParams {
+        to_sun: to_sun.normalize_or(Vec3::Y).to_array(),
+        haze: within(params.haze, 1e3),
+        // Times the greatest gain by night; what halves do not hold the shader cuts off.
+        illuminance: params.illuminance.map(|channel| within(channel, 1e30)),
+        ground_albedo: within(params.ground_albedo, 1.0),
+    }
+}

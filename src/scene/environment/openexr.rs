@@ -1,0 +1,150 @@
+//! OpenEXR (.exr): the first part with red, green and blue, as far as the display window shows it; alpha is left out.
+
+use super::{
+    EnvironmentImage, Shape, check_size, image, sphere_rows,
+    texels::{Rows, latitude_weight},
+};
+use crate::scene::image::one_line;
+use ::image::{ImageDecoder as _, codecs::openexr::OpenExrDecoder};
+use std::io::Cursor;
+
+/// What a file begins with.
+pub(super) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
+
+/// Bytes in which the headers have to end.
+const LONGEST_HEADERS: usize = 1 << 24;
+
+/// Bytes of a block that any file may have; 256 lines of four floats in the widest picture are as many.
+const SMALL_BLOCK: u64 = 1 << 26;
+
+/// Bytes of a block for each byte of the file, past that: what ZIP makes of zeros.
+const MOST_EXPANSION: u64 = 1024;
+
+/// The picture.
+pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
+    check_headers(bytes, max_pixels)?;
+    let decoder = OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false))
+        .map_err(|e| one_line(&e))?;
+    let size: [u32; 2] = decoder.dimensions().into();
+    check_size(size, 1, max_pixels)?;
+    sphere_rows(size, most)?;
+    let [width, height] = size;
+    let mut texels = vec![[0.0_f32; 3]; width as usize * height as usize];
+    decoder
+        .read_image(bytemuck::cast_slice_mut(&mut texels))
+        .map_err(|e| one_line(&e))?;
+    let rows = Rows::whole(size, most, texels, |y| latitude_weight(y, height));
+    Ok(image(Shape::Equirectangular, rows))
+}
+
+/// Fails if a header of any part asks for more memory than is allowed: the decoder makes room for whole blocks, which may be as large as the data
+/// window, before it looks at what they hold. (OpenEXR file layout, "Header"; little-endian.)
+fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
+    let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
+    headers.take(4)?;
+    let several = headers.int()? & 0x1000 != 0;
+    let from_bytes = MOST_EXPANSION.saturating_mul(bytes.len() as u64);
+    let small = max_pixels.saturating_mul(16).min(SMALL_BLOCK);
+    let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
+    loop {
+        // Of attributes that come twice, the larger counts.
+        let (mut windows, mut lines, mut tile, mut texel_bytes) = ([[0; 2]; 2], 1, 0, 0);
+        loop {
+            let name = headers.text()?;
+            if name.is_empty() {
+                break;
+            }
+            headers.text()?;
+            let length = u32::try_from(headers.int()?).map_err(|_| Headers::FAULT)?;
+            let mut value = Headers(headers.take(length as usize)?);
+            match name {
+                b"dataWindow" => windows[0] = larger(windows[0], value.sides()?),
+                b"displayWindow" => windows[1] = larger(windows[1], value.sides()?),
+                b"compression" => lines = lines_of_block(value.take(1)?[0]).max(lines),
+                b"tiles" => {
+                    let [across, down] =
+                        [value.int()?, value.int()?].map(|side| u64::from(side as u32));
+                    tile = across.saturating_mul(down).max(tile);
+                }
+                b"channels" => texel_bytes = (value.channels()? * 4).max(texel_bytes),
+                _ => {}
+            }
+        }
+        for window in windows {
+            check_size(window, 1, max_pixels)?;
+        }
+        let [[width, height], _] = windows.map(|window| window.map(u64::from));
+        // Whole ones, however little of them the picture fills; whether it has tiles is said elsewhere too.
+        let block = (width * lines).max(tile).saturating_mul(texel_bytes);
+        if block > max_block {
+            return Err(format!(
+                "has blocks of {block} bytes, for {width}×{height} pixels"
+            ));
+        }
+        // An empty name where another part would begin is the end.
+        if !several || headers.0.first() == Some(&0) {
+            return Ok(());
+        }
+    }
+}
+
+/// Lines that a compression takes together, by its number.
+fn lines_of_block(compression: u8) -> u64 {
+    match compression {
+        0..=2 => 1,
+        3 | 5 => 16,
+        4 | 6..=8 => 32,
+        _ => 256,
+    }
+}
+
+fn larger(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
+    [a[0].max(b[0]), a[1].max(b[1])]
+}
+
+/// What is left of the headers, or of an attribute in them.
+struct Headers<'a>(&'a [u8]);
+
+impl<'a> Headers<'a> {
+    const FAULT: &'static str = "has a header that is broken or does not end";
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], &'static str> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(Self::FAULT)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn int(&mut self) -> Result<i32, &'static str> {
+        let bytes = self.take(4)?.try_into().map_err(|_| Self::FAULT)?;
+        Ok(i32::from_le_bytes(bytes))
+    }
+
+    /// Up to a NUL.
+    fn text(&mut self) -> Result<&'a [u8], &'static str> {
+        let length = self
+            .0
+            .iter()
+            .position(|byte| *byte == 0)
+            .ok_or(Self::FAULT)?;
+        let text = self.take(length)?;
+        self.take(1)?;
+        Ok(text)
+    }
+
+    /// Of a box with both of its ends in it, either of which the decoder takes for the first.
+    fn sides(&mut self) -> Result<[u32; 2], &'static str> {
+        let [left, top, right, bottom] = [self.int()?, self.int()?, self.int()?, self.int()?];
+        let side = |from: i32, to: i32| from.abs_diff(to).saturating_add(1);
+        Ok([side(left, right), side(top, bottom)])
+    }
+
+    /// How many channels a list holds: names, each with type, flags and two distances.
+    fn channels(&mut self) -> Result<u64, &'static str> {
+        let mut count = 0;
+        while !self.text()?.is_empty() {
+            self.take(16)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,33 @@
+//! Radiance HDR (.hdr, .pic): flat, and run lengths of both kinds.
+
+use super::{EnvironmentImage, Shape, check_size, image, sphere_rows, texels::latitude_weight};
+use crate::scene::image::one_line;
+use ::image::{ImageDecoder as _, codecs::hdr::HdrDecoder};
+use std::io::Read as _;
+
+/// Bytes in which a header has to end: the decoder keeps all of its lines.
+const LONGEST_HEADER: usize = 1 << 16;
+
+/// The picture, row by row: only one is ever in memory as it is stored.
+pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
+    let header = &bytes[..bytes.len().min(LONGEST_HEADER)];
+    let mut after = header;
+    // The strict decoder takes one of the two ways to begin.
+    let decoder = HdrDecoder::new_nonstrict(&mut after).map_err(|e| one_line(&e))?;
+    let size = decoder.dimensions().into();
+    check_size(size, 1, max_pixels)?;
+    let mut rows = sphere_rows(size, most)?;
+    let mut rest = &bytes[header.len() - after.len()..];
+    let [width, height] = size;
+    let mut row = vec![[0.0_f32; 3]; width as usize];
+    // The decoder knows whole pictures alone, so that each row is one.
+    let one_row = format!("\n-Y 1 +X {width}\n");
+    for y in 0..height {
+        let decoded = HdrDecoder::new_nonstrict(one_row.as_bytes().chain(&mut rest))
+            .and_then(|decoder| decoder.read_image(bytemuck::cast_slice_mut(&mut row)));
+        decoded.map_err(|e| format!("breaks off in row {y} of {height}: {}", one_line(&e)))?;
+        let weight = latitude_weight(y, height);
+        rows.push(&row, |_| weight);
+    }
+    Ok(image(Shape::Equirectangular, rows))
+}

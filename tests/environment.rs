@@ -1,0 +1,581 @@
+//! Light from all around in whole frames: furnaces, rotations, what is seen behind the scene, and the sky with its sun.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Background, OcclusionMode, ShadowMode, Source, Switch},
+    gpu::Gpu,
+    reference::{
+        environment::{brdf_table, cube_map, project_sh},
+        lighting,
+    },
+    render::{Channel, FloatImage, View, environment::daylight, lights},
+    scene::{
+        LightKind, Material, Pose, Projection, Scene,
+        environment::{EnvironmentImage, Shape},
+    },
+};
+use common::{
+    golden::{compare_with_golden, difference},
+    gpu, portable_gpu,
+    scenes::{Stage, add_light, look_at, matte, quad, scene, sphere},
+};
+use glam::{DVec3, Vec3, Vec4};
+use half::f16;
+use std::f32::consts::PI;
+
+/// An equirectangular image of what `radiance` says of directions.
+fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> EnvironmentImage {
+    let texel = |i: u32| {
+        let (u, v) = (
+            ((i % width) as f32 + 0.5) / width as f32,
+            ((i / width) as f32 + 0.5) / height as f32,
+        );
+        let (azimuth, polar) = ((2.0 * u - 1.0) * PI, v * PI);
+        let direction = Vec3::new(
+            polar.sin() * azimuth.cos(),
+            polar.cos(),
+            polar.sin() * azimuth.sin(),
+        );
+        radiance(direction)
+            .extend(1.0)
+            .to_array()
+            .map(f16::from_f32)
+    };
+    EnvironmentImage {
+        name: "made up".into(),
+        shape: Shape::Equirectangular,
+        width,
+        height,
+        texels: (0..width * height).map(texel).collect(),
+        scale: 1.0,
+        sun: None,
+    }
+}
+
+/// Brighter above, a warm patch on one side, a cold one on another.
+fn scenery(direction: Vec3) -> Vec3 {
+    let patch = |towards: Vec3, color: Vec3| {
+        color * (6.0 * (direction.dot(towards.normalize()) - 1.0)).exp()
+    };
+    Vec3::new(0.3, 0.4, 0.6) * (1.0 + 0.8 * direction.y)
+        + patch(Vec3::new(1.0, 0.4, 0.2), Vec3::new(6.0, 3.0, 1.0))
+        + patch(Vec3::new(-0.3, -0.5, 1.0), Vec3::new(0.2, 0.6, 2.0))
+}
+
+/// Coefficients of its irradiance, of order 3, through a cube.
+fn irradiance_of(radiance: impl Fn(Vec3) -> Vec3) -> [DVec3; project_sh::COEFFICIENTS] {
+    const FACE: usize = 48;
+    let texels: Vec<[f32; 4]> = (0..6 * FACE * FACE)
+        .map(|i| {
+            let direction = cube_map::nth_texel_direction(FACE, i);
+            radiance(direction.as_vec3()).extend(1.0).to_array()
+        })
+        .collect();
+    project_sh::irradiance_sh(&project_sh::project_sh(&texels, FACE, 3))
+}
+
+/// Radiance that a rough mirror sees of a point-blank normal: GGX's normals by the rule of midpoints, weighted by the cosine (Karis 2013).
+fn mirrored(normal: DVec3, roughness: f64, radiance: impl Fn(Vec3) -> Vec3) -> DVec3 {
+    const STEPS: u32 = 40;
+    let alpha = roughness * roughness;
+    let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
+    let (tangent, bitangent) = normal.any_orthonormal_pair();
+    let (mut sum, mut weights) = (DVec3::ZERO, 0.0);
+    for i in 0..STEPS {
+        let cosine2 = (1.0 - middle(i)) / (1.0 + (alpha * alpha - 1.0) * middle(i));
+        let (cosine, sine) = (cosine2.sqrt(), (1.0 - cosine2).sqrt());
+        for j in 0..STEPS {
+            let (y, x) = (2.0 * std::f64::consts::PI * middle(j)).sin_cos();
+            let half_vector = sine * (x * tangent + y * bitangent) + cosine * normal;
+            let to_light = 2.0 * normal.dot(half_vector) * half_vector - normal;
+            let weight = normal.dot(to_light).max(0.0);
+            sum += weight * radiance(to_light.as_vec3()).as_dvec3();
+            weights += weight;
+        }
+    }
+    sum / weights
+}
+
+/// Spheres in a row: each of a roughness.
+fn row(roughness: &[f32], metallic: f32, color: Vec3) -> Scene {
+    let material = |&roughness: &f32| Material {
+        base_color: color.extend(1.0),
+        metallic,
+        roughness,
+        ..Material::default()
+    };
+    let middle = 0.5 * (roughness.len() as f32 - 1.0);
+    let ball = |i: usize| sphere(Vec3::X * (i as f32 - middle), 0.45, 32, i);
+    scene(
+        (0..roughness.len()).map(ball),
+        roughness.iter().map(material).collect(),
+    )
+}
+
+/// Lit by `file` alone.
+fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], file: &EnvironmentImage) -> Stage<'a> {
+    let mut stage = Stage::new(gpu, scene, size);
+    stage.config.shadows.mode = ShadowMode::Off;
+    stage.config.environment.file = "made up".into();
+    stage.config.environment.source = Source::Auto;
+    stage.renderer.set_environment(gpu, Some(file)).unwrap();
+    stage
+}
+
+fn draw(stage: &mut Stage<'_>, view: View) -> FloatImage {
+    let pose = Pose::new(stage.scene, None, 0.0);
+    stage.draw(&pose, view);
+    stage.channel(Channel::Lit)
+}
+
+fn front(width: f32) -> View {
+    look_at(Vec3::new(0.0, 0.0, 1.3 * width), Vec3::ZERO, 40.0)
+}
+
+fn covered(image: &FloatImage) -> impl Iterator<Item = Vec3> {
+    let covered = image.texels.iter().filter(|texel| texel[3] == 1.0);
+    covered.map(|texel| Vec3::new(texel[0], texel[1], texel[2]))
+}
+
+const ROUGHNESS: [f32; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1.0];
+
+/// The furnace: what reflects all light cannot be told from a uniform white background.
+#[test]
+fn white_surfaces_vanish_in_a_white_furnace() {
+    for gpu in [gpu(), portable_gpu()] {
+        let white = image(64, 32, |_| Vec3::ONE);
+        for (metallic, tolerance) in [(0.0, 0.0), (1.0, 0.01)] {
+            let scene = row(&ROUGHNESS, metallic, Vec3::ONE);
+            for order in [3, 5] {
+                let mut stage = stage(&gpu, &scene, [330, 60], &white);
+                stage.config.environment.order = order;
+                stage.config.environment.background = Background::Environment;
+                let lit = draw(&mut stage, front(5.0));
+                let pixels: Vec<Vec3> = covered(&lit).collect();
+                assert!(pixels.len() > 900, "{}", pixels.len());
+                let worst = pixels.iter().map(|p| (*p - 1.0).abs().max_element());
+                let worst = worst.fold(0.0, f32::max);
+                assert!(worst <= tolerance, "metallic {metallic}: off by {worst}");
+                let behind = lit.texels.iter().filter(|t| t[3] == 0.0);
+                assert!(behind.clone().count() > 3000);
+                assert!(behind.clone().all(|t| t[..3] == [1.0; 3]), "the background");
+            }
+        }
+    }
+}
+
+/// A diffuse sphere without any reflection is exactly white, to the last bit of what is stored.
+#[test]
+fn a_white_diffuse_sphere_is_exactly_white() {
+    let gpu = gpu();
+    let scene = row(&[1.0], 0.0, Vec3::ONE);
+    let white = image(64, 32, |_| Vec3::ONE);
+    let mut stage = stage(&gpu, &scene, [80, 80], &white);
+    let lit = draw(&mut stage, front(1.2));
+    let pixels: Vec<Vec3> = covered(&lit).collect();
+    assert!(pixels.len() > 1000);
+    for pixel in pixels {
+        assert_eq!(pixel, Vec3::ONE);
+    }
+    // A grey one is darker, so the comparison can fail.
+    let scene = row(&[1.0], 0.0, Vec3::splat(0.9));
+    let mut stage = self::stage(&gpu, &scene, [80, 80], &white);
+    let lit = draw(&mut stage, front(1.2));
+    assert!(covered(&lit).all(|pixel| pixel.max_element() < 0.95));
+}
+
+/// Colours, roughness and metalness under scenery, against the twin with the coefficients and the cube of the reference.
+#[test]
+fn lighting_from_all_around_equals_its_twin() {
+    let gpu = gpu();
+    let file = image(512, 256, scenery);
+    for (metallic, color) in [
+        (0.0, Vec3::new(0.8, 0.4, 0.1)),
+        (0.5, Vec3::ONE),
+        (1.0, Vec3::new(1.0, 0.7, 0.3)),
+    ] {
+        let scene = row(&[0.3, 0.6, 1.0], metallic, color);
+        let mut stage = stage(&gpu, &scene, [192, 80], &file);
+        stage.config.environment.intensity = 0.5;
+        let view = front(1.8);
+        let lit = draw(&mut stage, view);
+        // From what the image was made of, and not from the image.
+        let coefficients = irradiance_of(scenery);
+        let around = lighting::Around {
+            diffuse: &|normal| {
+                0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI
+            },
+            mirrored: &|direction, roughness| 0.5 * mirrored(direction, roughness, scenery),
+            split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 48),
+        };
+        let surfaces = stage.surfaces();
+        let (mut compared, mut worst, mut sum) = (0, 0.0f64, 0.0);
+        for (surface, lit) in surfaces.iter().zip(&lit.texels).step_by(7) {
+            let Some(surface) = surface else { continue };
+            let to_eye = (view.eye() - surface.position).normalize();
+            let twin = lighting::lighting(surface, to_eye, &[], &around);
+            let error = (Vec3::from_slice(lit).as_dvec3() - twin).abs();
+            let error = error.max_element() / (twin.max_element() + 0.02);
+            worst = worst.max(error);
+            sum += error;
+            compared += 1;
+        }
+        assert!(compared > 300, "{compared} pixels test little");
+        // Between two levels of the cube lies no third one: roughness in between is a mix of two.
+        let mean = sum / f64::from(compared);
+        assert!(
+            worst < 0.08 && mean < 0.012,
+            "metallic {metallic}: {mean}, at worst {worst}"
+        );
+    }
+}
+
+/// Turning the environment turns what it lights and what is seen of it.
+#[test]
+fn rotation_turns_the_light_and_the_background() {
+    let gpu = gpu();
+    let scene = row(&[0.1, 0.5, 1.0], 0.5, Vec3::ONE);
+    let angle = 0.7f32;
+    let turned = image(256, 128, |d| {
+        // What is seen along d was, before the turn by `angle` about +Y, along this.
+        let (sin, cos) = angle.sin_cos();
+        scenery(Vec3::new(cos * d.x - sin * d.z, d.y, sin * d.x + cos * d.z))
+    });
+    let picture = |file: &EnvironmentImage, degrees: f32| {
+        let mut stage = stage(&gpu, &scene, [160, 90], file);
+        stage.config.environment.rotation = degrees;
+        stage.config.environment.background = Background::Environment;
+        draw(&mut stage, front(1.8)).texels
+    };
+    let straight = image(256, 128, scenery);
+    let expected = picture(&turned, 0.0);
+    let found = picture(&straight, angle.to_degrees());
+    let distance = |a: &[[f32; 4]], b: &[[f32; 4]]| {
+        let pairs = a.iter().flatten().zip(b.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).sum::<f32>() / a.len() as f32
+    };
+    let unturned = picture(&straight, 0.0);
+    let (same, other) = (distance(&found, &expected), distance(&unturned, &expected));
+    assert!(same < 0.01 && other > 0.1, "{same}, {other}");
+}
+
+/// Each of six colours is seen along its axis, in perspective and in parallel views; off the middle as well.
+#[test]
+fn the_background_is_seen_where_it_is() {
+    let gpu = gpu();
+    let scene = row(&[1.0], 0.0, Vec3::ONE);
+    let axes = [
+        (Vec3::X, Vec3::new(1.0, 0.0, 0.0)),
+        (Vec3::NEG_X, Vec3::new(0.0, 1.0, 0.0)),
+        (Vec3::Y, Vec3::new(0.0, 0.0, 1.0)),
+        (Vec3::NEG_Y, Vec3::new(1.0, 1.0, 0.0)),
+        (Vec3::Z, Vec3::new(0.0, 1.0, 1.0)),
+        (Vec3::NEG_Z, Vec3::new(1.0, 0.0, 1.0)),
+    ];
+    let color = |d: Vec3| {
+        let nearest = axes.iter().max_by(|a, b| a.0.dot(d).total_cmp(&b.0.dot(d)));
+        nearest.unwrap().1
+    };
+    let mut stage = stage(&gpu, &scene, [96, 64], &image(512, 256, color));
+    stage.config.environment.background = Background::Environment;
+    for (axis, expected) in axes {
+        // Off the sphere, which then is behind the eye.
+        let up = if axis.y == 0.0 { Vec3::Y } else { Vec3::X };
+        for fov in [Some(1.0), None] {
+            let eye = 5.0 * axis;
+            let view = View {
+                world_from_view: glam::camera::rh::view::look_at_mat4(eye, 2.0 * eye, up).inverse(),
+                projection: fov.map_or(Projection::Orthographic { half_height: 2.0 }, |fov_y| {
+                    Projection::Perspective { fov_y }
+                }),
+                near: 0.1,
+                far: 100.0,
+            };
+            let lit = draw(&mut stage, view);
+            assert!(lit.texels.iter().all(|t| t[3] == 0.0));
+            let middle = Vec4::from(lit.texels[32 * 96 + 48]).truncate();
+            assert!(
+                (middle - expected).abs().max_element() < 0.01,
+                "{axis}: {middle}"
+            );
+            // Every pixel sees what lies along its own ray.
+            let [right, above] = view.half_extents(1.5);
+            let mut wrong = 0;
+            for (i, texel) in (0..).zip(&lit.texels) {
+                let x = ((i % 96) as f32 + 0.5) / 48.0 - 1.0;
+                let y = 1.0 - ((i / 96) as f32 + 0.5) / 32.0;
+                let ray = view.forward() + x * right + y * above;
+                let off = Vec4::from(*texel).truncate() - color(ray.normalize());
+                wrong += u32::from(off.abs().max_element() > 0.02);
+            }
+            assert!(wrong < 200, "{axis}: {wrong} pixels");
+        }
+    }
+    // A full blur sees about the same everywhere; a colour in its place is that colour.
+    let view = front(-3.0);
+    stage.config.environment.blur = 1.0;
+    let blurred = draw(&mut stage, view);
+    let [r, g, b, _] = blurred.texels[0];
+    assert!(r > 0.2 && g > 0.2 && b > 0.2, "{r} {g} {b}");
+    stage.config.environment.background = Background::Color;
+    stage.config.image.background = [0.25, 0.5, 0.75];
+    assert_eq!(draw(&mut stage, view).texels[0], [0.25, 0.5, 0.75, 0.0]);
+}
+
+/// What nothing asks for anew is not done anew; what is asked for is.
+#[test]
+fn the_environment_is_made_when_it_changes() {
+    let gpu = gpu();
+    let scene = row(&[0.5], 0.0, Vec3::ONE);
+    let mut stage = stage(&gpu, &scene, [48, 48], &image(64, 32, scenery));
+    let passes = |stage: &mut Stage<'_>| {
+        stage.draw(&Pose::new(stage.scene, None, 0.0), front(1.2));
+        stage.renderer.collect(&gpu);
+        let names = stage.renderer.stats().passes.iter();
+        let names: Vec<String> = names.map(|pass| pass.name.clone()).collect();
+        ["equirect", "sky", "project_sh", "prefilter"]
+            .map(|stage| names.iter().any(|name| name.starts_with(stage)))
+    };
+    assert_eq!(passes(&mut stage), [true, false, true, true]);
+    assert_eq!(passes(&mut stage), [false; 4]);
+    stage.config.environment.rotation = 90.0;
+    stage.config.environment.intensity = 2.0;
+    stage.config.environment.blur = 0.5;
+    assert_eq!(passes(&mut stage), [false; 4]);
+    stage.config.environment.order = 5;
+    assert_eq!(passes(&mut stage), [false, false, true, false]);
+    stage.config.environment.source = Source::Sky;
+    assert_eq!(passes(&mut stage), [false, true, true, true]);
+    stage.config.sun.direction = [0.3, -0.5, 0.1];
+    assert_eq!(passes(&mut stage), [false, true, true, true]);
+    assert_eq!(passes(&mut stage), [false; 4]);
+}
+
+/// Where the adapter is slow, a new environment comes over several frames; it is the same in the end.
+#[test]
+fn an_environment_that_comes_in_steps_is_the_same_in_the_end() {
+    let gpu = gpu();
+    let scene = row(&[0.1, 0.5, 1.0], 1.0, Vec3::ONE);
+    let old = image(64, 32, |_| Vec3::ONE);
+    for scale in [1.0, 8.0] {
+        let mut new = image(128, 64, scenery);
+        new.scale = scale;
+        let seen = |stage: &mut Stage<'_>| {
+            stage.config.environment.background = Background::Environment;
+            draw(stage, front(1.8)).texels
+        };
+        let expected = seen(&mut stage(&gpu, &scene, [96, 48], &new));
+        let mut stage = stage(&gpu, &scene, [96, 48], &old);
+        stage.renderer.spreads_environment = true;
+        let first = seen(&mut stage);
+        let is_pending = stage.renderer.environment_is_pending();
+        assert!(!is_pending, "the first picture has its light");
+        stage.renderer.set_environment(&gpu, Some(&new)).unwrap();
+        let mut frames = 0;
+        let last = loop {
+            stage.renderer.pace.in_parts = true;
+            let picture = seen(&mut stage);
+            frames += 1;
+            if !stage.renderer.environment_is_pending() {
+                break picture;
+            }
+            assert!(frames < 1000, "it never comes");
+            // Until then what is seen behind the scene is what was, and no mix.
+            let pairs = picture.iter().zip(&first);
+            let behind = pairs.filter(|(texel, _)| texel[3] == 0.0);
+            assert!(behind.clone().count() > 1000);
+            assert!(
+                behind.clone().all(|(now, then)| now == then),
+                "frame {frames}"
+            );
+        };
+        // What has another scale cannot stand in for it: that one comes at once.
+        assert_eq!(frames > 1, scale == 1.0, "{frames} frames");
+        assert!(last == expected && first != expected);
+    }
+}
+
+/// The sun under the sky: warm and dim when it is low, gone at night; the ambient light follows.
+#[test]
+fn the_sky_follows_its_sun() {
+    let gpu = gpu();
+    let scene = row(&[1.0], 0.0, Vec3::ONE);
+    let mut stage = Stage::new(&gpu, &scene, [48, 48]);
+    stage.config.environment.source = Source::Sky;
+    stage.config.environment.background = Background::Environment;
+    stage.config.sun.color = [1.0; 3];
+    let mut at = |degrees: f32, strength: f32| {
+        stage.config.sun.strength = strength;
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        stage.config.sun.direction = [-cos, -sin, 0.0];
+        let pose = Pose::new(&scene, None, 0.0);
+        let sun = Vec3::from(lights::gather(&scene, &pose, &stage.config)[0].intensity);
+        // Without the sun itself.
+        stage.config.sun.enabled = Switch::Off;
+        let lit = draw(&mut stage, front(1.2));
+        stage.config.sun.enabled = Switch::Auto;
+        let around: Vec3 = covered(&lit).sum();
+        (sun, around)
+    };
+    let (noon, noon_sky) = at(90.0, 4.0);
+    let (evening, evening_sky) = at(8.0, 4.0);
+    assert!((noon - 4.0).abs().max_element() < 1e-3, "{noon}");
+    assert!(
+        evening.x < noon.x && evening.z / evening.x < 0.7,
+        "{evening}"
+    );
+    assert!(noon_sky.z > noon_sky.x && evening_sky.max_element() < noon_sky.max_element());
+    // Twilight is a millionth of noon, and as right for suns of all strengths.
+    let (dusk, dusk_sky) = at(-6.0, 4.0);
+    let (_, bright_dusk) = at(-6.0, 1e5);
+    assert_eq!(dusk, Vec3::ZERO);
+    let to_sun =
+        |degrees: f32| Vec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
+    let expected = daylight(to_sun(-6.0)) / daylight(to_sun(90.0));
+    // At noon most of the light on the ground is the sun's own.
+    let share = dusk_sky.y / noon_sky.y / expected;
+    assert!((1.0..40.0).contains(&share), "{share}");
+    let ratio = bright_dusk / dusk_sky / (1e5 / 4.0);
+    assert!((ratio - 1.0).abs().max_element() < 0.02, "{ratio}");
+    let (_, night_sky) = at(-30.0, 4.0);
+    assert!(night_sky.max_element() < 1e-6 * noon_sky.max_element());
+    stage.config.sun.strength = 4.0;
+    // A scene's own light, a file and a colour leave the sun of the settings alone.
+    stage.config.environment.source = Source::Color;
+    stage.config.sun.color = [0.5, 0.25, 1.0];
+    let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config)[..] else {
+        panic!("one sun")
+    };
+    assert_eq!(sun.intensity, [2.0, 1.0, 4.0]);
+    let mut lit = row(&[1.0], 0.0, Vec3::ONE);
+    add_light(&mut lit, LightKind::Point, 1.0, Vec3::Y, Vec3::ZERO);
+    assert!(!lights::has_sun(&lit, &stage.config));
+    stage.config.environment.file = "some.hdr".into();
+    stage.config.environment.source = Source::Auto;
+    assert!(!lights::has_sun(&scene, &stage.config));
+}
+
+/// A room with a doorway, a matte and a shiny ball on its floor, and one before it.
+fn room() -> Scene {
+    let wall = |corner: Vec3, u: Vec3, v: Vec3| quad(corner, u, v, 0);
+    let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
+    let parts = [
+        // The ground inside and out, then the left, back and right walls, the ceiling.
+        wall(Vec3::new(-3.0, 0.0, 3.0), 6.0 * x, -5.0 * z),
+        wall(Vec3::new(-1.5, 0.0, 1.0), -3.0 * z, 2.0 * y),
+        wall(Vec3::new(-1.5, 0.0, -2.0), 3.0 * x, 2.0 * y),
+        wall(Vec3::new(1.5, 0.0, -2.0), 3.0 * z, 2.0 * y),
+        wall(Vec3::new(-1.5, 2.0, -2.0), 3.0 * x, 3.0 * z),
+        sphere(Vec3::new(-0.6, 0.5, -0.6), 0.5, 24, 1),
+        sphere(Vec3::new(0.6, 0.5, -0.6), 0.5, 24, 2),
+        sphere(Vec3::new(2.2, 0.5, 1.6), 0.5, 24, 2),
+    ];
+    let shiny = Material {
+        base_color: Vec4::new(1.0, 0.8, 0.5, 1.0),
+        metallic: 1.0,
+        roughness: 0.25,
+        ..Material::default()
+    };
+    let mut walls = matte(Vec3::splat(0.75));
+    walls.double_sided = true;
+    scene(parts, vec![walls, matte(Vec3::new(0.7, 0.2, 0.15)), shiny])
+}
+
+/// The sky over a room, with and without rays that find out what of it arrives: the walls keep it out.
+#[test]
+fn golden_images_with_and_without_occlusion() {
+    let gpu = gpu();
+    let scene = room();
+    let mut stage = Stage::new(&gpu, &scene, [240, 135]);
+    stage.config.environment.source = Source::Sky;
+    stage.config.environment.background = Background::Environment;
+    stage.config.environment.intensity = 2.0;
+    stage.config.sun.direction = [-0.6, -1.0, -0.8];
+    let view = look_at(Vec3::new(1.6, 1.9, 5.2), Vec3::new(0.2, 0.8, 0.0), 40.0);
+    let pose = Pose::new(&scene, None, 0.0);
+    let mut pictures = Vec::new();
+    for (name, mode) in [
+        ("open", OcclusionMode::Off),
+        ("blocked", OcclusionMode::Rays),
+    ] {
+        stage.config.occlusion.mode = mode;
+        let picture = stage.supersampled(&pose, view, 16);
+        compare_with_golden(&format!("room_{name}"), &picture, stage.size);
+        pictures.push(picture);
+    }
+    let (mean, _) = difference(&pictures[0], &pictures[1]);
+    assert!(mean > 5.0, "rays make a difference of {mean}");
+    let brightness = |picture: &[u8]| picture.iter().map(|byte| f64::from(*byte)).sum::<f64>();
+    assert!(brightness(&pictures[1]) < brightness(&pictures[0]));
+}
+
+/// The sun of a file is a light: what it lights looks as before, but now it casts shadows, and it turns with the picture.
+#[test]
+fn the_sun_of_a_file_is_a_light() {
+    let gpu = gpu();
+    let to_sun = Vec3::new(0.5, 0.8, 0.4).normalize();
+    let whole = image(720, 360, |d| {
+        let sun = if d.dot(to_sun) > 0.9998 { 3000.0 } else { 0.0 };
+        scenery(d) * 0.3 + sun
+    });
+    let mut parted = whole.clone();
+    parted.take_sun();
+    let sun = parted.sun.unwrap();
+    assert!(sun.to_sun.dot(to_sun) > 0.99999);
+    let ground = quad(Vec3::new(-2.0, 0.0, 2.0), Vec3::X * 4.0, Vec3::Z * -4.0, 0);
+    let cover = quad(Vec3::new(-0.5, 1.0, 0.5), Vec3::X, -Vec3::Z, 0);
+    let mut white = matte(Vec3::splat(0.8));
+    (white.double_sided, white.roughness) = (true, 1.0);
+    let scene = scene([ground, cover], vec![white]);
+    let above = look_at(Vec3::new(0.01, 6.0, 0.0), Vec3::ZERO, 40.0);
+    let at = |image: &FloatImage, x: u32, y: u32| {
+        let [r, g, b, _] = image.texels[(y * 96 + x) as usize];
+        Vec3::new(r, g, b)
+    };
+    for degrees in [0.0, 90.0f32] {
+        let mut pictures = [&whole, &parted].map(|file| {
+            let mut stage = stage(&gpu, &scene, [96, 96], file);
+            stage.config.shadows.mode = ShadowMode::Rays;
+            stage.config.environment.rotation = degrees;
+            // The picture's upper edge is towards +X from here.
+            (draw(&mut stage, above), stage.channel(Channel::Shadow))
+        });
+        let [(blurred, _), (sharp, shadow)] = &mut pictures;
+        // In the light both look alike: three bands hold a sun's cosine to some percent.
+        let open = (4, 90);
+        let (before, after) = (at(blurred, open.0, open.1), at(sharp, open.0, open.1));
+        assert!(
+            (before / after - 1.0).abs().max_element() < 0.12,
+            "{before} {after}"
+        );
+        // Where the cover keeps it out, only one is dark. Its shadow falls away from the sun, which stands `degrees` further.
+        let turned = glam::Quat::from_rotation_y(degrees.to_radians()) * to_sun;
+        let middle = Vec3::ZERO - turned * (1.0 / turned.y) + Vec3::Y;
+        let dark =
+            (0..96 * 96).filter(|i| shadow.texels[*i][0] == 0.0 && shadow.texels[*i][3] == 1.0);
+        let position = {
+            let mut stage = stage(&gpu, &scene, [96, 96], &parted);
+            draw(&mut stage, above);
+            stage.channel(Channel::Position)
+        };
+        let places: Vec<Vec3> = dark
+            .map(|i| Vec3::from_slice(&position.texels[i]))
+            .filter(|place| place.y < 0.5)
+            .collect();
+        assert!(
+            places.len() > 100,
+            "{degrees}: {} dark pixels",
+            places.len()
+        );
+        for place in places {
+            let off = (place - middle).abs();
+            assert!(
+                off.x < 0.56 && off.z < 0.56,
+                "{degrees}: {place} for {middle}"
+            );
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! Spherical harmonics of an environment: the pass against its twin, and the twin against what is known.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    gpu::{Gpu, pass, profiler::Profiler, shader},
+    reference::environment::{
+        cube_map,
+        project_sh::{self as twin, COEFFICIENTS},
+    },
+    render::environment::{Cube, ProjectSh},
+};
+use common::{Random, gpu, roads};
+use glam::{DQuat, DVec3, Vec3};
+use half::f16;
+use std::{borrow::Cow, f64::consts::PI};
+use wgpu::TextureFormat as Format;
+
+/// Sizes at which columns, workgroups and the middle of a face begin and end.
+const SIZES: [u32; 11] = [1, 2, 3, 4, 5, 31, 32, 33, 64, 100, 257];
+
+/// A cube on the GPU.
+fn upload(gpu: &Gpu, face: u32, texels: &[[f32; 4]], format: Format) -> Cube {
+    let cube = Cube::new(gpu, "test", face, 1, format).unwrap();
+    let halves: Vec<[f16; 4]>;
+    let bytes: &[u8] = if format == Format::Rgba16Float {
+        halves = texels
+            .iter()
+            .map(|texel| texel.map(f16::from_f32))
+            .collect();
+        bytemuck::cast_slice(&halves)
+    } else {
+        bytemuck::cast_slice(texels)
+    };
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(bytes.len() as u32 / (6 * face)),
+        rows_per_image: Some(face),
+    };
+    let size = cube.texture.size();
+    gpu.queue
+        .write_texture(cube.texture.as_image_copy(), bytes, layout, size);
+    cube
+}
+
+/// The result as it lies in its buffer.
+fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]> {
+    let mut profiler = Profiler::new(gpu).unwrap();
+    let mut encoder = gpu.encoder("test");
+    pass.record(gpu, &mut profiler.scope("test", &mut encoder), cube, order);
+    profiler.submit(gpu, encoder);
+    let floats = bytemuck::pod_collect_to_vec(&gpu.read(&pass.result).unwrap());
+    gpu.check().unwrap();
+    floats
+}
+
+/// Texels with a bright and a dark side and much noise, exact in halves.
+fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
+    let mut random = Random(seed);
+    let texel = |i: u32| {
+        let slope = (i % face) as f32 / face as f32 + (i / face / face) as f32;
+        let texel = [
+            random.unit(),
+            4.0 * random.unit() * slope,
+            slope,
+            random.unit(),
+        ];
+        texel.map(|channel| f16::from_f32(channel).to_f32())
+    };
+    (0..6 * face * face).map(texel).collect()
+}
+
+/// The error of a result, of its radiance or its irradiance.
+fn fault(result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]) -> f64 {
+    assert_eq!(result.len(), 2 * COEFFICIENTS);
+    let (radiance, irradiance) = (
+        colors(&result[..COEFFICIENTS]),
+        colors(&result[COEFFICIENTS..]),
+    );
+    let of_radiance = twin::error(&radiance, expected);
+    of_radiance.max(twin::error(&irradiance, &twin::irradiance_sh(expected)))
+}
+
+fn colors(result: &[[f32; 4]]) -> Vec<DVec3> {
+    let color = |[r, g, b, w]: &[f32; 4]| {
+        assert_eq!(*w, 0.0);
+        Vec3::new(*r, *g, *b).as_dvec3()
+    };
+    result.iter().map(color).collect()
+}
+
+#[test]
+fn the_pass_equals_its_twin() {
+    for (road, gpu) in roads() {
+        let pass = ProjectSh::new(&gpu).unwrap();
+        let mut worst: f64 = 0.0;
+        for face in SIZES {
+            let texels = noise(face, u64::from(face));
+            for order in [3, 5] {
+                let expected = twin::project_sh(&texels, face as usize, order as usize);
+                for format in [Format::Rgba16Float, Format::Rgba32Float] {
+                    let cube = upload(&gpu, face, &texels, format);
+                    let error = fault(&project(&gpu, &pass, &cube, order), &expected);
+                    worst = worst.max(error);
+                    assert!(
+                        error < 1e-6,
+                        "{road}, {face}², order {order}, {format:?}: {error:e}"
+                    );
+                }
+            }
+        }
+        println!("{road}: at most {worst:e}");
+    }
+}
+
+/// The cube of a function of the direction, as floats.
+fn cube_of(face: u32, radiance: impl Fn(DVec3) -> DVec3) -> Vec<[f32; 4]> {
+    let face = face as usize;
+    let texel = |i: usize| {
+        let v = cube_map::nth_texel_direction(face, i);
+        radiance(v).as_vec3().extend(1.0).to_array()
+    };
+    (0..6 * face * face).map(texel).collect()
+}
+
+/// Evenly spread unit vectors.
+fn directions(count: u32) -> impl Iterator<Item = DVec3> {
+    (0..count).map(move |i| {
+        let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(count);
+        let angle = f64::from(i) * PI * (3.0 - 5f64.sqrt());
+        let radius = (1.0 - z * z).sqrt();
+        DVec3::new(radius * angle.cos(), radius * angle.sin(), z)
+    })
+}
+
+/// Radiance and irradiance of a projection on the GPU.
+fn project_floats(
+    gpu: &Gpu,
+    pass: &ProjectSh,
+    texels: &[[f32; 4]],
+    order: u32,
+) -> [[DVec3; 25]; 2] {
+    let face = (texels.len() / 6).isqrt() as u32;
+    let cube = upload(gpu, face, texels, Format::Rgba32Float);
+    let result = colors(&project(gpu, pass, &cube, order));
+    let (radiance, irradiance) = result.split_at(COEFFICIENTS);
+    [radiance.try_into().unwrap(), irradiance.try_into().unwrap()]
+}
+
+#[test]
+fn the_comparer_can_fail() {
+    let texels = noise(8, 1);
+    let expected = twin::project_sh(&texels, 8, 5);
+    let all = expected
+        .iter()
+        .copied()
+        .chain(twin::irradiance_sh(&expected));
+    let mut result: Vec<[f32; 4]> = all.map(|c| c.as_vec3().extend(0.0).to_array()).collect();
+    assert!(fault(&result, &expected) < 1e-7);
+    for place in [0, 24, 25, 49] {
+        let right = result[place];
+        result[place][1] += 1e-4 * result[0][1];
+        assert!(fault(&result, &expected) > 1e-5, "{place}");
+        result[place][1] = f32::NAN;
+        assert!(fault(&result, &expected) > 1e-5, "{place}");
+        result[place] = right;
+    }
+}
+
+/// Nothing but the first coefficient, and a white surface that is as bright as its surroundings. Where texels are few, their middles do not
+/// stand for band 4, in the twin neither.
+#[test]
+fn a_uniform_environment_is_uniform() {
+    for (road, gpu) in roads() {
+        let pass = ProjectSh::new(&gpu).unwrap();
+        for face in SIZES.into_iter().chain([128]) {
+            let texels = vec![[1.0, 0.5, 8.0, 1.0]; 6 * (face * face) as usize];
+            let white = DVec3::new(1.0, 0.5, 8.0);
+            for order in [3, 5] {
+                let [radiance, irradiance] = project_floats(&gpu, &pass, &texels, order);
+                let first = radiance[0] / white / (4.0 * PI).sqrt();
+                assert!(
+                    (first - 1.0).abs().max_element() < 1e-6,
+                    "{road} {face}: {first}"
+                );
+                let exact = twin::project_sh(&texels, face as usize, order as usize);
+                for (i, rest) in radiance.iter().enumerate().skip(1) {
+                    let expected = if i < 16 { DVec3::ZERO } else { exact[i] };
+                    let error = ((*rest - expected) / white).abs().max_element();
+                    assert!(
+                        error < 2e-6,
+                        "{road}, {face}², order {order}, {i}: {error:e}"
+                    );
+                    assert!(i < (order * order) as usize || *rest == DVec3::ZERO);
+                }
+                for n in directions(100) {
+                    let furnace = twin::evaluate_sh(&irradiance, n) / (PI * white);
+                    let error = (furnace - 1.0).abs().max_element();
+                    let tolerance = match (order, face) {
+                        (3, _) => 1e-6,
+                        (_, 128..) => 2e-5,
+                        (_, 31..) => 5e-4,
+                        _ => continue,
+                    };
+                    assert!(
+                        error < tolerance,
+                        "{road}, {face}², order {order}: {error:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bright_texel_is_the_basis_in_its_direction() {
+    for (road, gpu) in roads() {
+        let pass = ProjectSh::new(&gpu).unwrap();
+        let mut random = Random(3);
+        for face in [1, 2, 5, 64, 257_usize] {
+            let solid_angles = cube_map::solid_angles(face);
+            for side in 0..6 {
+                let (x, y) = (random.bits() as usize % face, random.bits() as usize % face);
+                let mut texels = vec![[0.0; 4]; 6 * face * face];
+                texels[(side * face + y) * face + x] = [1000.0, 1.0, 0.0, 0.0];
+                let [radiance, _] = project_floats(&gpu, &pass, &texels, 5);
+                let basis = twin::basis(cube_map::texel_direction(face, side, x, y));
+                let weight = DVec3::new(1000.0, 1.0, 0.0) * solid_angles[y * face + x];
+                let error = twin::error(&radiance, &basis.map(|basis| basis * weight));
+                assert!(error < 2e-6, "{road}, {face}² {side} {x} {y}: {error:e}");
+            }
+        }
+    }
+}
+
+/// Turns about the axes carry texels onto texels; others are compared as functions that five bands hold.
+#[test]
+fn a_turned_environment_has_a_turned_result() {
+    let gpu = gpu();
+    let pass = ProjectSh::new(&gpu).unwrap();
+    let sky = |v: DVec3| environment(v, 60.0) + 0.2 * (7.0 * v.x).sin();
+    let check = |turn: DQuat, face: u32, radiance: &dyn Fn(DVec3) -> DVec3, tolerance: f64| {
+        let [still, _] = project_floats(&gpu, &pass, &cube_of(face, radiance), 5);
+        let turned = cube_of(face, |v| radiance(turn.inverse() * v));
+        let [turned, _] = project_floats(&gpu, &pass, &turned, 5);
+        let first = still[0].max_element();
+        for v in directions(200) {
+            let difference = twin::evaluate_sh(&turned, turn * v) - twin::evaluate_sh(&still, v);
+            let error = difference.abs().max_element() / first;
+            assert!(error < tolerance, "{turn}: {error:e}");
+        }
+    };
+    for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+        for quarters in 1..4 {
+            let turn = DQuat::from_axis_angle(axis, f64::from(quarters) * 0.5 * PI);
+            check(turn, 32, &sky, 3e-6);
+        }
+    }
+    let smooth = |v: DVec3| {
+        let [x, y, z] = v.to_array();
+        DVec3::new(
+            1.0 + x * y * z,
+            2.0 + x.powi(4) - z,
+            1.0 - y + x * z.powi(3),
+        )
+    };
+    let mut random = Random(9);
+    for _ in 0..5 {
+        let axis = random.cube().as_dvec3().normalize();
+        check(
+            DQuat::from_axis_angle(axis, 6.0 * f64::from(random.unit())),
+            128,
+            &smooth,
+            1e-4,
+        );
+    }
+}
+
+#[test]
+fn sums_of_environments_are_sums_of_results() {
+    let gpu = gpu();
+    let pass = ProjectSh::new(&gpu).unwrap();
+    let (a, b) = (noise(50, 1), noise(50, 2));
+    let add = |(a, b): (&[f32; 4], &[f32; 4])| std::array::from_fn(|i| a[i] + 2.0 * b[i]);
+    let sum: Vec<[f32; 4]> = a.iter().zip(&b).map(add).collect();
+    let [of_a, of_b, of_sum] = [a, b, sum].map(|texels| project_floats(&gpu, &pass, &texels, 5)[0]);
+    let expected: [DVec3; 25] = std::array::from_fn(|i| of_a[i] + 2.0 * of_b[i]);
+    assert!(twin::error(&of_sum, &expected) < 1e-6);
+}
+
+#[test]
+fn the_result_is_the_same_from_run_to_run() {
+    for (road, gpu) in roads() {
+        let texels = noise(200, 7);
+        let cube = upload(&gpu, 200, &texels, Format::Rgba16Float);
+        let runs = |order| {
+            let pass = ProjectSh::new(&gpu).unwrap();
+            (0..4)
+                .map(|_| project(&gpu, &pass, &cube, order))
+                .collect::<Vec<_>>()
+        };
+        for order in [3, 5] {
+            let all = [runs(order), runs(order)].concat();
+            let bits = |run: &Vec<[f32; 4]>| bytemuck::cast_slice::<_, u8>(run).to_vec();
+            assert!(
+                all.iter().all(|run| bits(run) == bits(&all[0])),
+                "{road}, order {order}"
+            );
+        }
+    }
+}
+
+/// What was projected before says nothing about the next; in the largest, workgroups take several rows on every road.
+#[test]
+fn cubes_of_all_sizes_take_turns() {
+    let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {
+        let texels = noise(face, 4);
+        let expected = twin::project_sh(&texels, face as usize, order as usize);
+        (face, order, texels, expected)
+    });
+    for (road, gpu) in roads() {
+        let pass = ProjectSh::new(&gpu).unwrap();
+        for (face, order, texels, expected) in &cases {
+            let cube = upload(&gpu, *face, texels, Format::Rgba16Float);
+            let error = fault(&project(&gpu, &pass, &cube, *order), expected);
+            assert!(error < 1e-6, "{road} {face}: {error:e}");
+        }
+    }
+}
+
+/// Texel after texel into one sum loses what the pass keeps.
+#[test]
+fn the_pass_is_nearer_than_a_plain_sum() {
+    let gpu = gpu();
+    let pass = ProjectSh::new(&gpu).unwrap();
+    let texels = cube_of(300, |v| environment(v, 60.0));
+    let exact = twin::project_sh(&texels, 300, 5);
+    let [found, _] = project_floats(&gpu, &pass, &texels, 5);
+    let plain = twin::project_sh_f32::<_, 25>(&texels, 300).map(|c| c.as_dvec3());
+    let threads = twin::project_sh_f32_threads::<_, 25>(&texels, 300).map(|c| c.as_dvec3());
+    let [found, plain, threads] = [found, plain, threads].map(|c| twin::error(&c, &exact));
+    println!("pass {found:e}, plain {plain:e}, threads {threads:e}");
+    assert!(found < 1e-6 && plain < 1e-2 && threads < 1e-2);
+    assert!(4.0 * found < plain && 4.0 * found < threads);
+}
+
+/// A sky with a sun of some degrees over a ground.
+fn environment(v: DVec3, sun: f64) -> DVec3 {
+    let middle = DVec3::new(0.5, 0.6, -0.4).normalize();
+    let sky = DVec3::new(0.35, 0.55, 1.0).lerp(DVec3::ONE, (1.0 - v.y).powi(3));
+    let glow = DVec3::new(1.0, 0.85, 0.7) * sun * ((v.dot(middle) - 0.99) * 160.0).clamp(0.0, 1.0);
+    if v.y > 0.0 {
+        sky + glow
+    } else {
+        DVec3::new(0.3, 0.25, 0.2)
+    }
+}
+
+/// Mean and greatest difference from the integral over all texels, over the mean of that.
+fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64, f64) {
+    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / exact.len() as f64;
+    let level = mean(&mut exact.iter().map(|(_, exact)| exact.element_sum() / 3.0));
+    let error = |(n, exact): &(DVec3, DVec3)| {
+        (twin::evaluate_sh(irradiance, *n).max(DVec3::ZERO) - exact)
+            .abs()
+            .element_sum()
+            / 3.0
+    };
+    let worst = exact.iter().map(error).fold(0.0, f64::max);
+    (mean(&mut exact.iter().map(error)) / level, worst / level)
+}
+
+/// Under a hazy sun three bands do. A clear one, which gives more light than all else, is beyond them as it is beyond any five.
+#[test]
+fn irradiance_is_near_the_integral() {
+    let gpu = gpu();
+    let pass = ProjectSh::new(&gpu).unwrap();
+    for (sun, tolerance) in [(6.0, 0.01), (60.0, 0.035)] {
+        let texels = cube_of(48, |v| environment(v, sun));
+        let exact: Vec<_> = directions(1000)
+            .map(|n| (n, twin::irradiance(&texels, 48, n)))
+            .collect();
+        let [low, high] = [3, 5].map(|order| {
+            let [_, irradiance] = project_floats(&gpu, &pass, &texels, order);
+            irradiance_errors(&irradiance, &exact)
+        });
+        println!("sun of {sun}: order 3, mean and worst {low:?}; order 5 {high:?}");
+        assert!(low.0 < tolerance && high.0 < 0.6 * low.0 && high.1 < low.1);
+        // Without the convolution it would be far off.
+        let radiance = twin::project_sh(&texels, 48, 3);
+        assert!(irradiance_errors(&radiance, &exact).0 > 0.1);
+    }
+}
+
+/// The functions that shading calls, against the twin.
+#[test]
+fn shading_evaluates_as_the_twin() {
+    const TEST: &str = "
+#import \"common/sh.wgsl\"
+@group(0) @binding(0) var<uniform> environment_sh: array<vec4f, 50>;
+@group(0) @binding(1) var<storage, read_write> values: array<vec4f>;
+@compute @workgroup_size(64)
+fn evaluate(@builtin(global_invocation_id) id: vec3u) {
+    let v = values[2u * id.x].xyz;
+    values[2u * id.x] = vec4f(max(sh_sum(0u, v), vec3f(0.0)), 0.0);
+    values[2u * id.x + 1u] = vec4f(sh_irradiance(v), 0.0);
+}";
+    let gpu = gpu();
+    let source = |path: &str| {
+        let known = shader::SOURCES.iter().find(|(known, _)| *known == path);
+        known
+            .map_or(Cow::Borrowed(TEST), |(_, text)| Cow::Borrowed(*text))
+            .into()
+    };
+    let text = shader::compose_from(&source, "test", gpu.arrays)
+        .unwrap()
+        .text;
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let label = Some("evaluate");
+    let module = gpu
+        .device
+        .create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+    let pipeline = pass::compute_pipeline_with(&gpu, &module, "evaluate", None).unwrap();
+    let projection = ProjectSh::new(&gpu).unwrap();
+    // Dark but for one side, so that sums fall below zero, and which no axis is the middle of, so that no coefficient is nothing.
+    let bright = DVec3::new(1.0, 2.0, 3.0).normalize();
+    let texels = cube_of(16, |v| {
+        DVec3::new(20.0, 10.0, 1.0) * (v.dot(bright) - 0.8).max(0.0)
+    });
+    let [radiance, irradiance] = project_floats(&gpu, &projection, &texels, 5);
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let vectors: Vec<[f32; 4]> = directions(128)
+        .flat_map(|v| [v.as_vec3().extend(0.0).to_array(), [0.0; 4]])
+        .collect();
+    let values = gpu.buffer_with("values", &vectors, usage);
+    let resources = [
+        projection.result.as_entire_binding(),
+        values.as_entire_binding(),
+    ];
+    let group = pass::bind_group(
+        &gpu,
+        "evaluate",
+        &pipeline.get_bind_group_layout(0),
+        &resources,
+    );
+    let mut encoder = gpu.encoder("test");
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(2, 1, 1);
+    }
+    gpu.queue.submit([encoder.finish()]);
+    let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&values).unwrap());
+    let mut clamped = 0;
+    for (pair, v) in colors(&found).chunks_exact(2).zip(directions(128)) {
+        for (found, coefficients) in pair.iter().zip([&radiance, &irradiance]) {
+            let sum = twin::evaluate_sh(coefficients, v);
+            clamped += usize::from(sum.min_element() < 0.0);
+            let error = (*found - sum.max(DVec3::ZERO)).abs().max_element();
+            assert!(
+                error < 1e-6 * coefficients[0].max_element(),
+                "{v}: {error:e}"
+            );
+        }
+    }
+    assert!(clamped > 10, "{clamped}");
+}
