@@ -458,6 +458,43 @@ fn the_sky_follows_its_sun() {
     assert!(!lights::has_sun(&scene, &stage.config));
 }
 
+/// A scene that brings a sun has the sky of that sun, as strong as it is.
+#[test]
+fn the_sky_has_the_sun_of_the_scene() {
+    let gpu = gpu();
+    let bare = row(&[1.0], 0.0, Vec3::ONE);
+    let mut sunny = row(&[1.0], 0.0, Vec3::ONE);
+    let from = Vec3::new(3.0, 1.0, -2.0);
+    add_light(&mut sunny, LightKind::Directional, 5.0, from, Vec3::ZERO);
+    add_light(&mut sunny, LightKind::Directional, 2.0, Vec3::Y, Vec3::ZERO);
+    // Not even the brightest light from below is a sun.
+    add_light(
+        &mut sunny,
+        LightKind::Directional,
+        9.0,
+        -Vec3::Y,
+        Vec3::ZERO,
+    );
+    let sky = |scene: &Scene, direction: Vec3, strength: f32| {
+        let mut stage = Stage::new(&gpu, scene, [48, 48]);
+        stage.config.environment.source = Source::Sky;
+        stage.config.environment.background = Background::Environment;
+        stage.config.sun.direction = direction.to_array();
+        stage.config.sun.strength = strength;
+        stage.config.sun.color = [1.0; 3];
+        let seen = draw(&mut stage, front(1.2));
+        let behind = seen.texels.into_iter().filter(|texel| texel[3] == 0.0);
+        behind.collect::<Vec<_>>()
+    };
+    let own = sky(&sunny, Vec3::NEG_Y, 1.0);
+    let expected = sky(&bare, -from.normalize(), 5.0);
+    assert!(own.len() > 500 && own.len() == expected.len());
+    let pairs = own.iter().flatten().zip(expected.iter().flatten());
+    let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 2e-3, "{worst}");
+    assert!(own != sky(&bare, Vec3::NEG_Y, 1.0));
+}
+
 /// A room with a doorway, a matte and a shiny ball on its floor, and one before it.
 fn room() -> Scene {
     let wall = |corner: Vec3, u: Vec3, v: Vec3| quad(corner, u, v, 0);

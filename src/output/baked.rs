@@ -81,7 +81,7 @@ fn irradiance_path(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// Fails before any work is done if [`write`] would.
+/// Fails before any work is done if [`write()`] would.
 ///
 /// # Errors
 ///

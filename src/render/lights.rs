@@ -2,7 +2,7 @@
 
 use super::environment;
 use crate::{
-    config::Config,
+    config::{Config, Switch},
     gpu::layout::{LIGHT_LIMIT, Light as GpuLight},
     scene::{Light, LightKind, Pose, Scene, environment::Sun},
 };
@@ -35,6 +35,28 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .chain(of_scene)
         .take(LIGHT_LIMIT as usize)
         .collect()
+}
+
+/// The settings with the sky's sun where it is the scene's own: the brightest of its directional lights that shine from above, if the settings leave it
+/// to the scene. `lights` are those of the moment.
+pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Option<Config> {
+    let leaves_it = config.sun.enabled == Switch::Auto && !has_sun(scene, config);
+    if !leaves_it || !config.environment.is_sky() {
+        return None;
+    }
+    let strength = |light: &GpuLight| Vec3::from(light.intensity).max_element();
+    let from_above = |light: &&GpuLight| light.kind == DIRECTIONAL && light.direction[1] < 0.0;
+    let brightest = lights
+        .iter()
+        .filter(from_above)
+        .max_by(|a, b| strength(a).total_cmp(&strength(b)))
+        .filter(|light| strength(light) > 0.0)?;
+    let mut config = config.clone();
+    config.sun.enabled = Switch::On;
+    config.sun.direction = brightest.direction;
+    config.sun.strength = strength(brightest);
+    config.sun.color = (Vec3::from(brightest.intensity) / config.sun.strength).to_array();
+    Some(config)
 }
 
 /// Puts the sun of an environment's file in front of `lights`.

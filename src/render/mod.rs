@@ -358,6 +358,11 @@ impl Renderer {
         let parts = input.buffers.bounds.parts(input.scene, input.pose);
         let bounds = Aabb::union_of_finite(&parts);
         let mut lights = lights::gather(input.scene, input.pose, input.config);
+        let sunlit = lights::with_sun_of(input.scene, &lights, input.config);
+        let input = &FrameInput {
+            config: sunlit.as_ref().unwrap_or(input.config),
+            ..*input
+        };
         if let Some(sun) = self.environment.file_sun(input.config) {
             lights::add_sun(&mut lights, &sun, input.config);
         }
