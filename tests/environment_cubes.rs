@@ -336,7 +336,7 @@ fn a_uniform_image_stays_uniform_exactly() {
     let uniform = |faces: &Faces| faces.texels.iter().all(|texel| *texel == gray);
     let mips = CubeMips::new(&gpu).unwrap();
     let settings = PrefilterSettings::new(&gpu);
-    let prefilter = Prefilter::new(&gpu, settings).unwrap();
+    let mut prefilter = Prefilter::new(&gpu, settings).unwrap();
     for &(width, height, face) in SIZES {
         let (image, _) = image(width, height, |_, _| gray);
         let face = face as u32;
@@ -399,7 +399,7 @@ fn cubes_and_levels_are_linear() {
     let stages = |image: &EnvironmentImage| {
         let cube = cube_of(&gpu, image, face, 5);
         let mirrored = Cube::new(&gpu, "test", face, 2, Format::Rgba16Float).unwrap();
-        let prefilter = Prefilter::new(&gpu, PrefilterSettings::new(&gpu)).unwrap();
+        let mut prefilter = Prefilter::new(&gpu, PrefilterSettings::new(&gpu)).unwrap();
         record(&gpu, |scope| {
             CubeMips::new(&gpu).unwrap().record(&gpu, scope, &cube);
             for step in 0..prefilter.steps(&mirrored) {
@@ -503,7 +503,7 @@ fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Fa
     let cube = upload(gpu, faces);
     let levels = Prefilter::levels(cube.face);
     let mirrored = Cube::new(gpu, "test", cube.face, levels, Format::Rgba16Float).unwrap();
-    let prefilter = Prefilter::new(gpu, settings).unwrap();
+    let mut prefilter = Prefilter::new(gpu, settings).unwrap();
     // The last first: steps may come in any order.
     for step in (0..prefilter.steps(&mirrored)).rev() {
         record(gpu, |scope| {

@@ -11,7 +11,7 @@ use crate::{
         shader,
     },
 };
-use std::f64::consts::PI;
+use std::{collections::HashMap, f64::consts::PI};
 use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
 
 /// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples around a sun, overlapping ones hardly any.
@@ -44,6 +44,8 @@ pub struct Prefilter {
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
     sampler: wgpu::Sampler,
+    /// Sample sets by level, levels and face: a sky that changes every frame asks for the same ones again.
+    sets: HashMap<[u32; 3], wgpu::Buffer>,
 }
 
 /// A piece of the work.
@@ -83,6 +85,7 @@ impl Prefilter {
             settings,
             pipeline: pass::compute_pipeline_with(gpu, &module, "prefilter", Some(&[&layout]))?,
             layout,
+            sets: HashMap::new(),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("prefilter"),
                 mag_filter: wgpu::FilterMode::Linear,
@@ -141,7 +144,7 @@ impl Prefilter {
     /// Does one of the [`Prefilter::steps`], in any order: from `radiance`, which has all its levels, to `prefiltered`, which has faces of the same size and
     /// [`Prefilter::levels`]; both of Rgba16Float.
     pub fn record_step(
-        &self,
+        &mut self,
         gpu: &Gpu,
         scope: &mut Scope<'_>,
         radiance: &Cube,
@@ -166,9 +169,12 @@ impl Prefilter {
         let params = PrefilterParams { count, first_row };
         let params = gpu.buffer_with("prefilter.params", &[params], Buffer::UNIFORM);
         let roughness = Self::roughness(step.level, prefiltered.levels);
-        let mut set = samples(roughness, count, radiance.face);
-        set.resize(PREFILTER_SAMPLES_MAX as usize, [0.0; 4]);
-        let set = gpu.buffer_with("prefilter.samples", &set, Buffer::UNIFORM);
+        let key = [step.level, prefiltered.levels, radiance.face];
+        let set = self.sets.entry(key).or_insert_with(|| {
+            let mut set = samples(roughness, count, radiance.face);
+            set.resize(PREFILTER_SAMPLES_MAX as usize, [0.0; 4]);
+            gpu.buffer_with("prefilter.samples", &set, Buffer::UNIFORM)
+        });
         let level = prefiltered.level(step.level);
         let resources = [
             params.as_entire_binding(),
