@@ -458,6 +458,26 @@ fn the_sky_follows_its_sun() {
     assert!(!lights::has_sun(&scene, &stage.config));
 }
 
+/// A sun that has set has no shadow map.
+#[test]
+fn a_sun_that_has_set_draws_no_map() {
+    let gpu = gpu();
+    let scene = row(&[1.0], 0.0, Vec3::ONE);
+    let mut stage = Stage::new(&gpu, &scene, [48, 48]);
+    stage.config.environment.source = Source::Sky;
+    stage.config.shadows.mode = ShadowMode::Map;
+    let mut layers = |height: f32| {
+        stage.config.sun.direction = [-1.0, -height, 0.0];
+        stage.draw(&Pose::new(&scene, None, 0.0), front(1.2));
+        stage.renderer.collect(&gpu);
+        let passes = stage.renderer.stats().passes.iter();
+        passes
+            .filter(|pass| pass.name.starts_with("layer "))
+            .count()
+    };
+    assert_eq!([layers(0.5), layers(-0.5), layers(0.5)], [1, 0, 1]);
+}
+
 /// A scene that brings a sun has the sky of that sun, as strong as it is.
 #[test]
 fn the_sky_has_the_sun_of_the_scene() {

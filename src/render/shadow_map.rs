@@ -177,7 +177,9 @@ impl ShadowMap {
             self.maps = gpu.catch(|| Maps::new(gpu, resolution, layers))?;
         }
         let mut views = Vec::new();
-        for light in lights {
+        // A sun that has set lights nothing.
+        let shining = |light: &&mut Light| light.intensity != [0.0; 3];
+        for light in lights.iter_mut().filter(shining) {
             let fresh = match light.kind {
                 DIRECTIONAL => vec![directional(light, input, scene, resolution)],
                 POINT => (0..6)
