@@ -305,7 +305,7 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
         None => {
             return Err(Error::scene(
                 path,
-                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj)",
+                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj), and light from all around with --env",
             ));
         }
     };
