@@ -1,6 +1,6 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, lights, what shadow rays found or shadow maps, what occlusion rays found
+// in   G-buffer, lights and light from all around, what shadow rays found or shadow maps, what occlusion rays found
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, where the environment is seen
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"

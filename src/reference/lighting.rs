@@ -13,7 +13,7 @@ pub struct Surface {
     pub normal: Vec3,
     /// Linear base colour.
     pub albedo: Vec3,
-    /// Of the ambient term.
+    /// Share of light from all around, as the material says.
     pub occlusion: f32,
     /// Radiance.
     pub emissive: Vec3,

@@ -76,7 +76,7 @@ fn directional(direction: Vec3, intensity: Vec3) -> GpuLight {
     }
 }
 
-/// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the sun counted.
+/// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the settings' sun counted.
 pub fn without_room(scene: &Scene, config: &Config) -> usize {
     let lights = scene
         .nodes

@@ -79,7 +79,7 @@ pub struct Environment {
     prefilter: Prefilter,
     /// `brdf_table` of common/environment.wgsl.
     pub brdf_table: BrdfTable,
-    /// The file, how many there have been, and what its texels are to be multiplied by.
+    /// The file, and how many there have been.
     file: Option<Source>,
     files: u64,
     /// What the radiance is made of, and how many texels it has along an edge.
