@@ -41,7 +41,7 @@ macro_rules! section {
 }
 
 section!(/// `[gpu]`: which adapter.
-Gpu { adapter: String, backend: String, arrays: ArrayMode });
+Gpu { adapter: String, backend: String, arrays: ArrayMode, pipeline_cache: bool });
 section!(/// `[window]`: the viewer's window.
 Window { size: [u32; 2], vsync: bool, panel: bool, render_scale: f32, still_samples: u32 });
 section!(/// `[output]`: images made without a window.

@@ -9,7 +9,8 @@
 //! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
 //! 3. [`accel::lbvh`]: `bounds`, `tlas`, `morton`, `sort`, `regroup`, then `leaves`, `pyramid`, `hierarchy` or `grow`: a tree over every mesh and one over
 //!    the meshes, all in one batch. What of it a frame does is up to [`render::regrowth`]; [`accel::cost`] tells it how trees age.
-//! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees.
+//! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees; where a scene has any,
+//!    [`render::points_lines`]: points and lines over them, from which no rays start.
 //! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
 //!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
 //!    Where asked for, [`render::occlusion_rays`]: how much light arrives from everywhere, and [`render::occlusion_filter`]: that over the frames
@@ -17,7 +18,7 @@
 //! 6. [`render::lighting`]: G-buffer, lights, light from all around and visibility to HDR radiance.
 //! 7. [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out, where the G-buffer shows them; only where a scene
 //!    has such materials.
-//! 8. [`render::blend`]: alpha-blended and transmissive surfaces over it, back to front, with shadows of the same kind.
+//! 8. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front, with shadows of the same kind.
 //! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
 //! 10. [`render::exposure`]: how bright the picture is to be, where its own luminance says so.
 //! 11. [`render::tonemap`]: radiance, or that channel, to the display.

@@ -18,7 +18,7 @@ use common::{
     Random, gpu, portable_gpu,
     scenes::{Stage, add_cutout, look_at, matte, quad, scene, sphere},
 };
-use glam::{Affine2, Mat4, Vec2, Vec3, Vec4};
+use glam::{Affine2, DVec3, Mat4, Vec2, Vec3, Vec4};
 
 const SIZE: [u32; 2] = [120, 90];
 
@@ -411,7 +411,8 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         for (pixel, texel) in picture.chunks(4).zip(&mean.texels) {
             let radiance = Vec3::from_slice(texel).as_dvec3();
             let expected =
-                canopy::reference::tonemap::tonemap(&params, &exposure, radiance) * 255.0;
+                canopy::reference::tonemap::tonemap(&params, &exposure, DVec3::ZERO, radiance)
+                    * 255.0;
             let error = (0..3).map(|i| (f64::from(pixel[i]) - expected[i]).abs());
             assert!(error.fold(0.0, f64::max) < 0.6, "{pixel:?} of {texel:?}");
             // Alpha says how much of the pixel is covered, in steps of a sample.

@@ -167,6 +167,49 @@ fn frame_tells_every_pass() {
 }
 
 #[test]
+fn compile_measures_every_entry_point_once() {
+    let output = bench("compile --json");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut names = names(&report);
+    for run in runs(&report) {
+        let parts = ["parse_ms", "make_ms", "first_use_ms"].map(|part| number(&run[part]));
+        let sum: f64 = parts.iter().sum();
+        assert!(parts.iter().all(|ms| *ms >= 0.0) && sum > 0.0, "{run}");
+        assert!((number(&run["sum_ms"]) / sum - 1.0).abs() < 1e-6, "{run}");
+        assert!(number(&run["expressions"]) > 0.0, "{run}");
+    }
+    let sums: Vec<_> = runs(&report)
+        .iter()
+        .map(|run| number(&run["sum_ms"]))
+        .collect();
+    assert!(sums.is_sorted_by(|a, b| a >= b), "the dearest come first");
+    // A traversal is more than the function that begins it.
+    let rays = runs(&report).iter().find(|run| run["name"] == "any_hit");
+    assert!(number(&rays.unwrap()["expressions"]) > 200.0);
+    for name in [
+        "gbuffer",
+        "opaque",
+        "masked",
+        "lighting",
+        "grow_leaves",
+        "sort_small",
+    ] {
+        let expected = usize::from(!["opaque", "masked"].contains(&name));
+        assert_eq!(
+            names.iter().filter(|known| **known == name).count(),
+            expected,
+            "{name}"
+        );
+    }
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
 fn irradiance_tells_times_and_errors_beside_the_processor() {
     let report = report("irradiance --faces 5,32");
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
@@ -243,6 +286,8 @@ fn what_cannot_be_asked_for_is_wrong_usage() {
         "irradiance --triangles 1K",
         "irradiance --size 8x8",
         "irradiance scene.obj",
+        "compile scene.obj",
+        "compile --size 8x8",
     ] {
         let output = bench(line);
         assert_eq!(output.status.code(), Some(2), "{line}");

@@ -195,11 +195,44 @@ fn canopy_toml_in_the_folder_counts_and_set_comes_over_it() {
 }
 
 #[test]
+fn a_scene_of_points_and_lines_is_counted_and_framed() {
+    let folder = Folder::new();
+    let text = "v 7 0 0\nv 9 0 0\nv 9 2 0\nv 8 1 1\nl 1 2 3\np 4\n";
+    std::fs::write(folder.path("thin.obj"), text).unwrap();
+    let info: serde_json::Value =
+        serde_json::from_str(&folder.succeeds("info thin.obj --json")).unwrap();
+    assert_eq!(
+        [&info["triangles"], &info["lines"], &info["points"]],
+        [0, 2, 1]
+    );
+    assert_eq!(info["bounds"]["max"], serde_json::json!([9.0, 2.0, 1.0]));
+    assert_eq!(info["warnings"].as_array().map(Vec::len), Some(1), "{info}");
+    folder.succeeds("render thin.obj -o a.png --size 32x32 --aov depth=a.exr --stats s.json --set environment.background=color");
+    let picture = picture(&folder.path("a.png")).into_rgb8();
+    let first = *picture.get_pixel(0, 0);
+    let seen = picture
+        .enumerate_pixels()
+        .filter(|(.., pixel)| **pixel != first);
+    let rows: std::collections::BTreeSet<u32> = seen.map(|(_, y, _)| y).collect();
+    assert!(rows.len() > 20, "{rows:?}");
+    let stats = std::fs::read_to_string(folder.path("s.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!(
+        [&stats["triangles"], &stats["lines"], &stats["points"]],
+        [0, 2, 1]
+    );
+    // There is nothing to export but what triangles there are.
+    folder.succeeds("export thin.obj -o out.obj");
+    let out = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+    assert!(!out.contains("\nv ") && !out.contains("\nf "), "{out}");
+}
+
+#[test]
 fn a_scene_without_triangles_is_an_empty_picture() {
     let folder = Folder::new();
-    std::fs::write(folder.path("points.obj"), "v 0 0 0\np 1\n").unwrap();
+    std::fs::write(folder.path("vertices.obj"), "v 0 0 0\n").unwrap();
     std::fs::write(folder.path("none.gltf"), r#"{"asset":{"version":"2.0"}}"#).unwrap();
-    for file in ["points.obj", "none.gltf"] {
+    for file in ["vertices.obj", "none.gltf"] {
         let text = folder.succeeds(&format!("info {file}"));
         assert!(
             text.contains("no triangles") && !text.contains("NaN"),

@@ -13,8 +13,10 @@ use canopy::{
     },
     render::{Channel, FloatImage, View, environment::daylight, lights},
     scene::{
-        LightKind, Material, Pose, Projection, Scene,
+        Layers, LightKind, Material, Pose, Projection, Scene,
+        bounds::Bounds,
         environment::{EnvironmentImage, Shape},
+        framing::exposure_ev,
     },
 };
 use common::{
@@ -52,6 +54,7 @@ fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> Environmen
         texels: (0..width * height).map(texel).collect(),
         scale: 1.0,
         sun: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -230,6 +233,140 @@ fn lighting_from_all_around_equals_its_twin() {
             worst < 0.08 && mean < 0.012,
             "metallic {metallic}: {mean}, at worst {worst}"
         );
+    }
+}
+
+/// What a mirror of metal, rougher along `along` than across, sends to the eye: the microfacets' normals by the rule of midpoints, with the D and
+/// V of KHR_materials_anisotropy. All that is lost between them is given back, as by a white surface in a furnace.
+fn brushed(
+    [normal, along, to_eye]: [DVec3; 3],
+    [rough, smooth]: [f64; 2],
+    radiance: impl Fn(Vec3) -> Vec3,
+) -> DVec3 {
+    const STEPS: u32 = 96;
+    let across = normal.cross(along);
+    let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
+    let stretch =
+        |v: DVec3| DVec3::new(rough * along.dot(v), smooth * across.dot(v), normal.dot(v)).length();
+    let (mut sum, mut weights) = (DVec3::ZERO, 0.0);
+    for i in 0..STEPS {
+        let slope = (middle(i) / (1.0 - middle(i))).sqrt();
+        for j in 0..STEPS {
+            let (y, x) = (2.0 * std::f64::consts::PI * middle(j)).sin_cos();
+            let facet = (slope * (rough * x * along + smooth * y * across) + normal).normalize();
+            let to_light = 2.0 * to_eye.dot(facet) * facet - to_eye;
+            let (n_dot_l, n_dot_v) = (normal.dot(to_light), normal.dot(to_eye));
+            if n_dot_l <= 0.0 {
+                continue;
+            }
+            let visibility = 0.5 / (n_dot_l * stretch(to_eye) + n_dot_v * stretch(to_light));
+            let weight = 4.0 * visibility * n_dot_l * to_eye.dot(facet) / normal.dot(facet);
+            sum += weight * radiance(to_light.as_vec3()).as_dvec3();
+            weights += weight;
+        }
+    }
+    sum / weights
+}
+
+/// Anisotropy draws reflections of the environment out as it draws out highlights: as the integral of its BRDF does, and not as a mirror that is as
+/// smooth in all directions.
+#[test]
+fn anisotropy_draws_out_what_is_mirrored() {
+    let gpu = gpu();
+    let file = image(512, 256, scenery);
+    for (roughness, strength, rotation) in [
+        (0.2, 0.8, 0.0),
+        (0.2, 0.8, 0.5 * PI),
+        (0.3, 1.0, 0.7),
+        (0.4, 0.5, 0.0),
+    ] {
+        let mut scene = row(&[roughness], 1.0, Vec3::ONE);
+        scene.materials[0].layers = Some(Box::new(Layers {
+            anisotropy: strength,
+            anisotropy_rotation: rotation,
+            ..Layers::default()
+        }));
+        let mut stage = stage(&gpu, &scene, [48, 48], &file);
+        let view = front(1.0);
+        let lit = draw(&mut stage, view);
+        let (mut compared, mut drawn_out, mut plain) = (0, 0.0, 0.0);
+        let surfaces = stage.surfaces();
+        for (surface, lit) in surfaces.iter().zip(&lit.texels).step_by(11) {
+            let Some(surface) = surface else { continue };
+            let normal = surface.normal.as_dvec3();
+            let to_eye = (view.eye() - surface.position).normalize().as_dvec3();
+            // Towards the rim and the poles neither the mesh nor its tangents are those of a sphere.
+            if normal.dot(to_eye) < 0.4 || normal.y.abs() > 0.9 {
+                continue;
+            }
+            let tangent = DVec3::new(normal.z, 0.0, -normal.x).normalize();
+            let (sin, cos) = f64::from(rotation).sin_cos();
+            let along = cos * tangent + sin * normal.cross(tangent);
+            let smooth = f64::from(roughness).powi(2);
+            let rough = smooth + (1.0 - smooth) * f64::from(strength).powi(2);
+            let expected = brushed([normal, along, to_eye], [rough, smooth], scenery);
+            let mirror = 2.0 * normal.dot(to_eye) * normal - to_eye;
+            let error = |is: DVec3| (is - expected).length() / expected.length();
+            drawn_out += error(Vec3::from_slice(lit).as_dvec3());
+            plain += error(mirrored(mirror, roughness.into(), scenery));
+            compared += 1;
+        }
+        assert!(compared > 30, "{compared} pixels test little");
+        let [drawn_out, plain] = [drawn_out, plain].map(|sum| sum / f64::from(compared));
+        let what = format!("roughness {roughness}, strength {strength}: {drawn_out}, not {plain}");
+        assert!(drawn_out < 0.11 && plain > 0.15, "{what}");
+    }
+}
+
+/// What stands in for a missing material shows its shape under light that is the same from everywhere, however much of it there is, and is not
+/// black or white. A material that a file gives is as the furnace has it.
+#[test]
+fn stand_ins_keep_their_relief_under_any_environment() {
+    let gpu = gpu();
+    let own = Material {
+        stand_in: false,
+        ..Material::stand_in()
+    };
+    for light in [0.004, 1.0, 300.0] {
+        let picture = |material: Material| {
+            let ball = sphere(Vec3::ZERO, 0.9, 24, 0);
+            let scene = scene([ball], vec![material]);
+            let mut stage = Stage::new(&gpu, &scene, [40, 40]);
+            stage.config.environment.color = [light; 3];
+            stage.config.sun.enabled = Switch::Off;
+            let pose = Pose::new(&scene, None, 0.0);
+            let bounds = Bounds::new(&scene).scene(&scene, &pose);
+            stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, 256);
+            let picture = stage.draw(&pose, look_at(Vec3::Z * 3.0, Vec3::ZERO, 10.0));
+            let normals = stage.channel(Channel::Normal).texels;
+            let inner = normals.iter().zip(picture.chunks(4));
+            let inner = inner.filter(|(n, _)| n[3] == 1.0 && n[2] > 0.5);
+            inner
+                .map(|(n, pixel)| (Vec3::from_slice(n), pixel[1]))
+                .collect::<Vec<_>>()
+        };
+        let levels = |of: &[(Vec3, u8)]| {
+            let levels = of.iter().map(|(_, level)| *level);
+            (levels.clone().min().unwrap(), levels.max().unwrap())
+        };
+        let (least, most) = levels(&picture(own.clone()));
+        assert!(
+            most - least < 20,
+            "{light}: {least} to {most} without relief"
+        );
+        let relief = picture(Material::stand_in());
+        let (least, most) = levels(&relief);
+        assert!(
+            least > 60 && most < 240 && most - least > 40,
+            "{light}: {least} to {most}"
+        );
+        // Each quarter of the sphere tells its own slopes.
+        for quarter in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
+            let there = |n: &Vec3| n.x * quarter.0 > 0.2 && n.y * quarter.1 > 0.2;
+            let there: Vec<_> = relief.iter().filter(|(n, _)| there(n)).copied().collect();
+            let (least, most) = levels(&there);
+            assert!(most - least > 8, "{light} {quarter:?}: {least} to {most}");
+        }
     }
 }
 

@@ -79,6 +79,7 @@ fn image(
         texels,
         scale: 1.0,
         sun: None,
+        warnings: Vec::new(),
     };
     (image, picture)
 }
@@ -106,7 +107,7 @@ fn noisy_faces(size: usize, seed: u64) -> Faces {
 fn cube_of(gpu: &Gpu, image: &EnvironmentImage, face: u32, levels: u32) -> Cube {
     let cube = Cube::new(gpu, "test", face, levels, Format::Rgba16Float).unwrap();
     let source = Source::new(gpu, image).unwrap();
-    let equirect = Equirect::new(gpu).unwrap();
+    let equirect = Equirect::new(gpu);
     record(gpu, |scope| {
         equirect.record(gpu, scope, &source, &cube).unwrap();
     });
@@ -118,8 +119,8 @@ fn upload(gpu: &Gpu, faces: &Faces) -> Cube {
     let face = faces.size as u32;
     let levels = Cube::full_levels(face);
     let cube = cube_of(gpu, &cube_image(faces), face, levels);
-    let mips = CubeMips::new(gpu).unwrap();
-    record(gpu, |scope| mips.record(gpu, scope, &cube));
+    let mips = CubeMips::new(gpu);
+    record(gpu, |scope| mips.record(gpu, scope, &cube).unwrap());
     cube
 }
 
@@ -132,6 +133,7 @@ fn cube_image(faces: &Faces) -> EnvironmentImage {
         texels: faces.texels.iter().copied().map(half).collect(),
         scale: 1.0,
         sun: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -334,7 +336,7 @@ fn a_uniform_image_stays_uniform_exactly() {
     let gpu = gpu();
     let gray = rounded(DVec3::new(0.7, 1.3, 4000.0));
     let uniform = |faces: &Faces| faces.texels.iter().all(|texel| *texel == gray);
-    let mips = CubeMips::new(&gpu).unwrap();
+    let mips = CubeMips::new(&gpu);
     let settings = PrefilterSettings::new(&gpu);
     let mut prefilter = Prefilter::new(&gpu, settings).unwrap();
     for &(width, height, face) in SIZES {
@@ -344,9 +346,11 @@ fn a_uniform_image_stays_uniform_exactly() {
         let levels = Prefilter::levels(face);
         let mirrored = Cube::new(&gpu, "test", face, levels, Format::Rgba16Float).unwrap();
         record(&gpu, |scope| {
-            mips.record(&gpu, scope, &cube);
+            mips.record(&gpu, scope, &cube).unwrap();
             for step in 0..prefilter.steps(&mirrored) {
-                prefilter.record_step(&gpu, scope, &cube, &mirrored, step);
+                prefilter
+                    .record_step(&gpu, scope, &cube, &mirrored, step)
+                    .unwrap();
             }
         });
         for (what, cube) in [("radiance", &cube), ("prefiltered", &mirrored)] {
@@ -401,9 +405,11 @@ fn cubes_and_levels_are_linear() {
         let mirrored = Cube::new(&gpu, "test", face, 2, Format::Rgba16Float).unwrap();
         let mut prefilter = Prefilter::new(&gpu, PrefilterSettings::new(&gpu)).unwrap();
         record(&gpu, |scope| {
-            CubeMips::new(&gpu).unwrap().record(&gpu, scope, &cube);
+            CubeMips::new(&gpu).record(&gpu, scope, &cube).unwrap();
             for step in 0..prefilter.steps(&mirrored) {
-                prefilter.record_step(&gpu, scope, &cube, &mirrored, step);
+                prefilter
+                    .record_step(&gpu, scope, &cube, &mirrored, step)
+                    .unwrap();
             }
         });
         [
@@ -507,7 +513,9 @@ fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Fa
     // The last first: steps may come in any order.
     for step in (0..prefilter.steps(&mirrored)).rev() {
         record(gpu, |scope| {
-            prefilter.record_step(gpu, scope, &cube, &mirrored, step);
+            prefilter
+                .record_step(gpu, scope, &cube, &mirrored, step)
+                .unwrap();
         });
     }
     let all = |cube: &Cube| {
@@ -695,8 +703,8 @@ fn probe(
 
 /// Scale and bias that a shader gets from the table, by roughness and cosine; and the table's entries.
 fn table_answers(gpu: &Gpu, queries: &[[f32; 2]]) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
-    let table = BrdfTable::new(gpu).unwrap();
-    record(gpu, |scope| table.record(scope));
+    let table = BrdfTable::new(gpu);
+    record(gpu, |scope| table.record(gpu, scope).unwrap());
     let text = "#import \"common/brdf_table.wgsl\"
         @group(0) @binding(0) var<storage, read> queries: array<vec2f>;
         @group(0) @binding(1) var<storage, read_write> answers: array<vec2f>;
@@ -806,7 +814,7 @@ fn images_that_do_not_fit_are_refused() {
     let source = Source::new(&gpu, &fine).unwrap();
     assert_eq!((source.face(1024), source.face(100)), (512, 100));
     let tiny = Cube::new(&gpu, "tiny", 1, 1, Format::Rgba16Float).unwrap();
-    let equirect = Equirect::new(&gpu).unwrap();
+    let equirect = Equirect::new(&gpu);
     record(&gpu, |scope| {
         let error = equirect.record(&gpu, scope, &source, &tiny).unwrap_err();
         assert!(matches!(error, Error::Limit { .. }), "{error}");

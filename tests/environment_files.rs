@@ -280,10 +280,11 @@ fn pictures_are_scaled_down_by_solid_angle() {
 }
 
 #[test]
-fn pictures_that_are_no_sphere_are_refused() {
-    let of = |width: i32, height: i32| Exr::new([width, height]).write(|_, _| [1.0; 3]);
+fn pictures_that_are_no_sphere_are_stretched_over_one() {
+    let of = |width: i32, height: i32| Exr::new([width, height]).write(|_, _| [0.25; 3]);
     for (width, height) in [(2, 1), (1, 1), (3, 2), (16, 8), (420, 200), (380, 200)] {
-        loaded(&of(width, height), 8192);
+        let image = loaded(&of(width, height), 8192);
+        assert!(image.warnings.is_empty(), "{:?}", image.warnings);
     }
     for (width, height) in [
         (16, 16),
@@ -294,10 +295,29 @@ fn pictures_that_are_no_sphere_are_refused() {
         (421, 200),
         (379, 200),
         (32, 8),
+        (1, 64),
+        (64, 1),
     ] {
-        let fault = fault(&of(width, height));
-        assert!(fault.contains("twice as wide as high"), "{fault}");
+        let image = loaded(&of(width, height), 8192);
+        assert_eq!([image.width, image.height], [width as u32, height as u32]);
+        assert!((image.mean_luminance() - 0.25).abs() < 1e-3);
+        let expected = format!("test: is {width}×{height} pixels; an equirectangular picture is");
+        assert_eq!(image.warnings.len(), 1);
+        assert!(
+            image.warnings[0].starts_with(&expected),
+            "{:?}",
+            image.warnings
+        );
+        // The size that counts is the file's.
+        let small = loaded(&of(width, height), 3);
+        assert_eq!(small.warnings, image.warnings);
     }
+    let stored = loaded(&hdr([30, 30], Runs::New, speckled), 8192);
+    assert!(
+        stored.warnings[0].contains("30×30"),
+        "{:?}",
+        stored.warnings
+    );
 }
 
 // The mean.

@@ -49,7 +49,8 @@ fn upload(gpu: &Gpu, face: u32, texels: &[[f32; 4]], format: Format) -> Cube {
 fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]> {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
-    pass.record(gpu, &mut profiler.scope("test", &mut encoder), cube, order);
+    pass.record(gpu, &mut profiler.scope("test", &mut encoder), cube, order)
+        .unwrap();
     profiler.submit(gpu, encoder);
     let floats = bytemuck::pod_collect_to_vec(&gpu.read(&pass.result).unwrap());
     gpu.check().unwrap();
@@ -94,7 +95,7 @@ fn colors(result: &[[f32; 4]]) -> Vec<DVec3> {
 #[test]
 fn the_pass_equals_its_twin() {
     for (road, gpu) in roads() {
-        let pass = ProjectSh::new(&gpu).unwrap();
+        let pass = ProjectSh::new(&gpu);
         let mut worst: f64 = 0.0;
         for face in SIZES {
             let texels = noise(face, u64::from(face));
@@ -174,7 +175,7 @@ fn the_comparer_can_fail() {
 #[test]
 fn a_uniform_environment_is_uniform() {
     for (road, gpu) in roads() {
-        let pass = ProjectSh::new(&gpu).unwrap();
+        let pass = ProjectSh::new(&gpu);
         for face in SIZES.into_iter().chain([128]) {
             let texels = vec![[1.0, 0.5, 8.0, 1.0]; 6 * (face * face) as usize];
             let white = DVec3::new(1.0, 0.5, 8.0);
@@ -217,7 +218,7 @@ fn a_uniform_environment_is_uniform() {
 #[test]
 fn a_bright_texel_is_the_basis_in_its_direction() {
     for (road, gpu) in roads() {
-        let pass = ProjectSh::new(&gpu).unwrap();
+        let pass = ProjectSh::new(&gpu);
         let mut random = Random(3);
         for face in [1, 2, 5, 64, 257_usize] {
             let solid_angles = cube_map::solid_angles(face);
@@ -239,7 +240,7 @@ fn a_bright_texel_is_the_basis_in_its_direction() {
 #[test]
 fn a_turned_environment_has_a_turned_result() {
     let gpu = gpu();
-    let pass = ProjectSh::new(&gpu).unwrap();
+    let pass = ProjectSh::new(&gpu);
     let sky = |v: DVec3| environment(v, 60.0) + 0.2 * (7.0 * v.x).sin();
     let check = |turn: DQuat, face: u32, radiance: &dyn Fn(DVec3) -> DVec3, tolerance: f64| {
         let [still, _] = project_floats(&gpu, &pass, &cube_of(face, radiance), 5);
@@ -281,7 +282,7 @@ fn a_turned_environment_has_a_turned_result() {
 #[test]
 fn sums_of_environments_are_sums_of_results() {
     let gpu = gpu();
-    let pass = ProjectSh::new(&gpu).unwrap();
+    let pass = ProjectSh::new(&gpu);
     let (a, b) = (noise(50, 1), noise(50, 2));
     let add = |(a, b): (&[f32; 4], &[f32; 4])| std::array::from_fn(|i| a[i] + 2.0 * b[i]);
     let sum: Vec<[f32; 4]> = a.iter().zip(&b).map(add).collect();
@@ -296,7 +297,7 @@ fn the_result_is_the_same_from_run_to_run() {
         let texels = noise(200, 7);
         let cube = upload(&gpu, 200, &texels, Format::Rgba16Float);
         let runs = |order| {
-            let pass = ProjectSh::new(&gpu).unwrap();
+            let pass = ProjectSh::new(&gpu);
             (0..4)
                 .map(|_| project(&gpu, &pass, &cube, order))
                 .collect::<Vec<_>>()
@@ -321,7 +322,7 @@ fn cubes_of_all_sizes_take_turns() {
         (face, order, texels, expected)
     });
     for (road, gpu) in roads() {
-        let pass = ProjectSh::new(&gpu).unwrap();
+        let pass = ProjectSh::new(&gpu);
         for (face, order, texels, expected) in &cases {
             let cube = upload(&gpu, *face, texels, Format::Rgba16Float);
             let error = fault(&project(&gpu, &pass, &cube, *order), expected);
@@ -334,7 +335,7 @@ fn cubes_of_all_sizes_take_turns() {
 #[test]
 fn the_pass_is_nearer_than_a_plain_sum() {
     let gpu = gpu();
-    let pass = ProjectSh::new(&gpu).unwrap();
+    let pass = ProjectSh::new(&gpu);
     let texels = cube_of(300, |v| environment(v, 60.0));
     let exact = twin::project_sh(&texels, 300, 5);
     let [found, _] = project_floats(&gpu, &pass, &texels, 5);
@@ -376,7 +377,7 @@ fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64
 #[test]
 fn irradiance_is_near_the_integral() {
     let gpu = gpu();
-    let pass = ProjectSh::new(&gpu).unwrap();
+    let pass = ProjectSh::new(&gpu);
     for (sun, tolerance) in [(6.0, 0.01), (60.0, 0.035)] {
         let texels = cube_of(48, |v| environment(v, sun));
         let exact: Vec<_> = directions(1000)
@@ -423,7 +424,7 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
     let pipeline = pass::compute_pipeline_with(&gpu, &module, "evaluate", None).unwrap();
-    let projection = ProjectSh::new(&gpu).unwrap();
+    let projection = ProjectSh::new(&gpu);
     // Dark but for one side, so that sums fall below zero, and which no axis is the middle of, so that no coefficient is nothing.
     let bright = DVec3::new(1.0, 2.0, 3.0).normalize();
     let texels = cube_of(16, |v| {

@@ -65,7 +65,7 @@ impl<'a> Stage<'a> {
         let format = wgpu::TextureFormat::Rgba16Float;
         Self {
             gpu,
-            sky: Sky::new(gpu).unwrap(),
+            sky: Sky::new(gpu),
             cube: Cube::new(gpu, "sky", size, 1, format).unwrap(),
         }
     }
@@ -75,7 +75,9 @@ impl<'a> Stage<'a> {
         let mut profiler = Profiler::new(self.gpu).unwrap();
         let mut encoder = self.gpu.encoder("sky");
         let mut scope = profiler.scope("test", &mut encoder);
-        self.sky.record(self.gpu, &mut scope, params, &self.cube);
+        self.sky
+            .record(self.gpu, &mut scope, params, &self.cube)
+            .unwrap();
         drop(scope);
         profiler.submit(self.gpu, encoder);
         self.gpu.wait().unwrap();

@@ -5,21 +5,24 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, Tonemap},
+    config::{Antialias, ShadowMode, Tonemap},
     gpu::{
         Gpu,
-        layout::{EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, TonemapParams},
+        layout::{
+            EXPOSURE_BINS, Exposure as Used, ExposureBin, ExposureParams, LIGHT_LIMIT,
+            TonemapParams,
+        },
         profiler::Profiler,
     },
     reference::{exposure as twin, tonemap},
     render::{Channel, View, exposure::Exposure},
-    scene::{LightKind, Material, Pose, Projection, Scene},
+    scene::{LightKind, Pose, Projection, Scene, bounds::Bounds, framing::exposure_ev},
 };
 use common::{
     Random, gpu, portable_gpu,
-    scenes::{Stage, add_light, look_at, matte, quad, scene},
+    scenes::{Stage, add_light, glowing, look_at, matte, quad, scene},
 };
-use glam::{Mat4, Vec3};
+use glam::{DVec3, Mat4, Vec3};
 use half::f16;
 
 /// All pixels count, and nothing is held back.
@@ -54,7 +57,7 @@ struct Picture {
 
 impl<'a> Meter<'a> {
     fn new(gpu: &'a Gpu) -> Self {
-        let pass = Exposure::new(gpu).unwrap();
+        let pass = Exposure::new(gpu);
         Self { gpu, pass }
     }
 
@@ -87,7 +90,7 @@ impl<'a> Meter<'a> {
         let mut profiler = Profiler::new(gpu).unwrap();
         let mut encoder = gpu.encoder("test");
         let mut scope = profiler.scope("test", &mut encoder);
-        self.pass.record(gpu, &mut scope, params, &view);
+        self.pass.record(gpu, &mut scope, params, &view).unwrap();
         drop(scope);
         profiler.submit(gpu, encoder);
         gpu.check().unwrap();
@@ -425,7 +428,8 @@ fn the_frame_shows_what_was_measured() {
     );
     for (pixel, texel) in picture.chunks(4).zip(&lit.texels) {
         let radiance = Vec3::from_slice(texel).as_dvec3();
-        let expected = tonemap::tonemap(&TonemapParams::default(), &used, radiance) * 255.0;
+        let params = TonemapParams::default();
+        let expected = tonemap::tonemap(&params, &used, radiance, DVec3::ZERO) * 255.0;
         for axis in 0..3 {
             let error = (f64::from(pixel[axis]) - expected[axis]).abs();
             assert!(error < 0.6, "{pixel:?} of {texel:?}");
@@ -481,11 +485,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     // Bars much finer than pixels, so that every sample sees others.
     let mut random = Random(3);
     let mut radiance = || 2f32.powf(12.0 * random.unit() - 6.0);
-    let materials = (0..64).map(|_| Material {
-        unlit: true,
-        base_color: Vec3::splat(radiance()).extend(1.0),
-        ..matte(Vec3::ONE)
-    });
+    let materials = (0..64).map(|_| glowing(Vec3::splat(radiance())));
     let bars = (0..64).map(|i| {
         let corner = Vec3::new(i as f32 / 32.0 - 1.0, -1.0, -1.0);
         quad(corner, Vec3::X / 32.0, 2.0 * Vec3::Y, i)
@@ -498,6 +498,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
         far: 10.0,
     };
     let mut stage = metered(&gpu, &scene, [4, 4]);
+    stage.darken();
     stage.config.image.tonemap = Tonemap::Reinhard;
     stage.config.exposure.percentiles = [0.0, 100.0];
     let pose = Pose::new(&scene, None, 0.0);
@@ -525,17 +526,14 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
 fn no_curve_gives_way_to_extremes() {
     let gpu = gpu();
     let radiance = [0.0, 1e-4, 1.0, 65504.0];
-    let materials = radiance.map(|radiance| Material {
-        unlit: true,
-        base_color: Vec3::splat(radiance).extend(1.0),
-        ..matte(Vec3::ONE)
-    });
+    let materials = radiance.map(|radiance| glowing(Vec3::splat(radiance)));
     let bars = (0..4).map(|i| {
         let corner = Vec3::new(i as f32 - 2.0, -2.0, 0.0);
         quad(corner, Vec3::X, 4.0 * Vec3::Y, i)
     });
     let scene = scene(bars, materials.into());
     let mut stage = Stage::new(&gpu, &scene, [16, 8]);
+    stage.darken();
     stage.config.image.antialias = Antialias::Off;
     let curves = [
         Tonemap::None,
@@ -560,4 +558,35 @@ fn no_curve_gives_way_to_extremes() {
             );
         }
     }
+}
+
+/// A frame has room for 256 lights, and light is measured by those: ten thousand in one place are no reason for a black picture.
+#[test]
+fn lights_past_the_limit_do_not_darken_the_picture() {
+    let gpu = gpu();
+    let lit_by = |count: u32| {
+        let floor = quad(Vec3::splat(-2.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0);
+        let mut scene = scene([floor], vec![matte(Vec3::splat(0.5))]);
+        for _ in 0..count {
+            add_light(&mut scene, LightKind::Point, 20.0, Vec3::Z, Vec3::ZERO);
+        }
+        scene
+    };
+    let [some, all] = [256, 10_000].map(|count| {
+        let scene = lit_by(count);
+        let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+        stage.darken();
+        stage.config.shadows.mode = ShadowMode::Off;
+        let pose = Pose::new(&scene, None, 0.0);
+        let bounds = Bounds::new(&scene).scene(&scene, &pose);
+        let limit = LIGHT_LIMIT as usize;
+        stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, limit);
+        draw(&mut stage, look_at(Vec3::Z * 2.0, Vec3::ZERO, 10.0)).0
+    });
+    assert!(some == all);
+    assert!(
+        all.chunks(4).all(|pixel| pixel[0] > 100),
+        "{:?}",
+        &all[..16]
+    );
 }

@@ -14,18 +14,22 @@ use canopy::{
         deform::deform,
         environment::brdf_table,
         lbvh::{Triangle, triangles},
-        lighting, tonemap,
+        lighting,
+        shadow_start::Seen,
+        tonemap,
         trace::{closest_hit, intersect},
     },
-    render::{Channel, FloatImage, TreeWork, View, pace::Pace},
-    scene::{self, AlphaMode, LightKind, Pose, Progress, Scene},
+    render::{Channel, FloatImage, Merged, TreeWork, Uploader, View, pace::Pace},
+    scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
 };
 use common::{
     golden::{compare_with_golden, difference},
     gpu, portable_gpu, random_triangles,
-    scenes::{Stage, add_cutout, add_light, look_at, matte, primitive, quad, scene, sphere},
+    scenes::{
+        Stage, add_cutout, add_light, glowing, look_at, matte, primitive, quad, scene, sphere,
+    },
 };
-use glam::{Mat4, Vec3};
+use glam::{DVec3, Mat4, Vec3};
 
 fn builtin() -> Scene {
     scene::load(&[], &Config::default().load, &Progress::default()).unwrap()
@@ -205,6 +209,8 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
                 .zip(&twin.tangents)
                 .all(|(a, b)| a.w == b.w)
         );
+        let scales = merged.scales.iter().zip(&twin.scales);
+        assert!(scales.clone().all(|(a, b)| (a / b - 1.0).abs() < 1e-5));
         assert!(merged.indices == twin.indices, "indices at {time}");
         if let Some(earlier) = earlier.replace(merged.positions.clone()) {
             assert!(
@@ -334,6 +340,51 @@ fn brute_force(
         .collect()
 }
 
+/// Takes for the pixels of smooth meshes what the twin finds, whose rays leave the smooth surface.
+fn brute_force_on_smooth(
+    brute: &mut [Option<bool>],
+    merged: &Merged,
+    [position, normal, mesh]: [&FloatImage; 3],
+    eye: Vec3,
+    to_light: glam::Vec4,
+) {
+    let soup = triangles(&merged.positions, &merged.indices);
+    for (i, brute) in brute.iter_mut().enumerate().filter(|(_, b)| b.is_some()) {
+        let position = Vec3::from_slice(&position.texels[i]);
+        let range = merged.meshes[mesh.texels[i][0] as usize].clone();
+        let hit = closest_hit(
+            &soup[range.start as usize..range.end as usize],
+            eye,
+            position - eye,
+            1e-3,
+            1e30,
+        );
+        let Some((triangle, _)) = hit else {
+            *brute = None;
+            continue;
+        };
+        let triangle = range.start as usize + triangle;
+        let seen = Seen {
+            position,
+            normal: Vec3::from_slice(&normal.texels[i]),
+            triangle: soup[triangle],
+            corner_normals: merged.indices[triangle].map(|v| merged.normals[v as usize]),
+            to_eye: (eye - position).normalize(),
+        };
+        let start = seen.start();
+        if start.grazing.is_none() {
+            continue;
+        }
+        let ray = (to_light.truncate() - position * to_light.w).as_dvec3();
+        let distance = if to_light.w == 0.0 {
+            1e30
+        } else {
+            ray.length()
+        };
+        *brute = Some(!start.is_blocked(&soup, ray.normalize(), distance));
+    }
+}
+
 /// Pixels at which the traced shadow is not the brute-force one, and pixels compared.
 fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
     let compared = shadow.texels.iter().zip(brute);
@@ -378,7 +429,10 @@ fn check_shadows_by(
     );
     let merged = stage.merged();
     let soup = triangles(&merged.positions, &merged.indices);
-    let brute = brute_force(&soup, &position, &normal, to_light, |_, _| true);
+    let mut brute = brute_force(&soup, &position, &normal, to_light, |_, _| true);
+    let mesh = stage.channel(Channel::Mesh);
+    let seen = [&position, &normal, &mesh];
+    brute_force_on_smooth(&mut brute, &merged, seen, view.eye(), to_light);
     let shadow = stage.channel(Channel::Shadow);
     let (differing, compared) = differing(&shadow, &brute);
     let lit = brute.iter().flatten().filter(|lit| **lit).count();
@@ -977,14 +1031,11 @@ fn tonemap_equals_its_twin_for_every_curve() {
         ][band % 3];
         let corner = Vec3::new(band as f32 / 6.0 - 2.0, -1.0, 0.0);
         bands.push(quad(corner, Vec3::X / 6.0, 2.0 * Vec3::Y, band));
-        materials.push(scene::Material {
-            unlit: true,
-            ..matte(Vec3::ZERO)
-        });
-        materials[band].base_color = (radiance * tint).extend(1.0);
+        materials.push(glowing(radiance * tint));
     }
     let scene = scene(bands, materials);
     let mut stage = Stage::new(&gpu, &scene, [96, 24]);
+    stage.darken();
     let view = look_at(Vec3::new(0.0, 0.0, 1.2), Vec3::ZERO, 10.0);
     let curves = [
         Tonemap::None,
@@ -1008,7 +1059,12 @@ fn tonemap_equals_its_twin_for_every_curve() {
         let lit = stage.channel(Channel::Lit);
         let mut levels = std::collections::BTreeSet::new();
         for (pixel, lit) in picture.chunks(4).zip(&lit.texels) {
-            let twin = tonemap::tonemap(&params, &exposure, Vec3::from_slice(lit).as_dvec3());
+            let twin = tonemap::tonemap(
+                &params,
+                &exposure,
+                Vec3::from_slice(lit).as_dvec3(),
+                DVec3::ZERO,
+            );
             for axis in 0..3 {
                 let expected = twin[axis] * 255.0;
                 let error = (f64::from(pixel[axis]) - expected).abs();
@@ -1022,6 +1078,99 @@ fn tonemap_equals_its_twin_for_every_curve() {
             levels.len()
         );
     }
+}
+
+/// KHR_materials_unlit, and a background of one colour: what is given is what the display shows, whatever the exposure and the curve.
+#[test]
+fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
+    let gpu = gpu();
+    // Saturated ones too, whose darkest channel the G-buffer has to keep beside the brightest.
+    let colors = [
+        Vec3::new(1.0, 0.2, 0.002),
+        Vec3::new(0.02, 0.4, 0.9),
+        Vec3::ONE,
+        Vec3::splat(0.18),
+    ];
+    let background = [0.9, 0.05, 0.3];
+    let unlit = |color: Vec3| scene::Material {
+        unlit: true,
+        ..matte(color)
+    };
+    let pane = scene::Material {
+        base_color: glam::Vec4::new(0.1, 0.6, 1.0, 0.5),
+        alpha_mode: AlphaMode::Blend,
+        ..unlit(Vec3::ONE)
+    };
+    let mut materials: Vec<_> = colors.map(unlit).into();
+    materials.push(pane.clone());
+    let mut quads: Vec<_> = (0..4)
+        .map(|i| quad(Vec3::new(i as f32 - 2.0, -1.0, 0.0), Vec3::X, Vec3::Y, i))
+        .collect();
+    quads.push(quad(
+        Vec3::new(-2.0, -1.0, 1.0),
+        Vec3::X * 4.0,
+        Vec3::Y * 0.5,
+        4,
+    ));
+    let scene = scene(quads, materials);
+    let mut stage = Stage::new(&gpu, &scene, [40, 20]);
+    stage.config.image.background = background;
+    let view = View {
+        projection: Projection::Orthographic { half_height: 1.0 },
+        ..look_at(Vec3::Z * 4.0, Vec3::ZERO, 20.0)
+    };
+    let expected = |x: usize, y: usize| {
+        let below = match y {
+            0..10 => Vec3::from(background),
+            _ => colors[x / 10],
+        };
+        let over = pane.base_color.truncate();
+        let light = if y < 15 { below } else { 0.5 * (over + below) };
+        tonemap::tonemap(
+            &TonemapParams::default(),
+            &Exposure::default(),
+            DVec3::ZERO,
+            light.as_dvec3(),
+        )
+    };
+    let check = |picture: &[u8], what: &str| {
+        // In the middles of what is to be told apart.
+        for (x, y) in (0..4).flat_map(|i| [3, 12, 17].map(|y| (10 * i + 5, y))) {
+            let pixel = &picture[4 * (40 * y + x)..][..3];
+            let wanted = expected(x, y) * 255.0;
+            for axis in 0..3 {
+                let error = (f64::from(pixel[axis]) - wanted[axis]).abs();
+                assert!(error < 0.9, "{what} at {x}, {y}: {pixel:?} for {wanted}");
+            }
+        }
+    };
+    let pose = Pose::new(&scene, None, 0.0);
+    for curve in [
+        Tonemap::None,
+        Tonemap::Reinhard,
+        Tonemap::Aces,
+        Tonemap::Neutral,
+        Tonemap::Agx,
+    ] {
+        for ev in [-4.0, 0.0, 5.0] {
+            stage.config.image.tonemap = curve;
+            stage.exposure_ev = ev;
+            check(&stage.draw(&pose, view), &format!("{curve:?} {ev}"));
+        }
+    }
+    check(&stage.supersampled(&pose, view, 3), "samples");
+    check(&stage.supersampled(&pose, view, 1), "smaa");
+    // The channel has it as radiance, without an exposure.
+    let lit = stage.channel(Channel::Lit).texels;
+    assert!(Vec3::from_slice(&lit[40 * 12 + 5]).abs_diff_eq(colors[0], 2e-3));
+    assert!(Vec3::from_slice(&lit[40 * 3 + 5]).abs_diff_eq(background.into(), 2e-3));
+    assert_eq!(lit[40 * 3 + 5][3], 0.0);
+    // The histogram is of light alone: here there is none.
+    stage.config.image.exposure = "histogram".into();
+    stage.config.exposure.compensation = 1.5;
+    check(&stage.draw(&pose, view), "histogram");
+    stage.renderer.collect(&gpu);
+    assert_eq!(stage.renderer.stats().exposure_ev, 5.0 + 1.5);
 }
 
 #[test]
@@ -1414,4 +1563,97 @@ fn a_lost_device_is_an_error_and_no_panic() {
     let again = renderer.uploader().upload(&gpu, &scene, &stage.config);
     assert!(gpu.check().is_err() && gpu.wait().is_err());
     drop(again);
+}
+
+/// Ten quads where a binding holds the vertices of two.
+#[test]
+fn a_scene_that_does_not_fit_says_how_much_would() {
+    let quad = || quad(Vec3::ZERO, Vec3::X, Vec3::Y, 0);
+    let mut many = scene([quad()], vec![matte(Vec3::ONE)]);
+    let node = many.nodes[0].clone();
+    many.nodes.resize(10, node);
+    let mut gpu = gpu();
+    let uploader = Uploader::new(&gpu);
+    let config = Config::default();
+    let fault = |gpu: &Gpu, scene: &Scene, config: &Config| {
+        uploader.upload(gpu, scene, config).unwrap_err().to_string()
+    };
+    gpu.limits.max_storage_buffer_binding_size = 64 * 7;
+    let line = fault(&gpu, &many, &config);
+    let expected = "the scene: 20 triangles in 10 instances needed, 4 triangles in 2 instances allowed (the merged normals and tangents are ";
+    assert!(line.starts_with(expected), "{line}");
+    assert!(
+        line.contains(&gpu.info.name) && !line.contains('\n'),
+        "{line}"
+    );
+    // Of a single instance, a share.
+    let one = scene([quad()], vec![matte(Vec3::ONE)]);
+    gpu.limits.max_storage_buffer_binding_size = 100;
+    let line = fault(&gpu, &one, &config);
+    assert!(line.contains("about 1 triangles allowed"), "{line}");
+    // The configuration says so likewise.
+    let gpu = common::gpu();
+    let mut config = Config::default();
+    config.load.max_triangles = 7;
+    assert_eq!(
+        fault(&gpu, &many, &config),
+        "the scene: 20 triangles in 10 instances needed, 6 triangles in 3 instances allowed (load.max_triangles)"
+    );
+}
+
+/// Of surfaces in one place the first is seen: the others are not even shaded, as nothing is nearer than what is there.
+#[test]
+fn of_surfaces_in_one_place_the_first_is_seen() {
+    let gpu = gpu();
+    let sheet = |material| {
+        quad(
+            Vec3::new(-1.0, -1.0, 0.0),
+            Vec3::X * 2.0,
+            Vec3::Y * 2.0,
+            material,
+        )
+    };
+    let colors = [Vec3::X, Vec3::Y, Vec3::Z].map(matte).to_vec();
+    let scene = scene([sheet(1), sheet(0), sheet(2)], colors);
+    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    let pose = Pose::new(&scene, None, 0.0);
+    stage.draw(&pose, look_at(Vec3::Z * 2.0, Vec3::ZERO, 30.0));
+    let seen = stage.channel(Channel::Material);
+    assert!(seen.texels.iter().all(|texel| texel[0] == 1.0));
+}
+
+/// Materials lie in one buffer, those of their layers in another: each surface is drawn with its own, in whatever order they come.
+#[test]
+fn every_surface_has_its_own_of_many_materials() {
+    let gpu = gpu();
+    let count = 16;
+    let color = |i: usize| Vec3::new(i as f32 / count as f32, 0.5, 1.0 - i as f32 / count as f32);
+    let column = |i: usize| {
+        let left = Vec3::new(i as f32 - 0.5 * count as f32, -8.0, 0.0);
+        quad(left, Vec3::X, Vec3::Y * 16.0, count - 1 - i)
+    };
+    let materials = (0..count).map(|i| {
+        let mut material = glowing(100.0 * color(i));
+        material.alpha_mode = [AlphaMode::Opaque, AlphaMode::Mask][i % 2];
+        if i % 3 == 0 {
+            // Layers that do nothing: the base comes out as it is.
+            material.layers = Some(Box::default());
+        }
+        material
+    });
+    let scene = scene((0..count).map(column), materials.collect());
+    let mut stage = Stage::new(&gpu, &scene, [count as u32, 4]);
+    let pose = Pose::new(&scene, None, 0.0);
+    let camera = View {
+        projection: Projection::Orthographic { half_height: 2.0 },
+        ..look_at(Vec3::Z * 4.0, Vec3::ZERO, 30.0)
+    };
+    stage.draw(&pose, camera);
+    let lit = stage.channel(Channel::Lit);
+    for i in 0..count {
+        // What it mirrors of its surroundings is small beside that.
+        let seen = Vec3::from_slice(&lit.texels[i]) / 100.0;
+        let off = (seen - color(count - 1 - i)).abs().max_element();
+        assert!(off < 0.01, "column {i}: {seen}");
+    }
 }

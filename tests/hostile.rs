@@ -19,6 +19,9 @@ mod gltf_builder;
 #[path = "common/images.rs"]
 #[expect(dead_code, reason = "each test binary uses its own part of this")]
 mod images;
+#[path = "common/meshopt.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of this")]
+mod meshopt;
 #[path = "common/mutate.rs"]
 mod mutate;
 
@@ -501,6 +504,9 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         &[0, 1, 2].repeat(10_000),
     );
     copies.first_primitive()["indices"] = json!(all);
+    let mut parts = copies.clone();
+    let part = parts.first_primitive().clone();
+    parts.json["meshes"][0]["primitives"] = json!(vec![part; 3000]);
     copies.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 3000]);
     let variant = |number| json!({ "name": format!("variant {number}") });
     let variants: Vec<_> = (0..100_000).map(variant).collect();
@@ -524,6 +530,20 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         root.remove("scenes");
         root.remove("scene");
     }
+    let mut streams = Builder::triangle();
+    let stream = meshopt::attributes(&vec![0; 32 << 20], 256, 1);
+    let layout = [256, 128 << 10];
+    let view = meshopt::stream_view(
+        &mut streams,
+        meshopt::NAMES[0],
+        &stream,
+        "ATTRIBUTES",
+        "NONE",
+        layout,
+    );
+    let view = streams.json["bufferViews"][view].clone();
+    let views = streams.json["bufferViews"].as_array_mut().unwrap();
+    views.extend(vec![view; 64]);
     let mut pictures = cases::full();
     let view = pictures.view(&cases::png(8192, 8192));
     pictures.json["images"][0]["bufferView"] = json!(view);
@@ -548,6 +568,12 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
         ("1,000 targets of 1,000,000 vertices", targets.glb(), false),
         ("1,000 joint sets of 1,000,000 vertices", sets.glb(), false),
         ("30,000,000 triangles", copies.glb(), false),
+        (
+            "30,000,000 triangles in 3,000 primitives",
+            parts.glb(),
+            false,
+        ),
+        ("65 streams of 32 MiB", streams.glb(), false),
         ("100,000 variants", many_variants.glb(), true),
         ("400,000 weights of 4,000 nodes", weights.glb(), true),
         ("30,000 pointers to 30,000 nodes", pointers.glb(), true),

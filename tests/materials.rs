@@ -17,7 +17,7 @@ use canopy::{
     scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
 use common::appearance::{Alpha, Beam, Lamp, Look, Map2, Shape, Slot, Specimen, Still, Texels};
-use common::gltf_builder::Builder;
+use common::gltf_builder::{Builder, U32};
 use common::golden::{compare_with_golden, difference};
 use glam::{DVec2, DVec3, DVec4, Vec3};
 use serde_json::{Value, json};
@@ -74,6 +74,16 @@ impl Studio {
         config: &Config,
         camera: Camera,
     ) -> (Vec<u8>, Vec<[f32; 4]>) {
+        self.draw_pose(scene, &Pose::new(scene, None, 0.0), config, camera)
+    }
+
+    fn draw_pose(
+        &mut self,
+        scene: &Scene,
+        pose: &Pose,
+        config: &Config,
+        camera: Camera,
+    ) -> (Vec<u8>, Vec<[f32; 4]>) {
         let Self { gpu, renderer } = self;
         let buffers = renderer.uploader().upload(gpu, scene, config).unwrap();
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
@@ -87,7 +97,7 @@ impl Studio {
         let input = FrameInput {
             scene,
             buffers: &buffers,
-            pose: &Pose::new(scene, None, 0.0),
+            pose,
             view: View {
                 world_from_view: glam::camera::rh::view::look_at_mat4(eye, middle, Vec3::Y)
                     .inverse(),
@@ -935,7 +945,7 @@ fn golden_images_of_materials() {
 /// A triangle whose material has `extensions`, and a texture.
 fn with_extensions(extensions: &Value) -> canopy::Result<Scene> {
     let mut file = Builder::triangle();
-    let view = file.view(b"no image");
+    let view = file.view(&canopy::output::picture::png(1, 1, vec![255; 4]).unwrap());
     file.push(
         "images",
         json!({ "bufferView": view, "mimeType": "image/png" }),
@@ -1020,31 +1030,198 @@ fn factors_of_layers_are_held_to_their_ranges() {
     assert!(lit.iter().flatten().all(|x| x.is_finite()));
 }
 
+/// KHR_materials_volume: "The value is given in the coordinate space of the mesh." Instances of one mesh are as thick as their nodes are large, along
+/// the surface's normal, and while these grow.
 #[test]
-fn thickness_takes_the_scale_of_the_nodes_that_show_it() {
-    let thickness = |scales: &[f64]| {
-        let mut file = Builder::triangle();
-        file.json["nodes"] = json!([]);
-        for scale in scales {
-            file.push(
-                "nodes",
-                json!({ "mesh": 0, "scale": [*scale, *scale, -*scale] }),
+fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
+    let mut file = Builder::new();
+    // A pane that faces the eye.
+    let corners = [
+        -0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, 0.5, 0.0_f32,
+    ];
+    let positions = file.floats("VEC3", &corners);
+    let normals = file.floats("VEC3", &[0.0, 0.0, 1.0].repeat(4));
+    let bytes: Vec<u8> = [0u32, 1, 2, 0, 2, 3]
+        .iter()
+        .flat_map(|i| i.to_le_bytes())
+        .collect();
+    let indices = file.accessor("SCALAR", U32, 6, &bytes);
+    let extensions = json!({
+        "KHR_materials_transmission": { "transmissionFactor": 1 },
+        "KHR_materials_volume": {
+            "thicknessFactor": 0.4, "attenuationDistance": 0.7, "attenuationColor": [0.3, 0.6, 0.9]
+        },
+        // Without a reflection all that is seen has come through.
+        "KHR_materials_specular": { "specularFactor": 0 },
+    });
+    file.push(
+        "materials",
+        json!({ "extensions": extensions, "pbrMetallicRoughness": { "metallicFactor": 0 } }),
+    );
+    file.push(
+        "materials",
+        json!({ "emissiveFactor": [1, 1, 1], "pbrMetallicRoughness": { "baseColorFactor": [0, 0, 0, 1] } }),
+    );
+    let pane = |material| {
+        json!({ "primitives": [{
+            "attributes": { "POSITION": positions, "NORMAL": normals },
+            "indices": indices, "material": material,
+        }] })
+    };
+    let [glass, wall] = [0, 1].map(|material| file.push("meshes", pane(material)));
+    let scales = [
+        [0.5, 0.5, 0.5],
+        [0.5, 0.5, 2.0],
+        [1.0, 1.0, 1.0],
+        [-0.5, 0.5, 1.5],
+    ];
+    file.json["nodes"] = json!([]);
+    for (i, scale) in (0..).zip(&scales) {
+        let x = f64::from(i) - 1.5;
+        let translation = [x, 0.0, 0.0];
+        file.push(
+            "nodes",
+            json!({ "mesh": glass, "scale": scale, "translation": translation }),
+        );
+    }
+    file.push(
+        "nodes",
+        json!({ "mesh": wall, "scale": [9, 9, 1], "translation": [0, 0, -1] }),
+    );
+    // The first grows to three times its size.
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let sizes = file.floats("VEC3", &[0.5, 0.5, 0.5, 1.5, 1.5, 1.5]);
+    file.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": times, "output": sizes }],
+            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "scale" } }],
+        }),
+    );
+    let nodes: Vec<usize> = (0..=scales.len()).collect();
+    file.json["scenes"] = json!([{ "nodes": nodes }]);
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = file.write(folder.path(), "volumes.glb");
+    let load = Config::default().load;
+    let scene = scene::load(&[path], &load, &Progress::default()).unwrap();
+    assert_eq!(scene.warnings, Vec::<String>::new());
+
+    let mut studio = Studio::new();
+    let camera = Camera {
+        eye: Vec3::Z * 6.0,
+        target: Vec3::ZERO,
+        fov: 0.6,
+    };
+    for (clip, time, first) in [(None, 0.0, 0.5), (Some(0), 1.0, 1.5)] {
+        let pose = Pose::new(&scene, clip, time);
+        let (_, lit) = studio.draw_pose(&scene, &pose, &bare(), camera);
+        for (i, scale) in (0..).zip(&scales) {
+            let x = (f64::from(i) - 1.5) / (6.0 * 0.3f64.tan()) * 60.0 + 80.0;
+            let seen = Vec3::from_slice(&lit[60 * 160 + x as usize]).as_dvec3();
+            let length: f64 = if i == 0 { first } else { scale[2] };
+            let expected = DVec3::new(0.3, 0.6, 0.9).powf(0.4 * length.abs() / 0.7);
+            assert!(
+                (seen - expected).abs().max_element() < 0.004,
+                "{scale:?} at {time}: {seen} for {expected}"
             );
         }
-        let extensions = json!({ "KHR_materials_volume": { "thicknessFactor": 2 } });
-        file.push("materials", json!({ "extensions": extensions }));
-        file.first_primitive()["material"] = json!(0);
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = file.write(folder.path(), "volume.glb");
-        let load = Config::default().load;
-        let scene = scene::load(&[path], &load, &Progress::default()).unwrap();
-        scene.materials[0].layers.as_deref().unwrap().thickness
+    }
+}
+
+/// A floor of bumps, `count` texels each way of which a pixel covers many, under a lamp.
+fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
+    let mut state = 7_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24) - 0.5
     };
-    assert!((thickness(&[1.0]) - 2.0).abs() < 1e-5);
-    assert!((thickness(&[0.25]) - 0.5).abs() < 1e-5);
-    assert!((thickness(&[0.25, 0.75]) - 1.0).abs() < 1e-5);
-    // Far too large a scale leaves what can be told of it.
-    assert!(thickness(&[1e9]) <= 1e6);
+    // Sums of random numbers are nearly of a normal distribution, of variance 1.
+    let mut normal = || 2.0 * [(); 3].map(|()| random()).iter().sum::<f64>();
+    let texels = Texels::new([count; 2], |_, _| [0; 4]);
+    let rgba8: Vec<[u8; 4]> = (0..count * count)
+        .map(|_| {
+            let bump = DVec3::new(slope * normal(), slope * normal(), 1.0).normalize();
+            let [x, y, z] = ((bump * 0.5 + 0.5) * 255.0)
+                .round()
+                .to_array()
+                .map(|c| c as u8);
+            [x, y, z, 255]
+        })
+        .collect();
+    let normals = rgba8.iter().map(|t| {
+        let stored = DVec3::new(t[0].into(), t[1].into(), t[2].into());
+        (stored / 127.5 - 1.0).normalize()
+    });
+    let normals = normals.collect();
+    let map = Map2::new(Slot::Normal, Texels { rgba8, ..texels });
+    let look = Look {
+        metallic: 1.0,
+        roughness: 0.3,
+        maps: vec![map],
+        ..Look::default()
+    };
+    let shape = Shape::quad(DVec3::new(-2.0, -1.5, 0.0), DVec3::X * 4.0, DVec3::Y * 3.0);
+    let still = Still {
+        specimens: vec![Specimen::new(shape, look)],
+        beams: vec![Beam::new(
+            Lamp::Directional,
+            3.0,
+            DVec3::new(0.3, 0.0, 1.0),
+            DVec3::ZERO,
+        )],
+        eye: DVec3::Z * 5.0,
+        target: DVec3::ZERO,
+        fov: 0.5,
+    };
+    let mut scene = load(&still);
+    // Smooth between levels, and repeated until no texel is seen.
+    scene.textures[0].sampler = scene::Sampler::default();
+    let reference = scene.materials[0].normal_texture.as_mut().unwrap();
+    reference.texture_from_uv = glam::Affine2::from_scale(glam::Vec2::splat(128.0));
+    (scene, normals)
+}
+
+/// From far away bumps cannot be told apart, and reflect as all of them do together: the mean over the normals in f64, with the BRDF of the
+/// specification, as far as GGX can have the shape of a normal distribution, under which these slopes are drawn. Without what they roughen, the
+/// highlight is that of a smooth floor: four times as bright in its middle, and more.
+#[test]
+fn normal_maps_that_shrink_roughen_the_surface() {
+    let mut studio = Studio::new();
+    let camera = Camera {
+        eye: Vec3::Z * 5.0,
+        target: Vec3::ZERO,
+        fov: 0.5,
+    };
+    for slope in [0.0, 0.1, 0.25] {
+        let (scene, normals) = bumps(128, slope);
+        let (_, lit) = studio.draw_scene(&scene, &bare(), camera);
+        let surface = |normal: DVec3| canopy::reference::lighting::Surface {
+            position: Vec3::ZERO,
+            normal: normal.as_vec3(),
+            albedo: Vec3::ONE,
+            occlusion: 1.0,
+            emissive: Vec3::ZERO,
+            roughness: 0.3,
+            metallic: 1.0,
+            smooth_normal: Vec3::Z,
+        };
+        let to_light = DVec3::new(0.3, 0.0, 1.0).normalize();
+        let (mut peak, mut worst) = (0.0_f64, 0.0_f64);
+        for x in (4..160).step_by(8) {
+            let at = (f64::from(x) + 0.5 - 80.0) / 60.0 * 0.25f64.tan() * 5.0;
+            let to_eye = (DVec3::Z * 5.0 - DVec3::X * at).normalize();
+            let radiance = |normal: &DVec3| {
+                let n_dot_l = normal.dot(to_light).max(0.0);
+                let brdf = canopy::reference::lighting::brdf(&surface(*normal), to_eye, to_light);
+                3.0 * n_dot_l * brdf.x
+            };
+            let expected = normals.iter().map(radiance).sum::<f64>() / normals.len() as f64;
+            let seen = f64::from(lit[(60 * SIZE[0] + x) as usize][0]);
+            peak = peak.max(expected);
+            worst = worst.max((seen - expected).abs());
+        }
+        assert!(worst < 0.3 * peak, "slope {slope}: {worst} of {peak}");
+    }
 }
 
 #[test]

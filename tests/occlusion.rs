@@ -9,7 +9,8 @@ use canopy::{
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
-        occlusion::{self, Eye, Frame, Place, Seen},
+        occlusion::{self, Eye, Frame, Place},
+        shadow_start::Seen,
         trace::closest_hit,
     },
     render::{Channel, View},
@@ -105,6 +106,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>)
             position,
             normal,
             triangle: triangles[triangle],
+            corner_normals: merged.indices[triangle].map(|i| merged.normals[i as usize]),
             to_eye: -along.normalize(),
         })
     };
@@ -124,7 +126,7 @@ fn twin_rays(
         let pixel = [index as u32 % width, index as u32 / width];
         let place = Place {
             position: seen.position.as_dvec3(),
-            normal: seen.start().1,
+            normal: seen.start().geometric_normal,
             frames: 1,
         };
         Some((place, occlusion::rays(triangles, seen, pixel, rays, reach)))

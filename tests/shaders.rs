@@ -50,7 +50,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 78,
+        2 * 88,
         "entry points were added or lost: count them here too"
     );
 }
@@ -197,4 +197,35 @@ fn the_layout_test_can_fail() {
         .is_some(),
         "a further member passes"
     );
+}
+
+/// Whether a block, or a function that it calls, discards fragments.
+fn discards(module: &naga::Module, block: &naga::Block) -> bool {
+    use naga::Statement;
+    block.iter().any(|statement| match statement {
+        Statement::Kill => true,
+        Statement::Call { function, .. } => discards(module, &module.functions[*function].body),
+        Statement::Block(block) => discards(module, block),
+        Statement::If { accept, reject, .. } => {
+            discards(module, accept) || discards(module, reject)
+        }
+        Statement::Switch { cases, .. } => cases.iter().any(|case| discards(module, &case.body)),
+        Statement::Loop {
+            body, continuing, ..
+        } => discards(module, body) || discards(module, continuing),
+        _ => false,
+    })
+}
+
+/// Where a shader discards, depth cannot be tested before it has run: a hundred thousand surfaces in one place would all be shaded.
+#[test]
+fn opaque_surfaces_are_not_discarded() {
+    let (_, module) = parse("render/gbuffer.wgsl", Arrays::Buffers);
+    let found: Vec<_> = module
+        .entry_points
+        .iter()
+        .filter(|entry| entry.stage == naga::ShaderStage::Fragment)
+        .map(|entry| (entry.name.as_str(), discards(&module, &entry.function.body)))
+        .collect();
+    assert_eq!(found, [("gbuffer", false), ("gbuffer_masked", true)]);
 }

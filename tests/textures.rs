@@ -13,11 +13,15 @@ use canopy::{
     Error,
     config::{Config, Load},
     gpu::Gpu,
-    render::{Channel, View, materials::takes, mipmap::Mipmap},
+    render::{
+        Channel, View,
+        materials::takes,
+        mipmap::{Filter, Mipmap},
+    },
     scene::{self, Image, Pose, Progress, Projection, Scene, Takes, TexelFormat},
 };
 use common::{Random, gpu, portable_gpu, scenes::Stage};
-use glam::{Mat4, Vec3};
+use glam::{DVec3, Mat4, Vec3};
 use gltf_builder::{Builder, U8};
 use images::{Ktx2, Png, bc1, dds, etc1s, jpeg, uastc, zstd, zstd_bomb};
 use serde_json::{Value, json};
@@ -177,6 +181,12 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         // Its coarser levels are there: nine texels in four parts.
         assert_eq!(image.levels.len(), 4);
         let first = u16::from_ne_bytes([image.levels[1][0], image.levels[1][1]]);
+        if slot == NORMAL {
+            // The direction that they have in common, of length 1.
+            let diagonal = 0.5 - 0.5 / 3f64.sqrt();
+            assert_eq!(first, (65_535.0 * diagonal).round() as u16);
+            continue;
+        }
         let [a, b, c] = [0, 1, 2].map(|i| f64::from(values[i]));
         assert_eq!(first, ((4.0 * a + 4.0 * b + c) / 9.0).round() as u16);
     }
@@ -1119,15 +1129,15 @@ fn coarser(level: &[[f64; 4]], [width, height]: [usize; 2], cut: bool) -> Vec<[f
 #[test]
 fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
     let gpu = gpu();
-    let mipmap = Mipmap::new(&gpu).unwrap();
+    let mipmap = Mipmap::new(&gpu);
     let formats = [
-        (wgpu::TextureFormat::Rgba8Unorm, false),
-        (wgpu::TextureFormat::Rgba8UnormSrgb, false),
-        (wgpu::TextureFormat::Rgba8UnormSrgb, true),
+        (wgpu::TextureFormat::Rgba8Unorm, Filter::Plain),
+        (wgpu::TextureFormat::Rgba8UnormSrgb, Filter::Plain),
+        (wgpu::TextureFormat::Rgba8UnormSrgb, Filter::Cut),
     ];
     let mut random = Random(3);
     for [width, height] in [[8_u32, 8], [5, 5], [7, 4], [1, 9], [6, 3], [33, 17], [2, 1]] {
-        for (format, cut) in formats {
+        for (format, filter) in formats {
             let bytes: Vec<u8> = (0..width * height * 4)
                 .map(|_| random.bits() as u8)
                 .collect();
@@ -1157,7 +1167,7 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
             gpu.queue
                 .write_texture(texture.as_image_copy(), &bytes, layout, size);
             let mut encoder = gpu.encoder("test");
-            mipmap.record(&gpu, &mut encoder, &texture, cut);
+            mipmap.record(&gpu, &mut encoder, &texture, filter).unwrap();
             gpu.queue.submit([encoder.finish()]);
             let srgb = format.is_srgb();
             let light = |bytes: &[u8]| -> Vec<[f64; 4]> {
@@ -1178,7 +1188,7 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
             let mut finer = light(&bytes);
             let mut sides = [width, height];
             for level in 1..texture.mip_level_count() {
-                let expected = coarser(&finer, sides.map(|s| s as usize), cut);
+                let expected = coarser(&finer, sides.map(|s| s as usize), filter == Filter::Cut);
                 sides = sides.map(|s| (s / 2).max(1));
                 let read = light(&level_of(&gpu, &texture, level, sides));
                 assert_eq!(read.len(), expected.len());
@@ -1188,7 +1198,7 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
                         let step = if srgb && channel < 3 { 0.009 } else { 0.0021 };
                         assert!(
                             (is[channel] - wanted[channel]).abs() < step,
-                            "{width}×{height} {format:?} {cut} level {level}: {is:?} {wanted:?}"
+                            "{width}×{height} {format:?} {filter:?} level {level}: {is:?} {wanted:?}"
                         );
                     }
                 }
@@ -1196,6 +1206,111 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
                 finer = read;
             }
         }
+    }
+}
+
+/// A texel of normals: its direction, and the length of the mean that it stands for.
+fn normal_of(texel: &[f64; 4]) -> (DVec3, f64) {
+    let [x, y, z, a] = *texel;
+    let direction = DVec3::new(x, y, z) * 2.0 - 1.0;
+    (direction, 1.0 - (1.0 - a) * (1.0 - a))
+}
+
+/// Levels of normals hold directions, and in alpha how much the normals of the finest level under a texel cancel out; where these are all the
+/// same nothing does, whatever eight bits make of their lengths.
+#[test]
+fn mipmaps_of_normals_keep_how_far_they_differ() {
+    let gpu = gpu();
+    let mut random = Random(11);
+    let mut rough = || [0.0; 3].map(|_: f64| (f64::from(random.unit()) * 255.0).round() as u8);
+    let bumps: Vec<[u8; 3]> = (0..64 * 64).map(|_| rough()).collect();
+    // Of an odd size, in one direction that no byte holds exactly.
+    let slope = vec![[150, 101, 247]; 21 * 9];
+    for (size, texels) in [([64_u32, 64], bumps), ([21, 9], slope)] {
+        let mut builder = Builder::triangle();
+        let bytes = texels
+            .iter()
+            .flat_map(|[r, g, b]| [*r, *g, *b, 7])
+            .collect();
+        let image = image::RgbaImage::from_raw(size[0], size[1], bytes).unwrap();
+        let mut png = std::io::Cursor::new(Vec::new());
+        image.write_to(&mut png, image::ImageFormat::Png).unwrap();
+        let texture = add_image(&mut builder, png.get_ref());
+        builder.push(
+            "materials",
+            json!({ "normalTexture": { "index": texture } }),
+        );
+        let scene = load_with(&builder, &limits(), takes(&gpu)).unwrap();
+        let mipmap = Mipmap::new(&gpu);
+        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("test"),
+            size: wgpu::Extent3d {
+                width: size[0],
+                height: size[1],
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: size[0].ilog2() + 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING
+                | wgpu::TextureUsages::RENDER_ATTACHMENT
+                | wgpu::TextureUsages::COPY_DST
+                | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        let opaque: Vec<u8> = texels
+            .iter()
+            .flat_map(|[r, g, b]| [*r, *g, *b, 255])
+            .collect();
+        let layout = wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(4 * size[0]),
+            rows_per_image: None,
+        };
+        let copy = texture.as_image_copy();
+        gpu.queue
+            .write_texture(copy, &opaque, layout, texture.size());
+        let mut encoder = gpu.encoder("test");
+        mipmap
+            .record(&gpu, &mut encoder, &texture, Filter::Normals)
+            .unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        // From the finest level, in f64.
+        let numbers = |bytes: &[u8]| -> Vec<[f64; 4]> {
+            let texels = bytes.chunks_exact(4);
+            texels
+                .map(|t| [0, 1, 2, 3].map(|i| f64::from(t[i]) / 255.0))
+                .collect()
+        };
+        let unit = |texel: &[f64; 4]| {
+            let normal = normal_of(texel).0.normalize();
+            [normal.x, normal.y, normal.z, 0.0]
+        };
+        let mut means: Vec<_> = numbers(&opaque).iter().map(unit).collect();
+        let mut sides = size;
+        for level in 1..texture.mip_level_count() {
+            means = coarser(&means, sides.map(|s| s as usize), false);
+            sides = sides.map(|s| (s / 2).max(1));
+            let read = numbers(&level_of(&gpu, &texture, level, sides));
+            for (is, mean) in read.iter().zip(&means) {
+                let mean = DVec3::from_slice(mean);
+                let (direction, length) = normal_of(is);
+                assert!(
+                    (length - mean.length()).abs() < 0.02,
+                    "level {level}: {is:?} for {mean}"
+                );
+                let apart = direction.normalize().angle_between(mean);
+                assert!(
+                    apart * mean.length() < 0.02,
+                    "level {level}: {is:?} for {mean}"
+                );
+                if size[0] == 21 {
+                    assert_eq!(is[3], 1.0, "level {level}: {is:?}");
+                }
+            }
+        }
+        assert_eq!(scene.warnings, Vec::<String>::new());
     }
 }
 

@@ -23,13 +23,12 @@
 
 // More segments than a stack can hold at a time: δ is −1 to 95, and rises along it.
 const STACK = 97u;
+const THREADS = 8u;
 
-// Below the uppermost segment, which is in `top_…`.
-var<private> stack_lower: array<vec3f, STACK>;
-var<private> stack_upper: array<vec3f, STACK>;
-var<private> stack_first: array<u32, STACK>;
-// δ at each segment's right end.
-var<private> stack_prefix: array<i32, STACK>;
+// Each thread's segments below the uppermost one, which is in `top_…`: two rows a segment, (lower, first place) and (upper, δ at its right end).
+// Thread beside thread in the workgroup's memory: in a thread's own, Mesa's software adapter takes 15 seconds to compile the zeros.
+var<workgroup> stack: array<vec4u, 2u * STACK * THREADS>;
+var<private> stack_lane: u32;
 var<private> depth: u32;
 var<private> top: Box;
 var<private> top_first: u32;
@@ -39,6 +38,14 @@ var<private> left_prefix: i32;
 var<private> mesh_here: u32;
 var<private> run_here: u32;
 var<private> left_over: u32;
+
+fn stack_row(at: u32) -> u32 {
+    return 2u * THREADS * at + stack_lane;
+}
+
+fn stack_prefix(at: u32) -> i32 {
+    return bitcast<i32>(stack[stack_row(at) + THREADS].w);
+}
 
 fn leave(b: Box, first: u32, last: u32, prefix: i32) {
     let row = 3u * (run_here * GROW_SEGMENTS + left_over);
@@ -51,16 +58,17 @@ fn leave(b: Box, first: u32, last: u32, prefix: i32) {
 // Closes the uppermost segment, at whose right end δ is `prefix`: all that ends there is joined.
 fn close(prefix: i32) {
     loop {
-        if depth == 0u || stack_prefix[depth - 1u] <= prefix {
+        if depth == 0u || stack_prefix(depth - 1u) <= prefix {
             break;
         }
         depth--;
-        let lower = stack_lower[depth];
-        let upper = stack_upper[depth];
-        let first = stack_first[depth];
+        let lower_row = stack[stack_row(depth)];
+        let lower = bitcast<vec3f>(lower_row.xyz);
+        let upper = bitcast<vec3f>(stack[stack_row(depth) + THREADS].xyz);
+        let first = lower_row.w;
         var before = left_prefix;
         if depth > 0u {
-            before = stack_prefix[depth - 1u];
+            before = stack_prefix(depth - 1u);
         }
         let node = NODE_ROWS * select(first, top_last, prefix > before);
         node_rows(node, tree_row(lower, first));
@@ -77,10 +85,8 @@ fn close(prefix: i32) {
         }
         left_prefix = prefix;
     } else {
-        stack_lower[depth] = top.lower;
-        stack_upper[depth] = top.upper;
-        stack_first[depth] = top_first;
-        stack_prefix[depth] = prefix;
+        stack[stack_row(depth)] = tree_row(top.lower, top_first);
+        stack[stack_row(depth) + THREADS] = tree_row(top.upper, bitcast<u32>(prefix));
         depth++;
     }
 }
@@ -90,9 +96,11 @@ fn finish() {
     for (var at = 0u; at < depth; at++) {
         var last = top_last;
         if at + 1u < depth {
-            last = stack_first[at + 1u] - 1u;
+            last = stack[stack_row(at + 1u)].w - 1u;
         }
-        leave(Box(stack_lower[at], stack_upper[at]), stack_first[at], last, stack_prefix[at]);
+        let lower = stack[stack_row(at)];
+        let upper = stack[stack_row(at) + THREADS];
+        leave(Box(bitcast<vec3f>(lower.xyz), bitcast<vec3f>(upper.xyz)), lower.w, last, bitcast<i32>(upper.w));
     }
     counts_out(run_here, left_over);
 }
@@ -127,9 +135,10 @@ fn grow_leaf(place: u32, b: Box, code: vec4u, next: vec4u, is_last: bool) {
     close(select(neighbours_prefix(place, code, next), -1, is_last));
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(THREADS)
 fn grow_leaves(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    run_here = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    run_here = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
+    stack_lane = thread;
     if run_here >= runs.y {
         return;
     }
@@ -148,9 +157,10 @@ fn grow_leaves(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups)
     finish();
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(THREADS)
 fn grow_meshes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let run = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    let run = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
+    stack_lane = thread;
     run_here = runs.y + run;
     if run_here >= runs.x {
         return;
@@ -170,9 +180,10 @@ fn grow_meshes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups)
     finish();
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(THREADS)
 fn grow_nodes(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    run_here = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    run_here = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
+    stack_lane = thread;
     let begin = run_here * GROW_FAN;
     if begin >= runs.x {
         return;

@@ -1,5 +1,5 @@
 // sort_serial: the passes of sort.wgsl for software adapters, where a barrier costs more than the work between two of them: a thread sorts a run
-// of `run` pairs by itself, counting in memory of its own.
+// of `run` pairs by itself, counting in a part of the workgroup's memory that is its own.
 //
 // histogram_serial   in keys_in             out counts[digit × block_count + block]: how often run `block` holds the digit
 // scan_serial        in counts              out counts: exclusive sums along each digit's row; totals[digit]: the row's sum
@@ -16,27 +16,33 @@
 @group(0) @binding(5) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(6) var<storage, read_write> totals: array<u32>;
 
-// Per digit: its count, then the place of its next pair.
-var<private> tally: array<u32, DIGITS>;
+const THREADS = 8u;
 
-@compute @workgroup_size(8)
+// Per digit and thread: its count, then the place of its next pair. In the workgroup's memory, each thread on its own: in a thread's own, Mesa's
+// software adapter takes seconds to compile the zeros.
+var<workgroup> tally: array<u32, DIGITS * THREADS>;
+
+@compute @workgroup_size(THREADS)
 fn histogram_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let block = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    let block = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
     if block >= params.block_count {
         return;
     }
+    for (var digit = 0u; digit < DIGITS; digit++) {
+        tally[digit * THREADS + thread] = 0u;
+    }
     let end = min((block + 1u) * params.run, params.count);
     for (var i = block * params.run; i < end; i++) {
-        tally[(keys_in(i) >> params.shift) & 255u] += 1u;
+        tally[((keys_in(i) >> params.shift) & 255u) * THREADS + thread] += 1u;
     }
     for (var digit = 0u; digit < DIGITS; digit++) {
-        counts[digit * params.block_count + block] = tally[digit];
+        counts[digit * params.block_count + block] = tally[digit * THREADS + thread];
     }
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(THREADS)
 fn scan_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let digit = workgroup.x * 8u + thread;
+    let digit = workgroup.x * THREADS + thread;
     var sum = 0u;
     for (var block = 0u; block < params.block_count; block++) {
         let at = digit * params.block_count + block;
@@ -47,21 +53,21 @@ fn scan_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocatio
     totals[digit] = sum;
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(THREADS)
 fn scatter_serial(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let block = dispatch_workgroup(workgroup, workgroups) * 8u + thread;
+    let block = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
     if block >= params.block_count {
         return;
     }
     var base = 0u;
     for (var digit = 0u; digit < DIGITS; digit++) {
-        tally[digit] = base + counts[digit * params.block_count + block];
+        tally[digit * THREADS + thread] = base + counts[digit * params.block_count + block];
         base += totals[digit];
     }
     let end = min((block + 1u) * params.run, params.count);
     for (var i = block * params.run; i < end; i++) {
         let key = keys_in(i);
-        let digit = (key >> params.shift) & 255u;
+        let digit = ((key >> params.shift) & 255u) * THREADS + thread;
         let place = tally[digit];
         tally[digit] = place + 1u;
         keys_out(place, key);

@@ -26,6 +26,14 @@ fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
     return 0.5 / max(l + v, 1.0e-7);
 }
 
+// What a light keeps where a normal texture turns the surface towards it: the less, the nearer it is to the horizon of the surface without, and
+// nothing there (Chiang, Li and Burley 2019, "Taming the Shadow Terminator", section 3). 1 where both normals are the same.
+fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 {
+    let turned = dot(normal, to_light) * dot(smooth_normal, normal);
+    let g = saturate(dot(smooth_normal, to_light) / max(turned, 1.0e-6));
+    return g * (1.0 + g * (1.0 - g));
+}
+
 // BRDF × cosine, for unit vectors to the eye and to the light.
 fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let n_dot_l = dot(s.normal, to_light);
@@ -45,7 +53,7 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let fresnel = f0 + (1.0 - f0) * grazing;
     let specular = fresnel * brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha);
     let diffuse = (1.0 - s.metallic) * (0.96 - 0.96 * grazing) * s.albedo / PI;
-    return (diffuse + specular) * n_dot_l;
+    return (diffuse + specular) * n_dot_l * brdf_terminator(s.smooth_normal, s.normal, to_light);
 }
 
 // Shares of a uniform light that a microfacet surface reflects after one bounce, and after further ones.

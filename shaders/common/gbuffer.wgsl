@@ -4,9 +4,10 @@
 //                        31 unlit, 30 and 29 a zero and a one (so that every value is a normal float), 28 layered,
 //                        27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      world normal as shaded, octahedral
-// albedo    r32uint      base colour (square root; 11, 11 and 10 bits)
+// albedo    r32uint      base colour (square root; 11, 11 and 10 bits): what an unlit surface shows
 // emissive  r32uint      radiance, shared exponent (rgb9e5)
-// ids       r32uint      number of the triangle in the merged index buffer, plus 1
+// ids       r32uint      number of the triangle in the merged index buffer, plus 1; for points and lines, which are no triangles, their number in
+//                        triangle_info, plus 1, below GBUFFER_NO_TRIANGLE
 #import "common/octahedral.wgsl"
 
 struct Surface {
@@ -20,11 +21,15 @@ struct Surface {
     unlit: bool,
     // Lit by `layers`, and not by `lighting`.
     layered: bool,
+    // Without normal textures. The G-buffer does not hold it: unpacked it is `normal`.
+    smooth_normal: vec3f,
 }
 
 const GBUFFER_UNLIT = 0x80000000u;
 const GBUFFER_SURFACE = 0x20000000u;
 const GBUFFER_LAYERED = 0x10000000u;
+// Set in ids where a point or a line is seen: no ray starts there.
+const GBUFFER_NO_TRIANGLE = 0x80000000u;
 // Levels of the square roots of red, green and blue.
 const GBUFFER_ALBEDO = vec3f(2047.0, 2047.0, 1023.0);
 
@@ -72,6 +77,11 @@ fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
     );
 }
 
+// Whether rays can start from what a texel of ids names: neither the background nor a point or a line.
+fn gbuffer_is_triangle(id: u32) -> bool {
+    return id != 0u && id < GBUFFER_NO_TRIANGLE;
+}
+
 fn gbuffer_unpack(position: vec4f, normal: u32, albedo: u32, emissive: u32) -> Surface {
     let word = bitcast<u32>(position.w);
     let rough = f32((word >> 15u) & 8191u) / 8191.0;
@@ -86,5 +96,6 @@ fn gbuffer_unpack(position: vec4f, normal: u32, albedo: u32, emissive: u32) -> S
         f32((word >> 7u) & 255u) / 255.0,
         (word & GBUFFER_UNLIT) != 0u,
         (word & GBUFFER_LAYERED) != 0u,
+        octahedral_unpack(normal),
     );
 }

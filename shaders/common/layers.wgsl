@@ -183,6 +183,7 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
             below *= sheen_scaling(l, n_dot_l);
             below += l.sheen_color * sheen_brdf(s.normal, half_vector, n_dot_l, n_dot_v, l.sheen_roughness);
         }
+        below *= brdf_terminator(s.smooth_normal, s.normal, to_light);
     }
     let coat_n_dot_l = dot(l.clearcoat_normal, to_light);
     var coat = 0.0;
@@ -191,8 +192,33 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
         let alpha = roughness * roughness;
         let n_dot_v = abs(dot(l.clearcoat_normal, to_eye)) + 1.0e-5;
         coat = brdf_ggx(l.clearcoat_normal, half_vector, alpha) * brdf_smith(coat_n_dot_l, n_dot_v, alpha) * coat_n_dot_l;
+        coat *= brdf_terminator(s.smooth_normal, l.clearcoat_normal, to_light);
     }
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
+}
+
+// Radiance of the environment as the base mirrors it. With anisotropy microfacets lie all along the direction in which roughness grows: these are
+// the mirrors in the middles of equal shares of GGX's slopes along it, each as rough as the surface is across, and as it takes for neighbours to
+// run into each other; weighted by the cosine, as in the prefiltered cube. One mirror by a normal that is bent towards the eye, of KHR_materials_anisotropy's implementation note, is as far from
+// the integral of the BRDF as one by the normal itself.
+fn layers_mirrored(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
+    let alpha = s.roughness * s.roughness;
+    let stretched = mix(alpha, 1.0, l.anisotropy * l.anisotropy);
+    let mirrors = select(1u, 16u, l.anisotropy > 0.0);
+    let width = 1.5 * stretched / f32(mirrors);
+    let roughness = select(s.roughness, sqrt(sqrt(alpha * alpha + width * width)), l.anisotropy > 0.0);
+    var sum = vec3f(0.0);
+    var weights = 0.0;
+    for (var i = 0u; i < mirrors; i++) {
+        let share = f32(2u * i + 1u) / f32(mirrors) - 1.0;
+        let slope = stretched * share / sqrt(1.0 - share * share);
+        let facet = select(s.normal, normalize(s.normal + slope * l.along), l.anisotropy > 0.0);
+        let to_light = reflect(-to_eye, facet);
+        let weight = max(dot(s.normal, to_light), 1.0e-4);
+        sum += weight * environment_mirrored(to_light, roughness);
+        weights += weight;
+    }
+    return sum / weights;
 }
 
 // Emission, and light from all around as far as it is open.
@@ -208,7 +234,7 @@ fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, open: Open) -> vec3f {
     let once = mix(dielectric.once, metal.once, s.metallic) * open_specular(open.share, n_dot_v, s.roughness);
     let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
     let around = environment_diffuse(open.direction) * open.share;
-    var sum = once * environment_mirrored(reflect(-to_eye, s.normal), s.roughness) + gathered * around;
+    var sum = once * layers_mirrored(s, l, to_eye) + gathered * around;
     sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo) + l.sheen_color * min(l.sheen_albedo, 1.0) * around;
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = open_specular(open.share, coat_n_dot_v, l.clearcoat_roughness);

@@ -16,25 +16,6 @@ struct Material {
     uv_sets: u32,
     flags: u32,
     texture_from_uv: array<vec4f, 10>,
-    // What follows is read of layered materials alone: common/material_layers.wgsl.
-    specular_color: vec3f,
-    specular: f32,
-    sheen_color: vec3f,
-    sheen_roughness: f32,
-    absorption: vec3f,
-    thickness: f32,
-    reflectance: f32,
-    clearcoat: f32,
-    clearcoat_roughness: f32,
-    clearcoat_normal_scale: f32,
-    anisotropy_direction: vec2f,
-    anisotropy: f32,
-    transmission: f32,
-    iridescence: f32,
-    iridescence_ior: f32,
-    iridescence_thickness: vec2f,
-    layer_slots: array<vec4u, 3>,
-    layer_from_uv: array<vec4f, 24>,
 }
 
 const MATERIAL_DOUBLE_SIDED = 1u;
@@ -42,6 +23,9 @@ const MATERIAL_UNLIT = 2u;
 const MATERIAL_LAYERED = 4u;
 const MATERIAL_GLOSSINESS = 8u;
 const MATERIAL_BLENDED = 16u;
+const MATERIAL_STAND_IN = 32u;
+const MATERIAL_NORMALS_SPREAD = 64u;
+const MATERIAL_COAT_NORMALS_SPREAD = 128u;
 
 @group(3) @binding(0) var<uniform> material: Material;
 @group(3) @binding(1) var base_color_texture: texture_2d<f32>;
@@ -66,9 +50,7 @@ struct Fragment {
     @location(5) @interpolate(flat, either) triangle: u32,
 }
 
-@vertex
-fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
-    let vertex = indices[corner];
+fn merged_fragment(vertex: u32, triangle: u32) -> Fragment {
     let position = scene_position(vertex);
     return Fragment(
         frame.clip_from_offset * vec4f(position - frame.eye, 1.0),
@@ -77,8 +59,13 @@ fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
         scene_tangent(vertex),
         vec4f(scene_uv(vertex, 0u), scene_uv(vertex, 1u)),
         scene_color(vertex),
-        corner / 3u,
+        triangle,
     );
+}
+
+@vertex
+fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
+    return merged_fragment(indices[corner], corner / 3u);
 }
 
 // Which UV set a texture uses, from 1; 0 without a texture.
@@ -104,31 +91,56 @@ fn material_normal(in: Fragment) -> vec3f {
 // That normal, turned as a normal texture says.
 fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     let bump = (texel * 2.0 - 1.0) * vec3f(scale, scale, 1.0);
-    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+    let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
     let mapped = bump.x * in.tangent.xyz + bump.y * bitangent + bump.z * in.normal;
     return select(material_normal(in), normalize(mapped), dot(mapped, mapped) > 1.0e-20);
+}
+
+// Perceptual roughness of a surface whose normals differ within the texel: α² grows by twice the variance of their slopes (Toksvig 2005; Olano
+// and Baker 2010, "LEAN Mapping"). `alpha` is that of mipmap_normals, if the material has the bit `spread`; `scale` that of the normals.
+fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f32 {
+    let missing = min((1.0 - alpha) * (1.0 - alpha), 0.5);
+    // Of slopes of a normal distribution, to the second order.
+    let ratio = missing / (1.0 - missing);
+    let variance = scale * scale * ratio * (1.0 + 3.0 * ratio);
+    let squared = roughness * roughness;
+    let roughened = sqrt(sqrt(min(squared * squared + 2.0 * variance, 1.0)));
+    return select(roughness, roughened, variance > 0.0 && (material.flags & spread) != 0u);
+}
+
+// The share of light from all around that a stand-in for a missing material takes: the more, the more it faces the eye, and the more it faces
+// one side of the world, whose direction tells all faces of a box apart. Under light that is the same from everywhere a matte surface has the
+// same brightness however it lies: nothing would be seen of its shape.
+fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
+    let key = vec3f(0.35, 0.8, 0.49);
+    return 0.35 + 0.3 * saturate(dot(normal, to_eye)) + 0.35 * (0.5 + 0.5 * dot(normal, key));
 }
 
 // The surface at a fragment. `front` is false on back faces, whose normals are turned.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let metallic_roughness = textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
-    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv)).xyz;
+    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv));
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
     let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
 
     // No branch: software adapters would compile the shader anew for every material (common/unseen.wgsl).
-    let normal = select(material_normal(in), material_mapped_normal(in, bump, material.normal_scale), material_uv_set(2u) != 0u);
+    let smooth_normal = material_normal(in);
+    let normal = select(smooth_normal, material_mapped_normal(in, bump.xyz, material.normal_scale), material_uv_set(2u) != 0u);
     let gloss = (material.flags & MATERIAL_GLOSSINESS) != 0u;
     let unlit = (material.flags & MATERIAL_UNLIT) != 0u;
+    let roughness = select(material.roughness * metallic_roughness.g, 1.0 - (1.0 - material.roughness) * metallic_roughness.a, gloss);
+    let facing = select(-normal, normal, front);
+    let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), (material.flags & MATERIAL_STAND_IN) != 0u);
     return Surface(
         in.position,
-        select(-normal, normal, front),
-        select(base_color.rgb, vec3f(0.0), unlit),
-        1.0 + material.occlusion_strength * (occlusion - 1.0),
-        select(material.emissive * emissive, base_color.rgb, unlit),
-        select(material.roughness * metallic_roughness.g, 1.0 - (1.0 - material.roughness) * metallic_roughness.a, gloss),
+        facing,
+        base_color.rgb,
+        (1.0 + material.occlusion_strength * (occlusion - 1.0)) * relief,
+        select(material.emissive * emissive, vec3f(0.0), unlit),
+        material_roughened(roughness, bump.a, material.normal_scale, MATERIAL_NORMALS_SPREAD),
         material.metallic * metallic_roughness.b,
         unlit,
         (material.flags & MATERIAL_LAYERED) != 0u,
+        select(-smooth_normal, smooth_normal, front),
     );
 }

@@ -1,8 +1,29 @@
-// Layers of a material (group 3, after its base): their textures, and the layers at a fragment.
+// Layers of a material (group 3, after its base): their uniform and textures, and the layers at a fragment.
 //
 // A material binds each texture once, whichever of its layers use it: eight, which is what the portable sixteen leave.
 #import "common/layers.wgsl"
 #import "common/material.wgsl"
+
+struct MaterialLayers {
+    specular_color: vec3f,
+    specular: f32,
+    sheen_color: vec3f,
+    sheen_roughness: f32,
+    absorption: vec3f,
+    thickness: f32,
+    reflectance: f32,
+    clearcoat: f32,
+    clearcoat_roughness: f32,
+    clearcoat_normal_scale: f32,
+    anisotropy_direction: vec2f,
+    anisotropy: f32,
+    transmission: f32,
+    iridescence: f32,
+    iridescence_ior: f32,
+    iridescence_thickness: vec2f,
+    layer_slots: array<vec4u, 3>,
+    layer_from_uv: array<vec4f, 24>,
+}
 
 const LAYER_SPECULAR = 0u;
 const LAYER_SPECULAR_COLOR = 1u;
@@ -33,17 +54,19 @@ const LAYER_THICKNESS = 11u;
 @group(3) @binding(24) var layer_sampler_5: sampler;
 @group(3) @binding(25) var layer_sampler_6: sampler;
 @group(3) @binding(26) var layer_sampler_7: sampler;
+// 27 is the sheen's table, in common/layers.wgsl.
+@group(3) @binding(28) var<uniform> layered: MaterialLayers;
 
 // Which of those it is, from 1; 0 without a texture.
 fn layer_place(layer: u32) -> u32 {
-    return material.layer_slots[layer / 4u][layer % 4u] & 255u;
+    return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }
 
 // White without a texture.
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
-    let uv_set = material.layer_slots[layer / 4u][layer % 4u] >> 8u;
+    let uv_set = layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
     let raw = vec3f(select(uv.xy, uv.zw, uv_set == 1u), 1.0);
-    let at = vec2f(dot(material.layer_from_uv[2u * layer].xyz, raw), dot(material.layer_from_uv[2u * layer + 1u].xyz, raw));
+    let at = vec2f(dot(layered.layer_from_uv[2u * layer].xyz, raw), dot(layered.layer_from_uv[2u * layer + 1u].xyz, raw));
     switch layer_place(layer) {
         case 1u: { return textureSample(layer_texture_0, layer_sampler_0, at); }
         case 2u: { return textureSample(layer_texture_1, layer_sampler_1, at); }
@@ -63,20 +86,22 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
     let side = select(-1.0, 1.0, front);
     let n_dot_v = abs(dot(s.normal, to_eye));
     var l: Layers;
-    l.specular = material.specular * layer_sample(LAYER_SPECULAR, in.uv).a;
-    let specular_color = material.specular_color * layer_sample(LAYER_SPECULAR_COLOR, in.uv).rgb;
-    l.f0 = min(material.reflectance * specular_color, vec3f(1.0));
+    l.specular = layered.specular * layer_sample(LAYER_SPECULAR, in.uv).a;
+    let specular_color = layered.specular_color * layer_sample(LAYER_SPECULAR_COLOR, in.uv).rgb;
+    l.f0 = min(layered.reflectance * specular_color, vec3f(1.0));
 
-    l.clearcoat = material.clearcoat * layer_sample(LAYER_CLEARCOAT, in.uv).r;
-    l.clearcoat_roughness = material.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
-    let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv).xyz;
+    l.clearcoat = layered.clearcoat * layer_sample(LAYER_CLEARCOAT, in.uv).r;
+    l.clearcoat_roughness = layered.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
+    let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
+    let coat_scale = layered.clearcoat_normal_scale;
+    l.clearcoat_roughness = material_roughened(l.clearcoat_roughness, bump.a, coat_scale, MATERIAL_COAT_NORMALS_SPREAD);
     l.clearcoat_normal = side * material_normal(in);
     if layer_place(LAYER_CLEARCOAT_NORMAL) != 0u {
-        l.clearcoat_normal = side * material_mapped_normal(in, bump, material.clearcoat_normal_scale);
+        l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
-    l.sheen_color = material.sheen_color * layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb;
-    l.sheen_roughness = max(material.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
+    l.sheen_color = layered.sheen_color * layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb;
+    l.sheen_roughness = max(layered.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
     l.sheen_albedo = sheen_albedo(n_dot_v, l.sheen_roughness);
 
     let grain = layer_sample(LAYER_ANISOTROPY, in.uv);
@@ -84,23 +109,25 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
     if layer_place(LAYER_ANISOTROPY) != 0u {
         direction = grain.xy * 2.0 - 1.0;
     }
-    let turn = material.anisotropy_direction;
+    let turn = layered.anisotropy_direction;
     direction = vec2f(turn.x * direction.x - turn.y * direction.y, turn.y * direction.x + turn.x * direction.y);
-    let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+    let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
     let along = direction.x * in.tangent.xyz + direction.y * bitangent;
-    l.anisotropy = select(0.0, material.anisotropy * grain.b, dot(along, along) > 1.0e-20);
+    l.anisotropy = select(0.0, layered.anisotropy * grain.b, dot(along, along) > 1.0e-20);
     l.along = normalize(along);
     l.across = cross(material_normal(in), l.along);
 
-    l.iridescence = material.iridescence * layer_sample(LAYER_IRIDESCENCE, in.uv).r;
+    l.iridescence = layered.iridescence * layer_sample(LAYER_IRIDESCENCE, in.uv).r;
     let thinness = layer_sample(LAYER_IRIDESCENCE_THICKNESS, in.uv).g;
     if l.iridescence > 0.0 {
-        let thickness = mix(material.iridescence_thickness.x, material.iridescence_thickness.y, thinness);
-        l.film_dielectric = film_fresnel(material.iridescence_ior, l.specular * l.f0, thickness, n_dot_v);
-        l.film_metal = film_fresnel(material.iridescence_ior, s.albedo, thickness, n_dot_v);
+        let thickness = mix(layered.iridescence_thickness.x, layered.iridescence_thickness.y, thinness);
+        l.film_dielectric = film_fresnel(layered.iridescence_ior, l.specular * l.f0, thickness, n_dot_v);
+        l.film_metal = film_fresnel(layered.iridescence_ior, s.albedo, thickness, n_dot_v);
     }
 
-    l.transmission = material.transmission * layer_sample(LAYER_TRANSMISSION, in.uv).r;
-    l.attenuation = exp(-material.absorption * (material.thickness * layer_sample(LAYER_THICKNESS, in.uv).g));
+    l.transmission = layered.transmission * layer_sample(LAYER_TRANSMISSION, in.uv).r;
+    // Measured in the space of the mesh, absorbed in the world's.
+    let depth = layered.thickness * layer_sample(LAYER_THICKNESS, in.uv).g * abs(in.tangent.w);
+    l.attenuation = exp(-layered.absorption * depth);
     return l;
 }

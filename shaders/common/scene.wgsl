@@ -1,7 +1,7 @@
 // The merged scene as the renderer's passes read it (group 2).
 
 @group(2) @binding(0) var<storage, read> positions: array<f32>;
-// Normal (3 floats) and tangent (4) of each vertex.
+// Normal (3 floats) and tangent (4; w is scaled, see deform) of each vertex.
 @group(2) @binding(1) var<storage, read> frames: array<f32>;
 @group(2) @binding(2) var<storage, read> indices: array<u32>;
 // Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.

@@ -74,7 +74,35 @@ fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
 }
 
+// Whether something lies between a surface and what is `distance` metres off along a direction above its horizon. A grazing ray leaves the smooth
+// surface, the steeper it is the nearer to the triangle, so that the triangles around are not in its way. It does so by a way that nothing
+// blocks, so that no ray gets past a wall; where there is none, it leaves the triangle, or is blocked if it sets out below that.
+fn shadow_ray_blocked(start: ShadowStart, direction: vec3f, distance: f32) -> bool {
+    let cosine = dot(start.geometric_normal, direction);
+    let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
+    let straight = Ray(start.origin, 0.0, direction, distance);
+    var ray = straight;
+    var lifts = cosine < start.grazing;
+    if lifts {
+        ray = Ray(start.origin, 0.0, lift, 1.0);
+    }
+    var blocked = false;
+    // A loop, because traversal is large and stands here once.
+    loop {
+        blocked = bvh_any_hit(ray, frame.leaf_cutoff);
+        if !lifts || (blocked && cosine <= 0.0) {
+            break;
+        }
+        lifts = false;
+        ray = straight;
+        if !blocked {
+            ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
+        }
+    }
+    return blocked;
+}
+
 // Whether the light arrives at a surface that faces it.
 fn shadow_ray_arrives(start: ShadowStart, sample: LightSample) -> bool {
-    return !bvh_any_hit(Ray(start.origin, 0.0, sample.to_light, sample.distance), frame.leaf_cutoff);
+    return !shadow_ray_blocked(start, sample.to_light, sample.distance);
 }

@@ -1,4 +1,4 @@
-// Where shadow rays leave a surface, and which of them are sent.
+// Where rays leave a surface, and which shadow rays are sent.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/scene.wgsl"
@@ -10,31 +10,83 @@ struct ShadowStart {
     origin: vec3f,
     // Of the triangle, on the side of the eye.
     geometric_normal: vec3f,
+    // Interpolated between the vertices, without normal textures, on the same side.
+    smooth_normal: vec3f,
+    // Rays set out above the plane with this normal: the smooth one where the smooth surface lies above the triangle, else the geometric one.
+    horizon_normal: vec3f,
+    // From the origin to the smooth surface; zero where that does not lie above the triangle.
+    lift: vec3f,
+    // Rays whose cosine with the geometric normal is less than this leave the smooth surface; −2 where none does.
+    grazing: f32,
 }
+
+// Steeper rays pass over neighbouring triangles, and leave what touches the triangle in their way.
+const GRAZING_MAX = 0.25;
 
 // The start of rays from a point of a triangle. Interpolation has rounded the point, so it is put back into its triangle's plane. From there
 // the step follows the plane's normal, far enough that rounding cannot bring a ray back through the surface, and no further: every rounding on
 // the way is in proportion to the coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
+//
+// The smooth surface is the one that the vertices' normals stand for (Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter 4):
+// the mean of the point and its projections onto the planes at those vertices whose planes lie above it, weighted as normals are. It lies
+// outside of a convex surface, so that tangents do not come back to the triangles. Of a saddle it is that of the section along the tilt of the
+// normal, and hollow surfaces have none. A lift of less than a step is rounding: where the vertices' normals are the triangle's, it is flat.
 fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
-    let v0 = scene_position(indices[3u * triangle]);
-    let v1 = scene_position(indices[3u * triangle + 1u]);
-    let v2 = scene_position(indices[3u * triangle + 2u]);
+    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let v0 = scene_position(i.x);
+    let v1 = scene_position(i.y);
+    let v2 = scene_position(i.z);
     let to_eye = frame_to_eye(position);
     let cross_product = cross(v1 - v0, v2 - v0);
     let largest = max(abs(cross_product.x), max(abs(cross_product.y), abs(cross_product.z)));
     var normal = to_eye;
     var in_plane = position;
+    var side = 1.0;
     if largest > 0.0 {
         normal = normalize(cross_product / largest);
         in_plane = position - dot(position - v0, normal) * normal;
-        normal = select(-normal, normal, dot(normal, to_eye) >= 0.0);
+        side = select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
+        normal *= side;
     }
     let size = max(abs(position), max(abs(v0), max(abs(v1), abs(v2))));
     let step = max(size.x, max(size.y, size.z)) * 9.5367432e-7;
-    return ShadowStart(in_plane, in_plane + step * normal, normal);
+
+    let normals = side * mat3x3f(scene_normal(i.x), scene_normal(i.y), scene_normal(i.z));
+    let a = v0 - in_plane;
+    let b = v1 - in_plane;
+    let c = v2 - in_plane;
+    let areas = max(side * vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal)), vec3f(0.0));
+    let area = areas.x + areas.y + areas.z;
+    let weights = select(vec3f(1.0 / 3.0), areas / area, area > 0.0);
+    let mean = normals * weights;
+    let smooth_normal = select(to_eye, normalize(mean), dot(mean, mean) > 1.0e-20);
+    let tilt = smooth_normal - dot(smooth_normal, normal) * normal;
+    let along = tilt / max(length(tilt), 1.0e-20);
+    let planes = vec3f(dot(a, normals[0]), dot(b, normals[1]), dot(c, normals[2]));
+    let leans = along * normals;
+    let offsets = vec3f(dot(a, along), dot(b, along), dot(c, along));
+    let spread = offsets - (offsets.x + offsets.y + offsets.z) / 3.0;
+    // By more than rounding: normals that are all alike do not bend, whichever way they lean.
+    let convex = dot(leans, spread) > 1.0e-3 * dot(abs(leans), abs(spread));
+    let heights = weights * max(max(planes, leans * offsets), vec3f(0.0));
+    let cosines = normal * normals;
+    // Normals that lean below the triangle have no say.
+    let lift = normals * select(vec3f(0.0), heights, cosines > vec3f(0.0));
+    let lifted = dot(lift, normal) > step && dot(mean, normal) > 0.0 && convex;
+    let least = min(cosines.x, min(cosines.y, cosines.z));
+    let bend = sqrt(max(1.0 - least * least, 0.0));
+    return ShadowStart(
+        in_plane,
+        in_plane + step * normal,
+        normal,
+        smooth_normal,
+        select(normal, smooth_normal, lifted),
+        select(vec3f(0.0), lift, lifted),
+        select(-2.0, min(bend, GRAZING_MAX), lifted),
+    );
 }
 
-// Whether a ray is sent: to a light that reaches the surface, where both the surface as shaded and its triangle face it.
+// Whether a ray is sent: to a light that reaches the surface and is above its horizon, where the surface as shaded faces it.
 fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> bool {
-    return light_reaches(sample) && dot(normal, sample.to_light) > 0.0 && dot(start.geometric_normal, sample.to_light) > 0.0;
+    return light_reaches(sample) && dot(normal, sample.to_light) > 0.0 && dot(start.horizon_normal, sample.to_light) > 0.0;
 }

@@ -7,6 +7,9 @@ const SHADOW_RAYS_SENT = 0u;
 // Tiles that sent rays.
 const SHADOW_TILES_SENDING = 1u;
 
+// The word of a pixel from which no rays are sent, for it shows a point or a line: all lights arrive.
+const SHADOW_UNTRACED = 0xffffffffu;
+
 // The word that holds the light's bit.
 fn shadow_word(light: u32, pixel: vec2u) -> u32 {
     return SHADOW_HEADER + (light / 32u * frame.size.y + pixel.y) * frame.size.x + pixel.x;

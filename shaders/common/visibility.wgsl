@@ -12,7 +12,7 @@ fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
         return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
+        return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
     }
     return 1.0;
 }

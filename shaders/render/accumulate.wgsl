@@ -1,8 +1,8 @@
 // accumulate: sums the frames of a supersampled picture, and gives their mean.
 //
-// in   hdr, of one frame, and the picture's exposure
-// out  shown: sums of light as the display gives it off, so that a bright edge is as smooth as a dark one; radiance: sums of hdr; both exact to
-//      f32. At the end target: the mean of shown, sRGB-encoded.
+// in   hdr and display, of one frame, and the picture's exposure
+// out  shown: sums of light as the display gives it off, so that a bright edge is as smooth as a dark one; radiance: sums of hdr with what is
+//      shown as it is; both exact to f32. At the end target: the mean of shown, sRGB-encoded.
 // accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
@@ -22,6 +22,7 @@ struct AccumulateParams {
 @group(0) @binding(2) var<storage, read_write> shown: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> radiance: array<vec4f>;
 @group(0) @binding(4) var<uniform> exposure: Exposure;
+@group(0) @binding(5) var display_texture: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read> shown_sums: array<vec4f>;
 
 @compute @workgroup_size(8, 8)
@@ -31,14 +32,16 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     }
     let hdr = textureLoad(hdr_texture, id.xy, 0);
     let zero = unseen_zero(f32(id.x));
-    let light = saturate(display_tone(hdr.rgb * exposure.scale, params.curve + zero));
+    let display = textureLoad(display_texture, id.xy, 0).rgb;
+    let light = saturate(saturate(display_tone(hdr.rgb * exposure.scale, params.curve + zero)) + display);
+    let lit = hdr + vec4f(display, 0.0);
     let at = id.y * params.width + id.x;
     if params.index + zero == 0u {
         shown[at] = vec4f(light, 1.0);
-        radiance[at] = hdr;
+        radiance[at] = lit;
     } else {
         shown[at] += vec4f(light, 1.0);
-        radiance[at] += hdr;
+        radiance[at] += lit;
     }
 }
 

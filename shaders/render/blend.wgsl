@@ -4,6 +4,8 @@
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees (group 1)
 // out  hdr: blended by alpha; multiplied; added
+//      display: blended by alpha, of unlit surfaces their colour; multiplied; nothing added
+#import "common/blended.wgsl"
 #import "common/material_layers.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
@@ -12,19 +14,19 @@
 fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode + unseen_zero(sample.distance);
     if shadow_mode == SHADOWS_RAYS {
-        if dot(start.geometric_normal, sample.to_light) <= 0.0 {
+        if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
         return select(0.0, 1.0, shadow_ray_arrives(start, sample));
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, s.position, s.normal);
+        return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
     }
     return 1.0;
 }
 
 @fragment
-fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
@@ -40,7 +42,9 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f
             }
         }
     }
-    return vec4f(min(radiance, vec3f(RADIANCE_MAX)), saturate(base_color.a));
+    let alpha = saturate(base_color.a);
+    let shown = select(vec3f(0.0), saturate(s.albedo), s.unlit);
+    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), alpha), vec4f(shown, alpha));
 }
 
 // Alpha as coverage: masked surfaces are cut out, and only blended ones let anything through.
@@ -52,16 +56,17 @@ fn coverage(alpha: f32) -> f32 {
 }
 
 @fragment
-fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let covered = coverage(base_color.a);
-    return vec4f(1.0 - covered + covered * layers_transmittance(s, l, frame_to_eye(s.position)), 1.0);
+    let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, frame_to_eye(s.position)), 1.0);
+    return Blended(through, through);
 }
 
 @fragment
-fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
@@ -80,5 +85,5 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }
     }
-    return vec4f(min(radiance, vec3f(RADIANCE_MAX)) * covered, covered);
+    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)) * covered, covered), vec4f(0.0));
 }

@@ -1,8 +1,8 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
-// in   G-buffer, what shadow rays found and took or shadow maps, what occlusion rays found, hdr, triangle_info
+// in   G-buffer, what shadow rays found and took or shadow maps, what occlusion rays found, hdr, display, triangle_info
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
-// One thread per pixel. The numbers of the channels are those of `render::Channel`.
+// One thread per pixel. With shadow maps, shadow is biased along the normal as shaded, and not as in `lighting` along the smooth one. The numbers of the channels are those of `render::Channel`.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
@@ -21,6 +21,7 @@
 @group(1) @binding(8) var<storage, read> occlusion_words: array<u32>;
 @group(1) @binding(9) var<uniform> params: ChannelParams;
 @group(1) @binding(10) var channel_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(11) var display_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // Of what the frame takes for the world.
@@ -65,7 +66,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             textureLoad(albedo_texture, pixel, 0).r,
             textureLoad(emissive_texture, pixel, 0).r,
         );
-        let info = triangle_info[textureLoad(ids_texture, pixel, 0).r - 1u];
+        let info = triangle_info[(textureLoad(ids_texture, pixel, 0).r & ~GBUFFER_NO_TRIANGLE) - 1u];
         switch params.channel {
             case 1u: { value = params.origin + s.position; }
             case 2u: { value = s.normal; }
@@ -93,7 +94,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     }
     if params.channel == 0u {
         let lit = textureLoad(hdr_texture, pixel, 0);
-        value = lit.rgb;
+        value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
         alpha = lit.a;
     }
     textureStore(channel_out, pixel, vec4f(value, alpha));

@@ -1,7 +1,8 @@
 // deform: morph targets, then skin or node, for every vertex of the scene into the merged buffers.
 //
 // in   parts, part_of_vertex, sources (bind pose), influences, deltas, pose (matrices, then morph weights)
-// out  positions (3 floats a vertex), frames (normal 3, tangent 4)
+// out  positions (3 floats a vertex), frames (normal 3, tangent 4: the bitangent's sign times the length in the world of a metre along the
+//      normal, which thicknesses below the surface are scaled by)
 // One thread per merged vertex. glTF 2.0, section 3.7.2: targets are added first; a skinned vertex then takes the blended joint matrices and
 // not its node's. Normals go by the cofactor matrix, which holds for any scale; a mirrored matrix turns the bitangent's sign.
 #import "common/dispatch.wgsl"
@@ -103,5 +104,7 @@ fn deform(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
         frames[7u * vertex + axis] = world_normal[axis];
         frames[7u * vertex + 3u + axis] = world_tangent[axis];
     }
-    frames[7u * vertex + 6u] = mirrored * sources[at + 9u];
+    // Never zero, which has no sign, and never infinite.
+    let scale = clamp(length(mat3x3f(x, y, z) * normalize_or(normal, vec3f(0.0, 1.0, 0.0))), 1.0e-6, 1.0e6);
+    frames[7u * vertex + 6u] = mirrored * sources[at + 9u] * scale;
 }

@@ -1,11 +1,17 @@
 // gbuffer: opaque and masked surfaces into the G-buffer (common/gbuffer.wgsl says how it is encoded).
 //
+// gbuffer: opaque surfaces, without a discard, so that depth is tested first; gbuffer_masked: cut out by their alpha
 // in   the merged scene (group 2), one material (group 3)
 // out  position, normal, albedo, emissive, ids, depth (reversed: 1 near, 0 far)
 #import "common/material.wgsl"
 
 @fragment
 fn gbuffer(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTexel {
+    return gbuffer_pack(material_surface(in, material_base_color(in.uv, in.color), front), in.triangle);
+}
+
+@fragment
+fn gbuffer_masked(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTexel {
     let base_color = material_base_color(in.uv, in.color);
     let surface = material_surface(in, base_color, front);
     if base_color.a < material.alpha_cutoff {

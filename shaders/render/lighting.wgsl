@@ -1,10 +1,12 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, lights and light from all around, what shadow rays found or shadow maps, what occlusion rays found
+// in   G-buffer, the merged scene (group 2), lights and light from all around, what shadow rays found or shadow maps, what occlusion rays found
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, where the environment is seen
+//      display: colours that are shown as they are, unlit surfaces' and that of a plain background; this is black elsewhere, and there hdr holds emission alone
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
+#import "common/shadow_start.wgsl"
 #import "common/sky_disc.wgsl"
 #import "common/visibility.wgsl"
 
@@ -15,14 +17,20 @@
 @group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(5) var<storage, read> occlusion_words: array<u32>;
 @group(1) @binding(6) var hdr_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(7) var display_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(8) var ids_texture: texture_2d<u32>;
 
-// What is seen where there is nothing.
+// Radiance that is seen where there is nothing.
 fn background(pixel: vec2u) -> vec3f {
     let ray = frame_ray(pixel);
     let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
     let disc = sky_sun_disc(ray, frame.to_sun, angle, frame.sun_horizon) * frame.sun_disc * frame.environment_scale;
     let seen = environment_mirrored(ray, frame.background_blur) + select(vec3f(0.0), disc, frame.background_blur == 0.0);
-    return select(frame.background, seen, frame.shows_environment != 0u);
+    return select(vec3f(0.0), seen, frame.shows_environment != 0u);
+}
+
+fn write_display(pixel: vec2u, color: vec3f) {
+    textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
 }
 
 @compute @workgroup_size(8, 8)
@@ -34,20 +42,26 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     let position = textureLoad(position_texture, pixel, 0);
     if position.w == 0.0 {
         textureStore(hdr_out, pixel, half_float_round(vec4f(min(background(pixel), vec3f(RADIANCE_MAX)), 0.0)));
+        write_display(pixel, select(frame.background, vec3f(0.0), frame.shows_environment != 0u));
         return;
     }
-    let s = gbuffer_unpack(
+    var s = gbuffer_unpack(
         position,
         textureLoad(normal_texture, pixel, 0).r,
         textureLoad(albedo_texture, pixel, 0).r,
         textureLoad(emissive_texture, pixel, 0).r,
     );
+    write_display(pixel, select(vec3f(0.0), s.albedo, s.unlit));
     if s.layered {
         textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
         return;
     }
     var radiance = s.emissive;
     if !s.unlit {
+        let seen = textureLoad(ids_texture, pixel, 0).r;
+        if gbuffer_is_triangle(seen) {
+            s.smooth_normal = shadow_ray_start(seen - 1u, s.position).smooth_normal;
+        }
         let to_eye = frame_to_eye(s.position);
         radiance += brdf_ambient(s, to_eye, occlusion_at(pixel, s.normal));
         for (var i = 0u; i < frame.light_count; i++) {

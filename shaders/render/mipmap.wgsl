@@ -2,7 +2,8 @@
 //
 // A side of 2n texels is halved, one of 2n + 1 is cut into n equal parts: three texels each, the outer ones in shares (Guthe and
 // Heckbert 2005, "Non-power-of-two mipmapping"). `mipmap_cut` weighs colours by their alpha, so that what is cut out does not
-// bleed into the rest.
+// bleed into the rest. `mipmap_normals` averages directions and keeps how far they differ: a normal map that shrinks gets smoother, and
+// its surface rougher (Toksvig 2005, "Mipmapping Normal Maps").
 //
 // in   the finer level
 // out  the coarser level
@@ -51,4 +52,28 @@ fn mipmap_cut(in: Corner) -> @location(0) vec4f {
     let sums = mipmap_sums(in.clip);
     let alpha = sums[0].a;
     return vec4f(select(sums[0].rgb, sums[1].rgb / max(alpha, 1.0e-6), alpha > 0.0), alpha);
+}
+
+// Red, green and blue hold a unit vector, alpha 1 − √(1 − L), where L is the length of the mean of the normals that went into it: alpha is 1
+// in the finest level. Near 1, where most lengths are, eight bits tell them apart to 10⁻⁵.
+@fragment
+fn mipmap_normals(in: Corner) -> @location(0) vec4f {
+    let size = textureDimensions(finer);
+    let at = vec2u(in.clip.xy);
+    let across = mipmap_weights(at.x, size.x);
+    let down = mipmap_weights(at.y, size.y);
+    let taps = vec2u(2u) + (size & vec2u(1u));
+    var mean = vec3f(0.0);
+    for (var y = 0u; y < taps.y; y++) {
+        for (var x = 0u; x < taps.x; x++) {
+            let texel = textureLoad(finer, min(2u * at + vec2u(x, y), size - 1u), 0);
+            let normal = texel.xyz * 2.0 - 1.0;
+            let missing = 1.0 - texel.a;
+            let share = (1.0 - missing * missing) / max(length(normal), 1.0e-3);
+            mean += across[x] * down[y] * share * normal;
+        }
+    }
+    let length = min(length(mean), 1.0);
+    let normal = select(vec3f(0.0, 0.0, 1.0), mean / length, length > 1.0e-6);
+    return vec4f(normal * 0.5 + 0.5, 1.0 - sqrt(1.0 - length));
 }

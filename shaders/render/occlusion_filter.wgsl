@@ -116,7 +116,7 @@ fn smoothed(pixel: vec2u) -> Blocked {
         // What has fewer frames has more noise.
         let trust = min(f32(other.frames) / f32(max(place.frames, 1u)), 1.0);
         let kernel = select(outer, 1.0, step.x == 0) * select(outer, 1.0, step.y == 0);
-        let weight = select(0.0, kernel * trust * alike4 * alike4 * max(1.0 - away * near, 0.0), there && other.frames > 0u);
+        let weight = select(0.0, kernel * trust * alike4 * alike4 * max(1.0 - away * near, 0.0), there && other.frames > 0u && place.frames > 0u);
         let found = blocked_unpack(textureLoad(blocked_texture, where_, 0).xy);
         weights += weight;
         share += weight * found.share;

@@ -1,10 +1,10 @@
 // occlusion_rays: what blocks the light from everywhere, by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  blocked_out: the frame's Blocked, and the normal of the surface's triangle; zeros where there is no surface
-// One thread per pixel. Directions are distributed by the cosine about the normal as shaded. Such a direction may lie below the surface's
-// triangle, where there is nothing that light could come from: it is mirrored at the triangle. So a convex body with smoothed normals is open all over,
-// and within a closed room every ray is blocked.
+// out  blocked_out: the frame's Blocked, and the normal of the surface's triangle; zeros where there is no triangle
+// One thread per pixel. Directions are distributed by the cosine about the normal as shaded. Such a direction may lie below the horizon of the
+// surface (common/shadow_start.wgsl), where there is nothing that light could come from: it is mirrored there. So a convex body with smoothed
+// normals is open all over, and within a closed room every ray is blocked.
 //
 // The numbers behind a direction are those of point k of the (0, 2)-sequence (Kollig and Keller 2002), k the pixel's rays so far, moved round
 // by those of the R₂ sequence (Roberts 2018) at the pixel's place on the Z curve: rays of a pixel are spread evenly over the frames, and those of
@@ -73,23 +73,23 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let texel = textureLoad(position_texture, pixel, 0);
-    if texel.w == 0.0 {
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(seen) {
         textureStore(blocked_out, pixel, vec4u(0u));
         return;
     }
-    let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
-    let start = shadow_ray_start(triangle, texel.xyz);
-    let origin = start.origin + inwards(triangle, start);
+    let triangle = seen - 1u;
+    var start = shadow_ray_start(triangle, textureLoad(position_texture, pixel, 0).xyz);
+    start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var blocked = vec3f(0.0);
     let rays = params.rays + unseen_zero(f32(pixel.x));
     for (var ray = 0u; ray < rays; ray++) {
         var along = direction(normal, numbers(pixel, params.index * params.rays + ray));
-        let above = dot(along, start.geometric_normal);
-        along -= min(2.0 * above, 0.0) * start.geometric_normal;
-        if bvh_any_hit(Ray(origin, 0.0, along, params.reach), frame.leaf_cutoff) {
+        let above = dot(along, start.horizon_normal);
+        along -= min(2.0 * above, 0.0) * start.horizon_normal;
+        if shadow_ray_blocked(start, along, params.reach) {
             hits += 1.0;
             blocked += along;
         }

@@ -2,7 +2,8 @@
 //
 // in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the batch: its rows and lights; `arguments` all zero
 // out  list: an entry for every ray, tiles in any order; within a tile of 8 × 8 pixels light by light, and there row by row, so that rays which
-//      are traced side by side are alike. arguments: their number, and the workgroups of `shadow_rays` that trace them
+//      are traced side by side are alike. arguments: their number, and the workgroups of `shadow_rays` that trace them;
+//      shadow_words: the words of pixels that show points and lines, and the counts
 // A thread per row of a tile, eight tiles a workgroup: two barriers do for 512 pixels. A tile that sends nothing takes no place in the list.
 // Threads of different workgroups meet only in atomicAdd; `shadow_arguments` is a dispatch of its own, of one thread.
 #import "common/gbuffer.wgsl"
@@ -44,11 +45,16 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         if any(pixel >= frame.size) {
             break;
         }
-        let texel = textureLoad(position_texture, pixel, 0);
-        if texel.w == 0.0 {
+        let seen = textureLoad(ids_texture, pixel, 0).r;
+        if !gbuffer_is_triangle(seen) {
+            if seen != 0u {
+                // A batch has lights of two words at most.
+                shadow_words[shadow_word(batch.first_light, pixel)] = SHADOW_UNTRACED;
+                shadow_words[shadow_word(batch.first_light + batch.light_count - 1u, pixel)] = SHADOW_UNTRACED;
+            }
             continue;
         }
-        let start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, texel.xyz);
+        let start = shadow_ray_start(seen - 1u, textureLoad(position_texture, pixel, 0).xyz);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         for (var i = 0u; i < batch.light_count; i++) {
             if shadow_ray_needed(start, normal, light_sample(lights[batch.first_light + i], start.position)) {

@@ -55,16 +55,17 @@ fn shadow_rays_by_pixel(@builtin(global_invocation_id) id: vec3u, @builtin(local
     var rays = 0u;
     let pixel = id.xy;
     if all(pixel < frame.size) {
-        let texel = textureLoad(position_texture, pixel, 0);
-        let surface = texel.w != 0.0;
+        let seen = textureLoad(ids_texture, pixel, 0).r;
+        let surface = gbuffer_is_triangle(seen);
         var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, texel.xyz);
+            start = shadow_ray_start(seen - 1u, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
         for (var first = 0u; first < frame.light_count; first += 32u) {
-            var word = 0u;
+            // Points and lines send no rays.
+            var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
             if surface {
                 for (var i = first; i < min(frame.light_count, first + 32u); i++) {
                     let sample = light_sample(lights[i], start.position);

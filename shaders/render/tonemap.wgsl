@@ -1,6 +1,6 @@
 // tonemap: radiance, or a channel of the frame, to the display.
 //
-// in   hdr and the exposure, or the channel's floats
+// in   hdr, the exposure, and what is shown as it is beside that; or the channel's floats
 // out  target, sRGB-encoded here (the target's format is not sRGB)
 // A triangle that covers the target; hdr is filtered when the target is larger, channels are not.
 #import "common/cover.wgsl"
@@ -23,6 +23,7 @@ struct TonemapParams {
 @group(0) @binding(2) var hdr_sampler: sampler;
 @group(0) @binding(3) var channel_texture: texture_2d<f32>;
 @group(0) @binding(4) var<uniform> exposure: Exposure;
+@group(0) @binding(5) var display_texture: texture_2d<f32>;
 
 // Polynomial fit of the turbo colour map (Mikhailov 2019).
 fn heat(x: f32) -> vec3f {
@@ -49,7 +50,8 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     let channel = params.channel + zero;
     if channel == 0u {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
-        return vec4f(srgb_encode(display_tone(radiance * exposure.scale, params.curve + zero)), 1.0);
+        let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
+        return vec4f(srgb_encode(saturate(display_tone(radiance * exposure.scale, params.curve + zero)) + shown), 1.0);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);

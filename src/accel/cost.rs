@@ -4,19 +4,18 @@ use super::Tree;
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::COST_BLOCK,
         pass::{self, Binding::Write},
         profiler::Scope,
-        shader,
     },
 };
 
 /// The stage.
 #[derive(Debug)]
 pub struct Cost {
-    nodes: wgpu::ComputePipeline,
-    total: wgpu::ComputePipeline,
+    nodes: OnDemand<wgpu::ComputePipeline>,
+    total: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
     tree: wgpu::BindGroupLayout,
 }
@@ -31,19 +30,23 @@ pub struct TreeCost {
 }
 
 impl Cost {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "accel/cost.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
         let layout = pass::compute_layout(gpu, "cost", &[Write, Write]);
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let pipeline =
-            |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout, &tree]));
-        Ok(Self {
-            nodes: pipeline("cost_nodes")?,
-            total: pipeline("cost_total")?,
+        let pipeline = |entry| pass::compute_on_demand("accel/cost.wgsl", entry, &[&layout, &tree]);
+        Self {
+            nodes: pipeline("cost_nodes"),
+            total: pipeline("cost_total"),
             layout,
             tree,
-        })
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.nodes);
+        needs.add(&self.total);
     }
 
     /// Room for the cost of `tree`.
@@ -62,13 +65,14 @@ impl Cost {
     }
 
     /// Sums up the cost of the tree as it stands.
-    pub fn record(&self, scope: &mut Scope<'_>, cost: &TreeCost) {
+    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cost: &TreeCost) -> Result<()> {
         let mut pass = scope.scoped_compute_pass("cost");
         pass.set_bind_group(0, &cost.group, &[]);
         pass.set_bind_group(1, &cost.tree, &[]);
-        pass.set_pipeline(&self.nodes);
+        pass.set_pipeline(self.nodes.get(gpu)?);
         pass::dispatch(&mut pass, COST_BLOCK);
-        pass.set_pipeline(&self.total);
+        pass.set_pipeline(self.total.get(gpu)?);
         pass::dispatch(&mut pass, 1);
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@ mod input;
 mod keys;
 mod loading;
 mod memory;
+mod preparing;
 mod screen;
 mod state;
 mod ui;

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     config::{Antialias, Config, Environment, OcclusionMode, ShadowMode, Sun, Switch},
+    gpu::layout::LIGHT_LIMIT,
     render::Channel,
     scene::{
         Pose, Projection, Scene,
@@ -40,6 +41,8 @@ pub(super) struct State {
     pub(super) panel: bool,
     /// Whether the help is open.
     pub(super) help: bool,
+    /// What is odd about the environment's file that is shown.
+    pub(super) environment_warnings: Vec<String>,
     /// What went wrong, until it is closed.
     pub(super) error: Option<String>,
     /// What went right, for a moment.
@@ -136,7 +139,14 @@ impl Stage {
             return *ev;
         }
         let (pose, tight) = &self.first;
-        let ev = framing::exposure_ev(&self.scene, pose, *tight, config, file_luminance);
+        let ev = framing::exposure_ev(
+            &self.scene,
+            pose,
+            *tight,
+            config,
+            file_luminance,
+            LIGHT_LIMIT as usize,
+        );
         self.exposure = Some((asked, ev));
         ev
     }
@@ -160,6 +170,7 @@ impl State {
             playing: config.animation.play,
             panel: config.window.panel,
             help: false,
+            environment_warnings: Vec::new(),
             error: None,
             notice: None,
             frame_ms: VecDeque::with_capacity(HISTORY),

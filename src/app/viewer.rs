@@ -7,7 +7,8 @@ use super::{
     keys::{self, Action},
     loading::{Loaded, Loading},
     memory::MemoryLog,
-    screen::{Area, Paint, Screen},
+    preparing::Preparing,
+    screen::{self, Area, Paint, Screen},
     state::{Stage, State},
     ui,
 };
@@ -64,6 +65,10 @@ pub(super) struct Viewer {
     state: State,
     input: Input,
     loading: Option<Loading>,
+    /// Whether the panel and what floats over the scene say that passes are being prepared.
+    says_preparing: bool,
+    /// Passes that the next picture needs, and what it shows.
+    preparing: Option<(Preparing, Shot)>,
     environment: EnvironmentFile,
     /// Files that hover over the window, and files that were dropped since the last frame.
     hovering: bool,
@@ -147,6 +152,8 @@ impl Viewer {
             has_fonts: true,
             input: Input::default(),
             loading: None,
+            says_preparing: false,
+            preparing: None,
             environment: EnvironmentFile::default(),
             hovering: false,
             dropped: Vec::new(),
@@ -399,6 +406,8 @@ impl Viewer {
         match self.environment.poll(&mut self.state.config) {
             None => Ok(()),
             Some(Ok(image)) => {
+                image.warnings.iter().for_each(|line| log::warn!("{line}"));
+                self.state.environment_warnings.clone_from(&image.warnings);
                 let shown = self.renderer.set_environment(&self.gpu, Some(&image));
                 self.environments += 1;
                 shown.or_else(|error| self.report(error))
@@ -475,6 +484,8 @@ impl Viewer {
         }
         log::error!("{error}");
         self.state.error = Some(error.to_string());
+        // What was drawn of this frame does not say so.
+        self.draw_within(Duration::ZERO);
         Ok(())
     }
 
@@ -561,6 +572,7 @@ impl Viewer {
             uploader.upload(&gpu, &stage.scene, config)
         };
         self.buffers = stage.map(upload).transpose()?;
+        self.preparing = None;
         self.gpu = Arc::new(gpu);
         self.has_fonts = false;
         self.shot = None;
@@ -639,10 +651,16 @@ impl Viewer {
         let context = self.egui.egui_ctx().clone();
         let adapter = self.adapter();
         let loading = self.loading_now();
+        let preparing = self
+            .preparing
+            .as_ref()
+            .map(|(preparing, _)| preparing.names());
+        self.says_preparing = preparing.is_some();
         let stage = self.state.stage.as_mut();
         let facts = ui::Facts {
             stats: self.renderer.stats(),
             loading,
+            preparing,
             dropping: self.hovering,
             exposure_ev: match stage {
                 Some(_) if self.state.config.image.is_metered() => {
@@ -755,11 +773,6 @@ impl Viewer {
             },
             _ => Sample::SINGLE,
         };
-        if sample.count > 1 {
-            self.samples_left -= 1;
-        }
-        self.settle = self.settle.saturating_sub(1);
-        let target = self.screen.scene_view(&self.gpu, shot.area.size)?;
         let input = FrameInput {
             scene: &stage.scene,
             buffers,
@@ -775,6 +788,38 @@ impl Viewer {
             channel: shot.channel,
             size: shot.size,
         };
+        if !counts_frames {
+            let drawn_to = (screen::FORMAT, shot.area.size);
+            let needs = self
+                .renderer
+                .needs(&self.gpu, &input, sample.count, drawn_to);
+            let preparing = self.preparing.as_ref();
+            match preparing.map(|(preparing, what)| (preparing.poll(), *what == shot)) {
+                // What is wanted by now has been compiled before.
+                Some((None, false)) if needs.is_empty() => {}
+                Some((None, _)) => return Ok(false),
+                Some((Some(Err(error)), _)) => {
+                    self.preparing = None;
+                    self.shot = Some(shot);
+                    (self.settle, self.samples_left) = (0, 0);
+                    return self.report(error).map(|()| false);
+                }
+                Some((Some(Ok(())), _)) => self.preparing = None,
+                None => {}
+            }
+            if !needs.is_empty() {
+                let proxy = self.proxy.clone();
+                let wake = move || drop(proxy.send_event(Wake::Look));
+                let preparing = Preparing::start(needs, self.gpu.clone(), wake);
+                self.preparing = Some((preparing, shot));
+                return Ok(false);
+            }
+        }
+        let target = self.screen.scene_view(&self.gpu, shot.area.size)?;
+        if sample.count > 1 {
+            self.samples_left -= 1;
+        }
+        self.settle = self.settle.saturating_sub(1);
         let recorded = self
             .renderer
             .record_sample(&self.gpu, encoder, &input, sample, &target);
@@ -797,7 +842,9 @@ impl Viewer {
         paint: &Paint,
         recorded: bool,
     ) -> Result<()> {
-        let area = self.buffers.is_some().then_some(self.area);
+        // Before the first picture there is nothing to show of the scene.
+        let drawn = self.buffers.is_some() && self.shot.is_some();
+        let area = drawn.then_some(self.area);
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };
         self.screen
@@ -817,6 +864,9 @@ impl Viewer {
         if let Some(image) = image {
             self.window.pre_present_notify();
             self.gpu.queue.present(image);
+            if let Some((preparing, _)) = self.preparing.as_mut().filter(|_| self.says_preparing) {
+                preparing.shown();
+            }
         }
         match self.gpu.check() {
             // Nothing can be shown any more, not even the error.
@@ -850,12 +900,18 @@ impl Viewer {
                 .stage
                 .as_ref()
                 .is_some_and(|s| s.duration() > 0.0);
-        let waits = self.settle > 0 || self.samples_left > 0;
+        let waits = self.preparing.is_none() && (self.settle > 0 || self.samples_left > 0);
         let busy = plays || waits || self.input.is_flying();
         self.continuous = busy || self.options.exit_after.is_some();
+        if !self.continuous && self.preparing.is_none() {
+            self.gpu.save_pipelines();
+        }
         if self.continuous || save {
             self.draw_within(Duration::ZERO);
-        } else if self.loading.is_some() || self.environment.loading().is_some() {
+        } else if self.loading.is_some()
+            || self.preparing.is_some()
+            || self.environment.loading().is_some()
+        {
             self.draw_within(POLL);
         }
         Ok(())

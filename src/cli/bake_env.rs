@@ -59,6 +59,7 @@ pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
     wanted.face = args.face.unwrap_or(LARGEST_FACE);
     let gpu = Gpu::new(&config.gpu)?;
     let image = environment::load(&args.file, &config.load, most_texels(&gpu, &config))?;
+    image.warnings.iter().for_each(|line| log::warn!("{line}"));
     if args.face.is_none() {
         config.environment.face = fitting_face(&image);
     }

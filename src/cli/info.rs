@@ -44,12 +44,15 @@ pub(super) fn counts(scene: &Scene) -> Value {
             .instances()
             .flat_map(|(_, mesh)| &scene.meshes[mesh].primitives)
     };
+    let [lines, points] = scene.line_and_point_counts();
     json!({
         "nodes": scene.nodes.len(),
         "instances": scene.instances().count(),
         "meshes": scene.meshes.len(),
         "primitives": primitives().count(),
         "triangles": placed().map(|p| p.indices.len()).sum::<usize>(),
+        "lines": lines,
+        "points": points,
         "vertices": placed().map(|p| p.positions.len()).sum::<usize>(),
         "materials": scene.materials.len(),
         "textures": scene.textures.len(),
@@ -78,6 +81,8 @@ fn describe(scene: &Scene) -> Value {
             "name": m.name,
             "primitives": m.primitives.len(),
             "triangles": m.primitives.iter().map(|p| p.indices.len()).sum::<usize>(),
+            "lines": m.primitives.iter().map(|p| p.lines.len()).sum::<usize>(),
+            "points": m.primitives.iter().map(|p| p.points.len()).sum::<usize>(),
             "morph_targets": targets(m),
         })).collect::<Vec<_>>(),
         "materials": scene.materials.iter().map(|m| json!({
@@ -150,6 +155,8 @@ fn text(report: &Value) -> String {
         "meshes",
         "primitives",
         "triangles",
+        "lines",
+        "points",
         "vertices",
         "materials",
         "textures",

@@ -4,7 +4,7 @@ use super::{LookArgs, TimeArgs};
 use crate::{
     Error, Result,
     config::Config,
-    gpu::Gpu,
+    gpu::{Gpu, layout::LIGHT_LIMIT},
     output::{self, picture},
     reference::deform,
     render::{
@@ -173,6 +173,7 @@ impl Shot {
                 Aabb::of(points),
                 &config,
                 file_luminance,
+                LIGHT_LIMIT as usize,
             ),
             config,
             scene,
@@ -208,6 +209,7 @@ impl Shot {
                 }
             }
         }
+        self.gpu.save_pipelines();
         match &args.stats {
             Some(path) => self.write_stats(path, args.samples),
             None => Ok(()),
@@ -288,6 +290,8 @@ impl Shot {
             "passes": passes.collect::<Vec<_>>(),
             "cpu_record_ms": stats.cpu_record_ms,
             "triangles": stats.triangles,
+            "lines": stats.lines,
+            "points": stats.points,
             "vertices": stats.vertices,
             "meshes": stats.meshes,
             "tree_nodes": stats.nodes,
@@ -312,6 +316,7 @@ pub(super) fn light_from_file(gpu: &Gpu, renderer: &mut Renderer, config: &Confi
     }
     let path = Path::new(&config.environment.file);
     let image = environment::load_for(path, config, most_texels(gpu, config))?;
+    image.warnings.iter().for_each(|line| log::warn!("{line}"));
     renderer.set_environment(gpu, Some(&image))?;
     Ok(image.mean_luminance())
 }

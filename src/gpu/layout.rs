@@ -240,18 +240,22 @@ gpu_structs! {
         alpha_cutoff: f32,
         /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV set 0, 2 UV set 1.
         uv_sets: u32,
-        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha.
+        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha, 5 a stand-in; whether the alpha of
+        /// normals says how far they differ: 6 of the base, 7 of the clear coat.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of `texture_from_uv`, two per texture in the order above.
         texture_from_uv: [[f32; 4]; 10],
+    }
+    /// Its layers, where it has any.
+    MaterialLayers {
         specular_color: [f32; 3],
         specular: f32,
         sheen_color: [f32; 3],
         sheen_roughness: f32,
         /// What a metre absorbs: −ln of what it lets through.
         absorption: [f32; 3],
-        /// Metres.
+        /// In the space of the mesh.
         thickness: f32,
         /// Reflectance of the dielectric at normal incidence, before its colour.
         reflectance: f32,

@@ -3,21 +3,33 @@
 pub mod adapter;
 pub mod array;
 pub mod layout;
+pub mod on_demand;
 pub mod pass;
+mod pipeline_cache;
 pub mod profiler;
 pub mod readback;
 pub mod shader;
+pub mod uniform_array;
 
 pub use adapter::{AdapterReport, Display, adapters, instance};
 pub use array::{Array, Arrays};
+pub use on_demand::{Needs, OnDemand};
+pub use uniform_array::UniformArray;
 
 use crate::{Error, Result, config, error::guarded};
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use pipeline_cache::PipelineCache;
+use std::collections::{HashMap, HashSet};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 use std::time::Duration;
 
 /// How long any wait on the GPU may take: a guard against a hang, not a budget.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Workgroup memory that building with a thread per run takes: the stacks of accel/grow.wgsl.
+const SERIAL_WORKGROUP_BYTES: u32 = 2 * 97 * 8 * 16;
 
 /// A device with its queue, and what was learned about it once.
 #[derive(Debug)]
@@ -40,6 +52,12 @@ pub struct Gpu {
     errors: Arc<Mutex<Vec<String>>>,
     /// Why the device is gone, once it is.
     lost: Arc<OnceLock<String>>,
+    /// Shaders that have been parsed, by path and by how they read arrays.
+    modules: Mutex<HashMap<(String, Arrays), wgpu::ShaderModule>>,
+    compiled: AtomicU32,
+    /// How much of that the pipeline cache's file has.
+    saved: AtomicU32,
+    pipeline_cache: Option<PipelineCache>,
 }
 
 /// What to ask of the adapter.
@@ -56,7 +74,7 @@ impl Gpu {
     pub fn new(options: &config::Gpu) -> Result<Self> {
         let instance = instance(options, None)?;
         let gpu = Self::open(&adapter::choose(&instance, options, None)?, Tier::Adapter)?;
-        Ok(gpu.with_arrays(options.arrays))
+        Ok(gpu.with_options(options))
     }
 
     /// Opens an adapter that can draw to `surface`.
@@ -66,16 +84,19 @@ impl Gpu {
         surface: &wgpu::Surface<'_>,
     ) -> Result<Self> {
         let adapter = adapter::choose(instance, options, Some(surface))?;
-        Ok(Self::open(&adapter, Tier::Adapter)?.with_arrays(options.arrays))
+        Ok(Self::open(&adapter, Tier::Adapter)?.with_options(options))
     }
 
-    /// As the configuration wants arrays to be read.
-    fn with_arrays(mut self, mode: config::ArrayMode) -> Self {
-        self.arrays = match mode {
+    /// As the configuration wants arrays to be read and pipelines to be kept.
+    fn with_options(mut self, options: &config::Gpu) -> Self {
+        self.arrays = match options.arrays {
             config::ArrayMode::Auto => self.arrays,
             config::ArrayMode::Buffers => Arrays::Buffers,
             config::ArrayMode::Textures => Arrays::Textures,
         };
+        if options.pipeline_cache && !self.is_software() {
+            self.pipeline_cache = PipelineCache::open(&self.device, &self.info);
+        }
         self
     }
 
@@ -84,6 +105,7 @@ impl Gpu {
         // Timestamps between passes tell the time of copies too.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+            | wgpu::Features::PIPELINE_CACHE
             | wgpu::Features::SUBGROUP
             | wgpu::Features::TEXTURE_COMPRESSION_BC
             | wgpu::Features::TEXTURE_FORMAT_16BIT_NORM;
@@ -95,8 +117,10 @@ impl Gpu {
         let one_size = info.subgroup_min_size == info.subgroup_max_size;
         let has_subgroups = required_features.contains(wgpu::Features::SUBGROUP) && one_size;
         let subgroup_size = has_subgroups.then_some(info.subgroup_min_size);
+        let workgroup_bytes = adapter.limits().max_compute_workgroup_storage_size;
+        let has_room = workgroup_bytes >= SERIAL_WORKGROUP_BYTES;
         let arrays = match info.device_type {
-            wgpu::DeviceType::Cpu if tier == Tier::Adapter => Arrays::Textures,
+            wgpu::DeviceType::Cpu if tier == Tier::Adapter && has_room => Arrays::Textures,
             _ => Arrays::Buffers,
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -138,12 +162,25 @@ impl Gpu {
             subgroup_size,
             errors,
             lost,
+            modules: Mutex::default(),
+            compiled: AtomicU32::new(0),
+            saved: AtomicU32::new(0),
+            pipeline_cache: None,
         })
     }
 
     /// Whether the adapter is a processor in disguise.
     pub fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// How much has been compiled on demand.
+    pub fn compiled(&self) -> u32 {
+        self.compiled.load(Ordering::Relaxed)
+    }
+
+    fn count_compiled(&self) {
+        self.compiled.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Errors that wgpu reported outside of any scope since the last call, each only the first time.
@@ -317,12 +354,15 @@ impl Gpu {
         buffer
     }
 
+    /// The largest storage binding in bytes.
+    pub fn binding_limit(&self) -> u64 {
+        let limits = &self.limits;
+        (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size)
+    }
+
     /// Fails when a storage binding of `bytes` is more than the device takes.
     pub fn check_binding(&self, what: &str, bytes: u64) -> Result<()> {
-        let allowed = self
-            .limits
-            .max_storage_buffer_binding_size
-            .min(self.limits.max_buffer_size);
+        let allowed = self.binding_limit();
         if bytes <= allowed {
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{Gpu, array::Arrays, shader};
+use super::{Gpu, OnDemand, array::Arrays, shader};
 use crate::Result;
+use std::collections::HashMap;
 
 /// A compute pipeline with the layout that its shader implies.
 pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::ComputePipeline> {
@@ -39,8 +40,21 @@ pub fn compute_pipeline_of(
                     constants,
                     zero_initialize_workgroup_memory: false,
                 },
-                cache: None,
+                cache: gpu.pipeline_cache(),
             })
+    })
+}
+
+/// A compute pipeline over `layouts`, compiled when it is first needed.
+pub fn compute_on_demand(
+    path: &'static str,
+    entry: &'static str,
+    layouts: &[&wgpu::BindGroupLayout],
+) -> OnDemand<wgpu::ComputePipeline> {
+    let layouts: Vec<_> = layouts.iter().map(|layout| (*layout).clone()).collect();
+    OnDemand::new(entry, move |gpu| {
+        let layouts: Vec<_> = layouts.iter().collect();
+        compute_pipeline_with(gpu, &shader::module(gpu, path)?, entry, Some(&layouts))
     })
 }
 
@@ -240,7 +254,7 @@ pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::Bin
 }
 
 /// A pipeline that covers its one target by `cover` and `entry` of `module`.
-pub fn cover_pipeline(
+fn cover_pipeline(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
     entry: &str,
@@ -269,9 +283,56 @@ pub fn cover_pipeline(
                     targets: &[Some(format.into())],
                 }),
                 multiview_mask: None,
-                cache: None,
+                cache: gpu.pipeline_cache(),
             })
     })
+}
+
+/// A pipeline that covers its one target by `cover` and `entry`, compiled when it is first needed.
+pub fn cover_on_demand(
+    path: &'static str,
+    entry: &'static str,
+    layout: &wgpu::BindGroupLayout,
+    format: wgpu::TextureFormat,
+) -> OnDemand<wgpu::RenderPipeline> {
+    let layout = layout.clone();
+    OnDemand::new(entry, move |gpu| {
+        let module = shader::module(gpu, path)?;
+        cover_pipeline(gpu, &module, entry, &[&layout], format)
+    })
+}
+
+/// Pipelines that cover their one target by `cover` and `entry`, one for each format that they have drawn to.
+#[derive(Debug)]
+pub struct CoverPipelines {
+    path: &'static str,
+    entry: &'static str,
+    layout: wgpu::BindGroupLayout,
+    by_format: HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>,
+}
+
+impl CoverPipelines {
+    /// None yet.
+    pub fn new(path: &'static str, entry: &'static str, layout: &wgpu::BindGroupLayout) -> Self {
+        Self {
+            path,
+            entry,
+            layout: layout.clone(),
+            by_format: HashMap::new(),
+        }
+    }
+
+    /// The one that draws to `format`.
+    pub fn of(&mut self, format: wgpu::TextureFormat) -> &OnDemand<wgpu::RenderPipeline> {
+        let Self {
+            path,
+            entry,
+            layout,
+            by_format,
+        } = self;
+        let make = || cover_on_demand(path, entry, layout, format);
+        by_format.entry(format).or_insert_with(make)
+    }
 }
 
 /// A colour attachment that is kept.

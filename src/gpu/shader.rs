@@ -2,7 +2,7 @@
 
 use super::{Gpu, array::Arrays, layout::CONSTANTS};
 use crate::{Error, Result};
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::PoisonError};
 
 /// Embeds shader files by their path under `shaders/`.
 macro_rules! sources {
@@ -28,6 +28,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "accel/tlas.wgsl",
     "accel/trace.wgsl",
     "common/atmosphere.wgsl",
+    "common/blended.wgsl",
     "common/blocked.wgsl",
     "common/box.wgsl",
     "common/brdf.wgsl",
@@ -56,6 +57,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "common/occlusion.wgsl",
     "common/octahedral.wgsl",
     "common/open.wgsl",
+    "common/points_lines.wgsl",
     "common/pyramid.wgsl",
     "common/project_sh.wgsl",
     "common/project_sh_gather.wgsl",
@@ -78,6 +80,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "render/accumulate.wgsl",
     "render/antialias.wgsl",
     "render/blend.wgsl",
+    "render/blend_points_lines.wgsl",
     "render/channel.wgsl",
     "render/deform.wgsl",
     "render/environment/brdf_table.wgsl",
@@ -96,6 +99,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "render/mipmap.wgsl",
     "render/occlusion_filter.wgsl",
     "render/occlusion_rays.wgsl",
+    "render/points_lines.wgsl",
     "render/shadow_classify.wgsl",
     "render/shadow_map.wgsl",
     "render/shadow_rays.wgsl",
@@ -265,8 +269,19 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
     })
 }
 
-/// Compiles the shader at `path` under `shaders/`.
+/// The shader at `path` under `shaders/`, parsed and validated once.
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
+    let key = (path.to_owned(), gpu.arrays);
+    let modules = || gpu.modules.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(module) = modules().get(&key) {
+        return Ok(module.clone());
+    }
+    let module = parse(gpu, path)?;
+    modules().insert(key, module.clone());
+    Ok(module)
+}
+
+fn parse(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     let composed = compose(path, gpu.arrays)?;
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
     let module = gpu

@@ -12,6 +12,8 @@ pub struct Deformed {
     pub normals: Vec<Vec3>,
     /// Unit world tangents with the bitangent's sign in w.
     pub tangents: Vec<Vec4>,
+    /// Length in the world of a metre along the normal in the space of the mesh, held to 10⁻⁶ to 10⁶.
+    pub scales: Vec<f32>,
     /// Triangles, counter-clockwise in front, into the lists above.
     pub indices: Vec<[u32; 3]>,
     /// One per instance, in the order of [`Scene::instances`].
@@ -68,6 +70,8 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
                 let tangent = (linear * tangent).try_normalize().unwrap_or(Vec3::X);
                 out.tangents
                     .push(tangent.extend(primitive.tangents[vertex].w * handedness));
+                let along = linear * normal.try_normalize().unwrap_or(Vec3::Y);
+                out.scales.push(along.length().clamp(1e-6, 1e6));
             }
             let mirrors = sign(Mat3::from_mat4(pose.world_from_node[node])) < 0.0;
             let mirrored = skinned.is_none() && mirrors;

@@ -11,6 +11,8 @@ pub struct Surface {
     pub position: Vec3,
     /// Unit normal, as shaded.
     pub normal: Vec3,
+    /// Without normal textures.
+    pub smooth_normal: Vec3,
     /// Linear base colour.
     pub albedo: Vec3,
     /// Share of light from all around, as the material says.
@@ -46,7 +48,8 @@ pub fn lighting(surface: &Surface, to_eye: Vec3, lights: &[Light], around: &Arou
         let (to_light, irradiance) = incident(light, surface.position);
         let n_dot_l = normal.dot(to_light);
         if n_dot_l > 0.0 {
-            radiance += brdf(surface, to_eye, to_light) * n_dot_l * irradiance;
+            let kept = terminator(surface, to_light);
+            radiance += brdf(surface, to_eye, to_light) * n_dot_l * kept * irradiance;
         }
     }
     radiance
@@ -73,6 +76,14 @@ pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
         attenuation *= cone.clamp(0.0, 1.0).powi(2);
     }
     (to_light, intensity * attenuation)
+}
+
+/// What a light keeps near the horizon of the surface without normal textures (Chiang, Li and Burley 2019, "Taming the Shadow Terminator").
+pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
+    let [smooth, normal] = [surface.smooth_normal, surface.normal].map(Vec3::as_dvec3);
+    let turned = normal.dot(to_light) * smooth.dot(normal);
+    let g = (smooth.dot(to_light) / turned.max(1e-6)).clamp(0.0, 1.0);
+    g + g * g - g * g * g
 }
 
 /// The BRDF for unit vectors to the eye and to the light.

@@ -7,5 +7,6 @@ pub mod exposure;
 pub mod lbvh;
 pub mod lighting;
 pub mod occlusion;
+pub mod shadow_start;
 pub mod tonemap;
 pub mod trace;

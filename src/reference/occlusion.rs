@@ -1,6 +1,9 @@
 //! Twin of `occlusion_rays` and `occlusion_filter`: the same rays against every triangle, the same means, in f64.
 
-use super::{lbvh::Triangle, trace::intersect};
+use super::{
+    lbvh::Triangle,
+    shadow_start::{Seen, ShadowStart},
+};
 use glam::{DMat4, DVec2, DVec3, Vec3};
 
 /// Two numbers from 0 to below 1 for ray `k` of a pixel: the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), moved
@@ -35,39 +38,18 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     v.sqrt() * (cos * tangent + sin * bitangent) + (1.0 - v).sqrt() * n
 }
 
-/// What the G-buffer shows at a pixel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
-    /// In the world.
-    pub position: Vec3,
-    /// As shaded.
-    pub normal: Vec3,
-    /// Its triangle's corners.
-    pub triangle: Triangle,
-    /// Unit vector.
-    pub to_eye: Vec3,
-}
-
-impl Seen {
-    /// Where rays begin, and the triangle's normal on the side of the eye.
-    pub fn start(&self) -> (Vec3, DVec3) {
-        let [v0, v1, v2] = self.triangle.map(Vec3::as_dvec3);
-        let normal = (v1 - v0).cross(v2 - v0).normalize();
-        let normal = normal * normal.dot(self.to_eye.as_dvec3()).signum();
-        let position = self.position.as_dvec3();
-        let in_plane = position - (position - v0).dot(normal) * normal;
-        let corners = self.triangle.iter().map(|corner| corner.abs());
-        let size = corners.fold(self.position.abs(), Vec3::max).max_element();
-        let step = f64::from(size) * 9.536_743_2e-7;
-        // Towards the middle, so that no rounding has left it outside.
-        let longest = (v1 - v0)
-            .length()
-            .max((v2 - v1).length())
-            .max((v0 - v2).length());
-        let height = (v1 - v0).cross(v2 - v0).length() / longest;
-        let inwards = (12.0 * step / height).min(1.0) * ((v0 + v1 + v2) / 3.0 - in_plane);
-        ((in_plane + step * normal + inwards).as_vec3(), normal)
-    }
+/// Where rays begin: brought towards the triangle's middle, so that no rounding has left it outside.
+fn start(seen: &Seen) -> ShadowStart {
+    let mut start = seen.start();
+    let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
+    let longest = (v1 - v0)
+        .length()
+        .max((v2 - v1).length())
+        .max((v0 - v2).length());
+    let height = (v1 - v0).cross(v2 - v0).length() / longest;
+    let step = start.origin.distance(start.position);
+    start.origin += (12.0 * step / height).min(1.0) * ((v0 + v1 + v2) / 3.0 - start.position);
+    start
 }
 
 /// What of the light from everywhere is blocked: share, and mean of the blocked directions (0 for those that are open).
@@ -112,15 +94,14 @@ pub fn rays(
     (first, count): (u32, u32),
     reach: f64,
 ) -> Blocked {
-    let (origin, geometric) = seen.start();
+    let start = start(seen);
+    let horizon = start.horizon_normal;
     let mut blocked = Blocked::default();
     for k in first..first + count {
         let mut along = direction(seen.normal, numbers(pixel, k));
-        // What lies below the triangle is mirrored.
-        along -= (2.0 * along.dot(geometric)).min(0.0) * geometric;
-        let hit = |triangle| intersect(origin, along.as_vec3(), triangle);
-        let between = |t: f64| t > 0.0 && t < reach;
-        if triangles.iter().filter_map(hit).any(between) {
+        // What lies below the horizon is mirrored.
+        along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
+        if start.is_blocked(triangles, along, reach) {
             let share = 1.0;
             let direction = along;
             blocked.add(1.0 / f64::from(count), Blocked { share, direction });
@@ -148,7 +129,7 @@ impl Place {
     }
 }
 
-/// All pixels of a frame, row by row; `None` where there is no surface.
+/// All pixels of a frame, row by row; `None` where there is no triangle.
 pub type Frame = Vec<Option<(Place, Blocked)>>;
 
 /// From where a frame is seen.

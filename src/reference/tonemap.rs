@@ -3,8 +3,13 @@
 use crate::gpu::layout::{Exposure, TonemapParams};
 use glam::{DMat3, DVec3};
 
-/// The display value, 0 to 1 a channel, of linear radiance.
-pub fn tonemap(params: &TonemapParams, exposure: &Exposure, radiance: DVec3) -> DVec3 {
+/// The display value, 0 to 1 a channel, of linear radiance, and of `display`, linear light that is shown as it is on top of that.
+pub fn tonemap(
+    params: &TonemapParams,
+    exposure: &Exposure,
+    radiance: DVec3,
+    display: DVec3,
+) -> DVec3 {
     let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(65504.0));
     let toned = match params.curve {
         1 => exposed / (DVec3::ONE + exposed),
@@ -13,7 +18,8 @@ pub fn tonemap(params: &TonemapParams, exposure: &Exposure, radiance: DVec3) -> 
         4 => agx(exposed),
         _ => exposed,
     };
-    DVec3::from(toned.to_array().map(srgb_encode))
+    let shown = toned.clamp(DVec3::ZERO, DVec3::ONE) + display;
+    DVec3::from(shown.to_array().map(srgb_encode))
 }
 
 /// IEC 61966-2-1.
@@ -135,7 +141,7 @@ mod tests {
             scale: 1.0,
             ..Exposure::default()
         };
-        tonemap(&params, &exposure, radiance)
+        tonemap(&params, &exposure, radiance, DVec3::ZERO)
     }
 
     #[test]

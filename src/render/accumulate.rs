@@ -4,15 +4,13 @@ use super::{FrameInput, targets::Targets};
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::AccumulateParams,
-        pass::{self, Binding},
+        pass::{self, Binding, CoverPipelines},
         profiler::Scope,
-        shader,
     },
 };
 use glam::Vec2;
-use std::collections::HashMap;
 use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
 
 /// Which of the frames of a picture this is. Frames of one picture differ by where in their pixels they look.
@@ -48,11 +46,10 @@ impl Sample {
 /// The pass, with its sums.
 #[derive(Debug)]
 pub struct Accumulate {
-    module: wgpu::ShaderModule,
     layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     resolve_layout: wgpu::BindGroupLayout,
-    resolve: HashMap<Format, wgpu::RenderPipeline>,
+    resolve: CoverPipelines,
     exposure: wgpu::Buffer,
     sums: Sums,
 }
@@ -66,9 +63,9 @@ struct Sums {
 }
 
 impl Accumulate {
-    /// Compiles it, for pictures that are exposed as `exposure` says.
+    /// Ready to be compiled, for pictures that are exposed as `exposure` says.
     pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Result<Self> {
-        let module = shader::module(gpu, "render/accumulate.wgsl")?;
+        let path = "render/accumulate.wgsl";
         let layout = pass::compute_layout(
             gpu,
             "accumulate",
@@ -78,22 +75,26 @@ impl Accumulate {
                 Binding::Write,
                 Binding::Write,
                 Binding::Uniform,
+                Binding::Float,
             ],
         );
         let fragment = wgpu::ShaderStages::FRAGMENT;
+        let shown = [(fragment, Binding::Uniform), (fragment, Binding::Read)];
+        let resolve_layout = pass::layout(gpu, "resolve", &shown);
         Ok(Self {
-            pipeline: pass::compute_pipeline_with(gpu, &module, "accumulate", Some(&[&layout]))?,
+            pipeline: pass::compute_on_demand(path, "accumulate", &[&layout]),
             layout,
-            resolve_layout: pass::layout(
-                gpu,
-                "resolve",
-                &[(fragment, Binding::Uniform), (fragment, Binding::Read)],
-            ),
-            resolve: HashMap::new(),
+            resolve: CoverPipelines::new(path, "resolve", &resolve_layout),
+            resolve_layout,
             exposure: exposure.clone(),
             sums: Sums::new(gpu, [1, 1])?,
-            module,
         })
+    }
+
+    /// What it compiles, for a mean that goes to targets of `format`.
+    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
+        needs.add(&self.pipeline);
+        needs.add(self.resolve.of(format));
     }
 
     /// Adds the frame in `targets`.
@@ -115,10 +116,11 @@ impl Accumulate {
             self.sums.shown.as_entire_binding(),
             self.sums.radiance.as_entire_binding(),
             self.exposure.as_entire_binding(),
+            Resource::TextureView(&targets.display.view),
         ];
         let group = pass::bind_group(gpu, "accumulate", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("accumulate");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
         Ok(())
@@ -134,12 +136,7 @@ impl Accumulate {
         targets: &Targets,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let format = target.texture().format();
-        if !self.resolve.contains_key(&format) {
-            let layouts = [&self.resolve_layout];
-            let pipeline = pass::cover_pipeline(gpu, &self.module, "resolve", &layouts, format)?;
-            self.resolve.insert(format, pipeline);
-        }
+        let pipeline = self.resolve.of(target.texture().format()).get(gpu)?;
         let params = params(gpu, input, sample, targets);
         let resources = [
             params.as_entire_binding(),
@@ -157,7 +154,7 @@ impl Accumulate {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(&self.resolve[&format]);
+        pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         Ok(())

@@ -4,19 +4,16 @@ use super::targets::{EDGES_FORMAT, PICTURE_FORMAT, Targets};
 use crate::{
     Result,
     gpu::{
-        Gpu,
-        pass::{self, Binding},
+        Gpu, Needs,
+        pass::{self, Binding, CoverPipelines},
         profiler::Scope,
-        shader,
     },
 };
-use std::collections::HashMap;
 use wgpu::{BindingResource as Resource, TextureFormat as Format};
 
 /// The pass.
 #[derive(Debug)]
 pub struct Antialias {
-    module: wgpu::ShaderModule,
     edges: Draw,
     weights: Draw,
     blend: Draw,
@@ -24,49 +21,59 @@ pub struct Antialias {
     sampler: wgpu::Sampler,
 }
 
-/// One of its draws, with a pipeline for each format it has drawn to.
+/// One of its draws.
 #[derive(Debug)]
 struct Draw {
     name: &'static str,
     entry: &'static str,
     layout: wgpu::BindGroupLayout,
-    pipelines: HashMap<Format, wgpu::RenderPipeline>,
+    pipelines: CoverPipelines,
 }
 
 impl Antialias {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/antialias.wgsl")?;
-        let draw = |name, entry, bindings: &[Binding], format| {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let draw = |name, entry, bindings: &[Binding]| {
             let fragment = |binding: &Binding| (wgpu::ShaderStages::FRAGMENT, *binding);
             let bindings: Vec<_> = bindings.iter().map(fragment).collect();
-            let mut draw = Draw {
+            let layout = pass::layout(gpu, entry, &bindings);
+            Draw {
                 name,
                 entry,
-                layout: pass::layout(gpu, entry, &bindings),
-                pipelines: HashMap::new(),
-            };
-            draw.compile(gpu, &module, format).map(|()| draw)
+                pipelines: CoverPipelines::new("render/antialias.wgsl", entry, &layout),
+                layout,
+            }
         };
         let float = Binding::Float;
-        Ok(Self {
-            edges: draw("edges", "edges", &[float], EDGES_FORMAT)?,
-            weights: draw("weights", "weights", &[Binding::Uint], PICTURE_FORMAT)?,
-            blend: draw("blend", "blend_neighbours", &[float; 2], PICTURE_FORMAT)?,
-            stretch: draw(
-                "stretch",
-                "stretch",
-                &[Binding::Filtered, Binding::Sampler],
-                PICTURE_FORMAT,
-            )?,
+        let stretched = [Binding::Filtered, Binding::Sampler];
+        Self {
+            edges: draw("edges", "edges", &[float]),
+            weights: draw("weights", "weights", &[Binding::Uint]),
+            blend: draw("blend", "blend_neighbours", &[float; 2]),
+            stretch: draw("stretch", "stretch", &stretched),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("antialias"),
                 mag_filter: wgpu::FilterMode::Linear,
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
-            module,
-        })
+        }
+    }
+
+    /// What it compiles to smooth a picture into a target of `format`, which may be `stretched`.
+    pub fn needs(&mut self, format: Format, stretched: bool, needs: &mut Needs) {
+        needs.add(self.edges.pipelines.of(EDGES_FORMAT));
+        needs.add(self.weights.pipelines.of(PICTURE_FORMAT));
+        let smoothed = if stretched { PICTURE_FORMAT } else { format };
+        needs.add(self.blend.pipelines.of(smoothed));
+        if stretched {
+            self.needs_stretch(format, needs);
+        }
+    }
+
+    /// What it compiles to stretch a picture into a target of `format`.
+    pub fn needs_stretch(&mut self, format: Format, needs: &mut Needs) {
+        needs.add(self.stretch.pipelines.of(format));
     }
 
     /// Smooths the picture of `targets` into `target`, which may be larger.
@@ -84,8 +91,6 @@ impl Antialias {
         } else {
             &targets.smoothed.view
         };
-        self.blend
-            .compile(gpu, &self.module, smoothed.texture().format())?;
         let Targets {
             picture,
             edges,
@@ -95,11 +100,11 @@ impl Antialias {
         let [picture, found, shares] =
             [picture, edges, weights].map(|target| Resource::TextureView(&target.view));
         self.edges
-            .record(gpu, &mut scope, std::slice::from_ref(&picture), &edges.view);
+            .record(gpu, &mut scope, std::slice::from_ref(&picture), &edges.view)?;
         self.weights
-            .record(gpu, &mut scope, &[found], &weights.view);
+            .record(gpu, &mut scope, &[found], &weights.view)?;
         self.blend
-            .record(gpu, &mut scope, &[picture, shares], smoothed);
+            .record(gpu, &mut scope, &[picture, shares], smoothed)?;
         if same_size {
             return Ok(());
         }
@@ -114,33 +119,23 @@ impl Antialias {
         targets: &Targets,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        self.stretch
-            .compile(gpu, &self.module, target.texture().format())?;
         let resources = [
             Resource::TextureView(&targets.smoothed.view),
             Resource::Sampler(&self.sampler),
         ];
-        self.stretch.record(gpu, scope, &resources, target);
-        Ok(())
+        self.stretch.record(gpu, scope, &resources, target)
     }
 }
 
 impl Draw {
-    fn compile(&mut self, gpu: &Gpu, module: &wgpu::ShaderModule, format: Format) -> Result<()> {
-        if !self.pipelines.contains_key(&format) {
-            let pipeline = pass::cover_pipeline(gpu, module, self.entry, &[&self.layout], format)?;
-            self.pipelines.insert(format, pipeline);
-        }
-        Ok(())
-    }
-
     fn record(
-        &self,
+        &mut self,
         gpu: &Gpu,
         scope: &mut Scope<'_>,
         resources: &[Resource<'_>],
         target: &wgpu::TextureView,
-    ) {
+    ) -> Result<()> {
+        let pipeline = self.pipelines.of(target.texture().format()).get(gpu)?;
         let group = pass::bind_group(gpu, self.entry, &self.layout, resources);
         let mut pass = scope.scoped_render_pass(
             self.name,
@@ -153,8 +148,9 @@ impl Draw {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(&self.pipelines[&target.texture().format()]);
+        pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
+        Ok(())
     }
 }

@@ -5,8 +5,9 @@ use super::targets::DEPTH_FORMAT;
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, OnDemand,
         pass::{self, Binding},
+        shader,
     },
 };
 use wgpu::ShaderStages;
@@ -29,15 +30,21 @@ pub struct Layouts {
 /// Textures that a material's layers may have between them.
 pub const LAYER_TEXTURES: usize = 8;
 
-/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl.
-#[derive(Debug)]
-pub(super) struct Merged<'a> {
-    pub(super) module: &'a wgpu::ShaderModule,
-    pub(super) entry: &'a str,
-    pub(super) targets: &'a [Option<wgpu::ColorTargetState>],
+/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl, or those of common/points_lines.wgsl.
+#[derive(Debug, Clone)]
+pub(super) struct Merged {
+    /// Of the shader.
+    pub(super) path: &'static str,
+    /// Its fragments.
+    pub(super) entry: &'static str,
+    pub(super) targets: Vec<wgpu::ColorTargetState>,
     pub(super) cull_mode: Option<wgpu::Face>,
+    /// A list of triangles, lines or points.
+    pub(super) topology: wgpu::PrimitiveTopology,
+    /// Which fragments are drawn, by the depth that is there, which is reversed.
+    pub(super) depth_compare: wgpu::CompareFunction,
     /// Group 1: what its fragments ask of the frame. With it they leave depth as it is.
-    pub(super) asks: Option<&'a wgpu::BindGroupLayout>,
+    pub(super) asks: Option<wgpu::BindGroupLayout>,
     /// Whether group 3 holds layers.
     pub(super) layered: bool,
 }
@@ -47,13 +54,14 @@ impl Layouts {
     pub fn new(gpu: &Gpu) -> Self {
         const ALL: ShaderStages = ShaderStages::VERTEX_FRAGMENT.union(ShaderStages::COMPUTE);
         const RAYS: ShaderStages = ShaderStages::FRAGMENT.union(ShaderStages::COMPUTE);
-        let mut bindings = vec![(ShaderStages::FRAGMENT, Binding::Uniform)];
+        let mut bindings = vec![(ShaderStages::FRAGMENT, Binding::UniformAt)];
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); 5]);
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); 5]);
         let material = pass::layout(gpu, "material", &bindings);
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); LAYER_TEXTURES]);
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); LAYER_TEXTURES]);
         bindings.push((ShaderStages::FRAGMENT, Binding::Uniform));
+        bindings.push((ShaderStages::FRAGMENT, Binding::UniformAt));
         let layers = pass::layout(gpu, "layers", &bindings);
         Self {
             frame: pass::layout(
@@ -72,13 +80,13 @@ impl Layouts {
                 ],
             ),
             tree: crate::accel::Tree::layout(gpu, RAYS),
-            // Eight storage buffers a stage: frames are for vertices alone, so that rays have room for the trees and what they find.
+            // Eight storage buffers a stage: with the trees' two, rays have one left for what they find.
             scene: pass::layout(
                 gpu,
                 "scene",
                 &[
                     (ALL, Binding::Read),
-                    (ShaderStages::VERTEX, Binding::Read),
+                    (ALL, Binding::Read),
                     (ALL, Binding::Read),
                     (ALL, Binding::Read),
                     (RAYS, Binding::Read),
@@ -89,28 +97,39 @@ impl Layouts {
         }
     }
 
-    /// Compiles it.
-    pub(super) fn merged_pipeline(
-        &self,
-        gpu: &Gpu,
-        merged: &Merged<'_>,
-    ) -> Result<wgpu::RenderPipeline> {
-        let Merged { module, entry, .. } = *merged;
+    /// Such a pipeline, compiled when it is first needed.
+    pub(super) fn merged_on_demand(&self, merged: Merged) -> OnDemand<wgpu::RenderPipeline> {
         let material = if merged.layered {
             &self.layers
         } else {
             &self.material
         };
+        let (frame, scene, material) = (self.frame.clone(), self.scene.clone(), material.clone());
+        OnDemand::new(merged.entry, move |gpu| {
+            let groups = [
+                Some(&frame),
+                merged.asks.as_ref(),
+                Some(&scene),
+                Some(&material),
+            ];
+            merged.pipeline(gpu, &groups)
+        })
+    }
+}
+
+impl Merged {
+    fn pipeline(
+        &self,
+        gpu: &Gpu,
+        groups: &[Option<&wgpu::BindGroupLayout>],
+    ) -> Result<wgpu::RenderPipeline> {
+        let (entry, module) = (self.entry, &shader::module(gpu, self.path)?);
+        let targets: Vec<_> = self.targets.iter().cloned().map(Some).collect();
         let layout = gpu
             .device
             .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(entry),
-                bind_group_layouts: &[
-                    Some(&self.frame),
-                    merged.asks,
-                    Some(&self.scene),
-                    Some(material),
-                ],
+                bind_group_layouts: groups,
                 immediate_size: 0,
             });
         gpu.catch(|| {
@@ -120,18 +139,23 @@ impl Layouts {
                     layout: Some(&layout),
                     vertex: wgpu::VertexState {
                         module,
-                        entry_point: Some("merged_vertex"),
+                        entry_point: Some(match self.topology {
+                            wgpu::PrimitiveTopology::LineList => "line_vertex",
+                            wgpu::PrimitiveTopology::PointList => "point_vertex",
+                            _ => "merged_vertex",
+                        }),
                         compilation_options: wgpu::PipelineCompilationOptions::default(),
                         buffers: &[],
                     },
                     primitive: wgpu::PrimitiveState {
-                        cull_mode: merged.cull_mode,
+                        topology: self.topology,
+                        cull_mode: self.cull_mode,
                         ..Default::default()
                     },
                     depth_stencil: Some(wgpu::DepthStencilState {
                         format: DEPTH_FORMAT,
-                        depth_write_enabled: Some(merged.asks.is_none()),
-                        depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
+                        depth_write_enabled: Some(self.asks.is_none()),
+                        depth_compare: Some(self.depth_compare),
                         stencil: wgpu::StencilState::default(),
                         bias: wgpu::DepthBiasState::default(),
                     }),
@@ -140,10 +164,10 @@ impl Layouts {
                         module,
                         entry_point: Some(entry),
                         compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        targets: merged.targets,
+                        targets: &targets,
                     }),
                     multiview_mask: None,
-                    cache: None,
+                    cache: gpu.pipeline_cache(),
                 })
         })
     }

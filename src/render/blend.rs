@@ -1,60 +1,76 @@
-//! `blend`: alpha-blended and transmissive surfaces over the lit image, back to front.
+//! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back to front.
 
 use super::{
     FrameInput,
     bindings::{Layouts, Merged},
-    scene_buffers::Run,
+    materials::Surface,
+    scene_buffers::{Run, SceneBuffers, SegmentRun},
+    segments::{self, SegmentPipelines},
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
     Result,
-    gpu::{Gpu, pass, profiler::Scope, shader},
+    gpu::{Gpu, Needs, OnDemand, pass, profiler::Scope},
     scene::bounds::Aabb,
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct Blend {
-    plain: Sides,
+    plain: [Sides; 1],
     /// For materials with layers: what dims the things behind, and what is added to them.
-    behind: Sides,
-    layers: Sides,
+    layered: [Sides; 2],
+    /// For points and lines.
+    segments: SegmentPipelines,
+}
+
+/// What is drawn of a part.
+#[derive(Clone, Copy)]
+enum Piece {
+    Triangles(Run),
+    Segments(SegmentRun),
 }
 
 /// A pipeline for each side.
 #[derive(Debug)]
 struct Sides {
     /// Far sides, drawn before near ones where a material is double-sided.
-    back: wgpu::RenderPipeline,
-    front: wgpu::RenderPipeline,
+    back: OnDemand<wgpu::RenderPipeline>,
+    front: OnDemand<wgpu::RenderPipeline>,
 }
 
 impl Blend {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(layouts: &Layouts) -> Self {
         use wgpu::BlendFactor::{One, OneMinusSrcAlpha, Src, Zero};
-        let module = shader::module(gpu, "render/blend.wgsl")?;
-        let sides = |entry, layered, blend| -> Result<Sides> {
-            let targets = [Some(wgpu::ColorTargetState {
-                format: HDR_FORMAT,
-                blend: Some(blend),
-                write_mask: wgpu::ColorWrites::ALL,
-            })];
-            let pipeline = |cull| {
-                let merged = Merged {
-                    module: &module,
-                    entry,
-                    targets: &targets,
-                    cull_mode: Some(cull),
-                    asks: Some(&layouts.tree),
-                    layered,
+        // Radiance, and colours that are shown as they are: the same for both, as not all adapters can tell targets apart.
+        let targets = |blend| {
+            vec![
+                wgpu::ColorTargetState {
+                    format: HDR_FORMAT,
+                    blend: Some(blend),
+                    write_mask: wgpu::ColorWrites::ALL,
                 };
-                layouts.merged_pipeline(gpu, &merged)
+                2
+            ]
+        };
+        let sides = |entry, layered, blend| {
+            let pipeline = |cull| {
+                layouts.merged_on_demand(Merged {
+                    path: "render/blend.wgsl",
+                    entry,
+                    targets: targets(blend),
+                    cull_mode: Some(cull),
+                    topology: wgpu::PrimitiveTopology::TriangleList,
+                    depth_compare: wgpu::CompareFunction::GreaterEqual,
+                    asks: Some(layouts.tree.clone()),
+                    layered,
+                })
             };
-            Ok(Sides {
-                back: pipeline(wgpu::Face::Front)?,
-                front: pipeline(wgpu::Face::Back)?,
-            })
+            Sides {
+                back: pipeline(wgpu::Face::Front),
+                front: pipeline(wgpu::Face::Back),
+            }
         };
         let component = |src_factor, dst_factor| wgpu::BlendComponent {
             src_factor,
@@ -69,33 +85,77 @@ impl Blend {
             color: component(One, One),
             alpha: component(One, OneMinusSrcAlpha),
         };
-        Ok(Self {
-            plain: sides("blend", false, wgpu::BlendState::ALPHA_BLENDING)?,
-            behind: sides("blend_behind", true, multiplied)?,
-            layers: sides("blend_layers", true, added)?,
-        })
+        let over = wgpu::BlendState::ALPHA_BLENDING;
+        Self {
+            plain: [sides("blend", false, over)],
+            layered: [
+                sides("blend_behind", true, multiplied),
+                sides("blend_layers", true, added),
+            ],
+            segments: SegmentPipelines::new(|topology| {
+                layouts.merged_on_demand(Merged {
+                    path: "render/blend_points_lines.wgsl",
+                    entry: "blend_points_lines",
+                    targets: targets(over),
+                    cull_mode: None,
+                    topology,
+                    depth_compare: wgpu::CompareFunction::GreaterEqual,
+                    asks: Some(layouts.tree.clone()),
+                    layered: false,
+                })
+            }),
+        }
+    }
+
+    /// What it compiles for `buffers`.
+    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        for (run, _) in &buffers.blended {
+            let surface = &buffers.materials.surfaces[run.material];
+            for sides in self.steps(surface) {
+                if surface.double_sided {
+                    needs.add(&sides.back);
+                }
+                needs.add(&sides.front);
+            }
+        }
+        self.segments.needs(buffers.blended_segments.iter(), needs);
+    }
+
+    /// What draws a surface, one after the other.
+    fn steps(&self, surface: &Surface) -> &[Sides] {
+        if surface.layered {
+            &self.layered
+        } else {
+            &self.plain
+        }
     }
 
     /// Draws the blended parts of the scene, the farthest first; `parts` are the boxes of all parts.
     pub fn record(
         &self,
+        gpu: &Gpu,
         scope: &mut Scope<'_>,
         frame: &wgpu::BindGroup,
         input: &FrameInput<'_>,
         parts: &[Aabb],
         targets: &Targets,
-    ) {
+    ) -> Result<()> {
         let buffers = input.buffers;
-        let shows = |(_, part): &&(Run, usize)| !parts[*part].is_empty();
-        let mut order: Vec<_> = buffers.blended.iter().filter(shows).collect();
+        let triangles = buffers.blended.iter();
+        let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
+        let segments = buffers.blended_segments.iter();
+        let segments = segments.map(|run| (Piece::Segments(*run), run.part));
+        let shows = |(_, part): &(Piece, usize)| !parts[*part].is_empty();
+        let mut order: Vec<_> = triangles.chain(segments).filter(shows).collect();
         let distance =
             |part: usize| (parts[part].center() - input.view.eye()).dot(input.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
+        let views = [&targets.hdr.view, &targets.display.view];
         let mut pass = scope.scoped_render_pass(
             "blend",
             wgpu::RenderPassDescriptor {
                 label: Some("blend"),
-                color_attachments: &[Some(pass::color(&targets.hdr.view, wgpu::LoadOp::Load))],
+                color_attachments: &views.map(|view| Some(pass::color(view, wgpu::LoadOp::Load))),
                 depth_stencil_attachment: Some(pass::depth(
                     &targets.depth.view,
                     wgpu::LoadOp::Load,
@@ -109,23 +169,30 @@ impl Blend {
         {
             pass.set_bind_group(index as u32, group, &[]);
         }
-        for (run, _) in order {
-            let materials = &buffers.materials;
-            let (group, steps) = match &materials.layers[run.material] {
-                Some(layers) => (layers, &[&self.behind, &self.layers][..]),
-                None => (&materials.groups[run.material], &[&self.plain][..]),
-            };
-            pass.set_bind_group(3, group, &[]);
-            if materials.double_sided[run.material] {
-                for sides in steps {
-                    pass.set_pipeline(&sides.back);
-                    pass.draw(run.corners(), 0..1);
+        for (piece, _) in order {
+            let run = match piece {
+                Piece::Triangles(run) => run,
+                Piece::Segments(run) => {
+                    pass.set_pipeline(self.segments.of(&run).get(gpu)?);
+                    segments::draw(&mut pass, buffers, &run);
+                    continue;
                 }
+            };
+            let materials = &buffers.materials;
+            let surface = &materials.surfaces[run.material];
+            if surface.layered {
+                materials.bind_layers(&mut pass, run.material);
+            } else {
+                materials.bind(&mut pass, run.material);
             }
-            for sides in steps {
-                pass.set_pipeline(&sides.front);
+            let steps = self.steps(surface);
+            let back = steps.iter().filter(|_| surface.double_sided);
+            let back = back.map(|sides| &sides.back);
+            for pipeline in back.chain(steps.iter().map(|sides| &sides.front)) {
+                pass.set_pipeline(pipeline.get(gpu)?);
                 pass.draw(run.corners(), 0..1);
             }
         }
+        Ok(())
     }
 }

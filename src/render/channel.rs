@@ -6,24 +6,23 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::ChannelParams,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct ChannelPass {
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl ChannelPass {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::compute_layout(
             gpu,
             "channel",
@@ -39,12 +38,19 @@ impl ChannelPass {
                 Binding::Read,
                 Binding::Uniform,
                 Binding::Store(wgpu::TextureFormat::Rgba32Float),
+                Binding::Float,
             ],
         );
-        let module = shader::module(gpu, "render/channel.wgsl")?;
-        let pipeline =
-            pass::compute_pipeline_with(gpu, &module, "channel", Some(&[&layouts.frame, &layout]))?;
-        Ok(Self { pipeline, layout })
+        let layouts = [&layouts.frame, &layout];
+        Self {
+            pipeline: pass::compute_on_demand("render/channel.wgsl", "channel", &layouts),
+            layout,
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
     }
 
     /// Writes `channel` into its target.
@@ -56,7 +62,7 @@ impl ChannelPass {
         channel: Channel,
         buffers: &SceneBuffers,
         (targets, occlusion): (&Targets, &Occlusion),
-    ) {
+    ) -> Result<()> {
         let number = Channel::ALL
             .iter()
             .position(|known| *known == channel)
@@ -84,11 +90,13 @@ impl ChannelPass {
         resources.push(occlusion.words.as_entire_binding());
         resources.push(params.as_entire_binding());
         resources.push(wgpu::BindingResource::TextureView(&targets.channel.view));
+        resources.push(wgpu::BindingResource::TextureView(&targets.display.view));
         let group = pass::bind_group(gpu, "channel", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("channel");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+        Ok(())
     }
 }

@@ -4,12 +4,11 @@ use super::FrameInput;
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
         pass::{self, Binding},
         profiler::Scope,
         readback::Counters,
-        shader,
     },
 };
 use wgpu::BufferUsages as Buffer;
@@ -17,8 +16,8 @@ use wgpu::BufferUsages as Buffer;
 /// The pass, with the exposure that lasts from frame to frame.
 #[derive(Debug)]
 pub struct Exposure {
-    histogram: wgpu::ComputePipeline,
-    settle: wgpu::ComputePipeline,
+    histogram: OnDemand<wgpu::ComputePipeline>,
+    settle: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
     /// An [`ExposureBin`] each, of the last frame.
     pub bins: wgpu::Buffer,
@@ -30,9 +29,8 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/exposure.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
         let layout = pass::compute_layout(
             gpu,
             "exposure",
@@ -43,12 +41,12 @@ impl Exposure {
                 Binding::Write,
             ],
         );
-        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
+        let pipeline = |entry| pass::compute_on_demand("render/exposure.wgsl", entry, &[&layout]);
         let bins = u64::from(EXPOSURE_BINS) * size_of::<ExposureBin>() as u64;
         let kept = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
-        Ok(Self {
-            histogram: pipeline("exposure_histogram")?,
-            settle: pipeline("exposure")?,
+        Self {
+            histogram: pipeline("exposure_histogram"),
+            settle: pipeline("exposure"),
             bins: gpu.buffer("exposure.bins", bins, kept),
             used: gpu.buffer(
                 "exposure.used",
@@ -58,7 +56,13 @@ impl Exposure {
             counters: Counters::new(gpu, "exposure.counters"),
             is_metered: false,
             layout,
-        })
+        }
+    }
+
+    /// What it compiles to meter a picture.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.histogram);
+        needs.add(&self.settle);
     }
 
     /// Exposes what follows by `ev` stops.
@@ -80,7 +84,7 @@ impl Exposure {
         scope: &mut Scope<'_>,
         params: &ExposureParams,
         hdr: &wgpu::TextureView,
-    ) {
+    ) -> Result<()> {
         scope.clear_buffer(&self.bins, 0, None);
         let uniform = gpu.buffer_with("exposure.params", &[*params], Buffer::UNIFORM);
         let resources = [
@@ -92,15 +96,16 @@ impl Exposure {
         let group = pass::bind_group(gpu, "exposure", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("exposure");
         pass.set_bind_group(0, &group, &[]);
-        pass.set_pipeline(&self.histogram);
+        pass.set_pipeline(self.histogram.get(gpu)?);
         let tiles = |pixels: u32| pixels.div_ceil(EXPOSURE_TILE);
         let texture = hdr.texture();
         pass.dispatch_workgroups(tiles(texture.width()), tiles(texture.height()), 1);
-        pass.set_pipeline(&self.settle);
+        pass.set_pipeline(self.settle.get(gpu)?);
         pass.dispatch_workgroups(1, 1, 1);
         drop(pass);
         self.counters.record(scope, &self.used);
         self.is_metered = true;
+        Ok(())
     }
 
     /// Takes in what has come back of earlier frames: the exposure in stops, and that which it was on its way to. `None` where it is fixed.

@@ -2,65 +2,85 @@
 
 use super::{
     bindings::{Layouts, Merged},
+    materials::Surface,
     scene_buffers::SceneBuffers,
     targets::{GBUFFER_FORMATS, Targets},
 };
 use crate::{
     Result,
-    gpu::{Gpu, pass, profiler::Scope, shader},
+    gpu::{Gpu, Needs, OnDemand, pass, profiler::Scope},
 };
 
-/// The pass.
+/// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before anything is shaded.
 #[derive(Debug)]
 pub struct GBuffer {
-    /// Single-sided: back faces are culled.
-    single_sided: wgpu::RenderPipeline,
-    double_sided: wgpu::RenderPipeline,
+    opaque: Sides,
+    masked: Sides,
+}
+
+/// A pipeline for single-sided surfaces, whose back faces are culled, and one for double-sided ones.
+#[derive(Debug)]
+struct Sides {
+    single: OnDemand<wgpu::RenderPipeline>,
+    double: OnDemand<wgpu::RenderPipeline>,
 }
 
 impl GBuffer {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let module = shader::module(gpu, "render/gbuffer.wgsl")?;
-        let targets = GBUFFER_FORMATS.map(|format| Some(format.into()));
-        let pipeline = |cull_mode| {
-            let merged = Merged {
-                module: &module,
-                entry: "gbuffer",
-                targets: &targets,
+    /// Ready to be compiled.
+    pub fn new(layouts: &Layouts) -> Self {
+        let pipeline = |entry, cull_mode| {
+            layouts.merged_on_demand(Merged {
+                path: "render/gbuffer.wgsl",
+                entry,
+                targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode,
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                depth_compare: wgpu::CompareFunction::Greater,
                 asks: None,
                 layered: false,
-            };
-            layouts.merged_pipeline(gpu, &merged)
+            })
         };
-        Ok(Self {
-            single_sided: pipeline(Some(wgpu::Face::Back))?,
-            double_sided: pipeline(None)?,
-        })
+        let sides = |entry| Sides {
+            single: pipeline(entry, Some(wgpu::Face::Back)),
+            double: pipeline(entry, None),
+        };
+        Self {
+            opaque: sides("gbuffer"),
+            masked: sides("gbuffer_masked"),
+        }
+    }
+
+    /// What it compiles for `buffers`.
+    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        for run in &buffers.solid {
+            needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
+        }
+    }
+
+    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+        let sides = if surface.masked {
+            &self.masked
+        } else {
+            &self.opaque
+        };
+        if surface.double_sided {
+            &sides.double
+        } else {
+            &sides.single
+        }
     }
 
     /// Draws the scene into `targets`.
     pub fn record(
         &self,
+        gpu: &Gpu,
         scope: &mut Scope<'_>,
         frame: &wgpu::BindGroup,
         buffers: &SceneBuffers,
         targets: &Targets,
-    ) {
-        let views = [
-            &targets.position,
-            &targets.normal,
-            &targets.albedo,
-            &targets.emissive,
-            &targets.ids,
-        ];
-        let color_attachments = views.map(|target| {
-            Some(pass::color(
-                &target.view,
-                wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-            ))
-        });
+    ) -> Result<()> {
+        let color_attachments =
+            targets.gbuffer_colors(wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT));
         let mut pass = scope.scoped_render_pass(
             "gbuffer",
             wgpu::RenderPassDescriptor {
@@ -76,14 +96,11 @@ impl GBuffer {
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(2, &buffers.scene_group, &[]);
         for run in &buffers.solid {
-            let double_sided = buffers.materials.double_sided[run.material];
-            pass.set_pipeline(if double_sided {
-                &self.double_sided
-            } else {
-                &self.single_sided
-            });
-            pass.set_bind_group(3, &buffers.materials.groups[run.material], &[]);
+            let surface = &buffers.materials.surfaces[run.material];
+            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+            buffers.materials.bind(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }
+        Ok(())
     }
 }

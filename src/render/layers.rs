@@ -2,6 +2,7 @@
 
 use super::{
     bindings::{Layouts, Merged},
+    materials::Surface,
     occlusion::Occlusion,
     scene_buffers::SceneBuffers,
     targets::{HDR_FORMAT, Targets},
@@ -9,10 +10,9 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 use wgpu::ShaderStages;
@@ -20,14 +20,14 @@ use wgpu::ShaderStages;
 /// The pass.
 #[derive(Debug)]
 pub struct LayersPass {
-    single_sided: wgpu::RenderPipeline,
-    double_sided: wgpu::RenderPipeline,
+    single_sided: OnDemand<wgpu::RenderPipeline>,
+    double_sided: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl LayersPass {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::layout(
             gpu,
             "layers",
@@ -37,23 +37,41 @@ impl LayersPass {
                 (ShaderStages::FRAGMENT, Binding::Read),
             ],
         );
-        let module = shader::module(gpu, "render/layers.wgsl")?;
         let pipeline = |cull_mode| {
-            let merged = Merged {
-                module: &module,
+            layouts.merged_on_demand(Merged {
+                path: "render/layers.wgsl",
                 entry: "layers",
-                targets: &[Some(HDR_FORMAT.into())],
+                targets: vec![HDR_FORMAT.into()],
                 cull_mode,
-                asks: Some(&layout),
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                // Where they are what the G-buffer shows.
+                depth_compare: wgpu::CompareFunction::Equal,
+                asks: Some(layout.clone()),
                 layered: true,
-            };
-            layouts.merged_pipeline(gpu, &merged)
+            })
         };
-        Ok(Self {
-            single_sided: pipeline(Some(wgpu::Face::Back))?,
-            double_sided: pipeline(None)?,
+        Self {
+            single_sided: pipeline(Some(wgpu::Face::Back)),
+            double_sided: pipeline(None),
             layout,
-        })
+        }
+    }
+
+    /// What it compiles for `buffers`.
+    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        let surfaces = &buffers.materials.surfaces;
+        let runs = buffers.solid.iter().map(|run| &surfaces[run.material]);
+        for surface in runs.filter(|surface| surface.layered) {
+            needs.add(self.pipeline(surface));
+        }
+    }
+
+    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+        if surface.double_sided {
+            &self.double_sided
+        } else {
+            &self.single_sided
+        }
     }
 
     /// Lights what `lighting` has left.
@@ -64,7 +82,7 @@ impl LayersPass {
         frame: &wgpu::BindGroup,
         buffers: &SceneBuffers,
         (targets, occlusion): (&Targets, &Occlusion),
-    ) {
+    ) -> Result<()> {
         let asks = [
             wgpu::BindingResource::TextureView(&targets.ids.view),
             targets.shadow_words.as_entire_binding(),
@@ -87,16 +105,14 @@ impl LayersPass {
             pass.set_bind_group(index as u32, group, &[]);
         }
         for run in &buffers.solid {
-            let Some(group) = &buffers.materials.layers[run.material] else {
+            let surface = &buffers.materials.surfaces[run.material];
+            if !surface.layered {
                 continue;
-            };
-            pass.set_pipeline(if buffers.materials.double_sided[run.material] {
-                &self.double_sided
-            } else {
-                &self.single_sided
-            });
-            pass.set_bind_group(3, group, &[]);
+            }
+            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+            buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }
+        Ok(())
     }
 }

@@ -3,28 +3,28 @@
 use super::{
     bindings::Layouts,
     occlusion::Occlusion,
+    scene_buffers::SceneBuffers,
     targets::{HDR_FORMAT, Targets},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct Lighting {
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl Lighting {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::compute_layout(
             gpu,
             "lighting",
@@ -36,16 +36,20 @@ impl Lighting {
                 Binding::Read,
                 Binding::Read,
                 Binding::Store(HDR_FORMAT),
+                Binding::Store(HDR_FORMAT),
+                Binding::Uint,
             ],
         );
-        let module = shader::module(gpu, "render/lighting.wgsl")?;
-        let pipeline = pass::compute_pipeline_with(
-            gpu,
-            &module,
-            "lighting",
-            Some(&[&layouts.frame, &layout]),
-        )?;
-        Ok(Self { pipeline, layout })
+        let layouts = [&layouts.frame, &layout, &layouts.scene];
+        Self {
+            pipeline: pass::compute_on_demand("render/lighting.wgsl", "lighting", &layouts),
+            layout,
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
     }
 
     /// Lights `targets`.
@@ -54,9 +58,9 @@ impl Lighting {
         gpu: &Gpu,
         scope: &mut Scope<'_>,
         frame: &wgpu::BindGroup,
-        targets: &Targets,
-        occlusion: &Occlusion,
-    ) {
+        buffers: &SceneBuffers,
+        (targets, occlusion): (&Targets, &Occlusion),
+    ) -> Result<()> {
         let views = [
             &targets.position,
             &targets.normal,
@@ -69,11 +73,15 @@ impl Lighting {
         resources.push(targets.shadow_words.as_entire_binding());
         resources.push(occlusion.words.as_entire_binding());
         resources.push(wgpu::BindingResource::TextureView(&targets.hdr.view));
+        resources.push(wgpu::BindingResource::TextureView(&targets.display.view));
+        resources.push(wgpu::BindingResource::TextureView(&targets.ids.view));
         let group = pass::bind_group(gpu, "lighting", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("lighting");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(1, &group, &[]);
+        pass.set_bind_group(2, &buffers.scene_group, &[]);
         pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+        Ok(())
     }
 }

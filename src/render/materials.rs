@@ -1,13 +1,17 @@
-//! Materials in GPU memory: a uniform, five textures and their samplers each, and those of their layers; and the alpha that rays ask for.
+//! Materials in GPU memory: one buffer of uniforms, and a bind group for each set of textures; and the alpha that rays ask for.
 
 use super::{
     bindings::{LAYER_TEXTURES, Layouts},
-    mipmap::Mipmap,
+    mipmap::{Filter, Mipmap},
     sheen,
 };
 use crate::{
     Error, Result,
-    gpu::{Gpu, layout::Material as GpuMaterial, pass},
+    gpu::{
+        Gpu, UniformArray,
+        layout::{Material as GpuMaterial, MaterialLayers},
+        pass,
+    },
     scene::{
         AlphaMode, Image, Layers, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef,
         Wrap,
@@ -23,23 +27,87 @@ use std::{
 /// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
 const ALPHA_HEADER: usize = 16;
 
+/// Textures of a material without layers.
+const BASE_TEXTURES: usize = 5;
+
 /// In the place of an alpha mode there: casts no shadow.
 const ALPHA_CLEAR: u32 = 3;
 
 /// Every material of a scene, ready to be bound.
 #[derive(Debug)]
 pub struct Materials {
-    /// For [`Layouts::material`], by material.
-    pub groups: Vec<wgpu::BindGroup>,
-    /// For [`Layouts::layers`], by material, where it has any.
-    pub layers: Vec<Option<wgpu::BindGroup>>,
-    /// Whether back faces are drawn, by material.
-    pub double_sided: Vec<bool>,
-    uniforms: Vec<wgpu::Buffer>,
+    /// What decides how a material is drawn, by material.
+    pub surfaces: Vec<Surface>,
+    /// Textures with the uniforms, for [`Layouts::material`]; materials with the same textures share one.
+    groups: Groups,
+    /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
+    layer_groups: Groups,
+    uniforms: UniformArray<GpuMaterial>,
+    /// Of the materials that have layers, and the place of each there.
+    layer_uniforms: UniformArray<MaterialLayers>,
+    layer_places: HashMap<usize, usize>,
     /// What rays ask for; see [`alpha_table`].
     pub(super) alpha: wgpu::Buffer,
     /// Materials whose uniforms are not as at rest, and what they hold.
     moved: RefCell<BTreeMap<usize, Material>>,
+}
+
+/// What decides which pipeline draws a material.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surface {
+    /// Whether back faces are drawn.
+    pub double_sided: bool,
+    /// Whether fragments are cut out by their alpha.
+    pub masked: bool,
+    /// Whether it has layers.
+    pub layered: bool,
+}
+
+impl Surface {
+    fn new(material: &Material) -> Self {
+        Self {
+            double_sided: material.double_sided && !material.is_volume(),
+            masked: material.alpha_mode == AlphaMode::Mask,
+            layered: material.layers.is_some(),
+        }
+    }
+}
+
+/// Bind groups by what they hold.
+#[derive(Debug, Default)]
+struct Groups {
+    groups: Vec<wgpu::BindGroup>,
+    by_textures: HashMap<Vec<Bound>, usize>,
+    /// The group of each material.
+    of_material: HashMap<usize, usize>,
+}
+
+/// A texture as it is bound: image and use, where there is one, and sampler.
+type Bound = (Option<(usize, Kind)>, Sampler);
+
+impl Groups {
+    /// Gives a material the group that holds what is `bound`, which is `made` once.
+    fn add(
+        &mut self,
+        material: usize,
+        bound: Vec<Bound>,
+        made: impl FnOnce(&[Bound]) -> Result<wgpu::BindGroup>,
+    ) -> Result<()> {
+        let number = match self.by_textures.get(&bound) {
+            Some(number) => *number,
+            None => {
+                self.groups.push(made(&bound)?);
+                self.by_textures.insert(bound, self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
+        self.of_material.insert(material, number);
+        Ok(())
+    }
+
+    fn get(&self, material: usize) -> Option<&wgpu::BindGroup> {
+        self.groups.get(*self.of_material.get(&material)?)
+    }
 }
 
 /// The images that `gpu` can show.
@@ -61,6 +129,39 @@ enum Kind {
     CutColors,
     /// As stored.
     Numbers,
+    /// As stored, with an alpha that says how far the normals under a texel differ, wherever that can be made: see [`keeps_spread`].
+    Normals,
+}
+
+impl Kind {
+    fn is_srgb(self) -> bool {
+        matches!(self, Self::Colors | Self::CutColors)
+    }
+
+    fn filter(self) -> Filter {
+        match self {
+            Self::Colors | Self::Numbers => Filter::Plain,
+            Self::CutColors => Filter::Cut,
+            Self::Normals => Filter::Normals,
+        }
+    }
+}
+
+/// What an image of this format is stored in: a device that does not take it gets a byte a channel.
+fn stored_format(takes: &Takes, format: TexelFormat, kind: Kind) -> TexelFormat {
+    let as_it_is = match format {
+        TexelFormat::Rgba8 => true,
+        TexelFormat::Rgba16 => takes.sixteen_bits && !kind.is_srgb(),
+        _ => takes.blocks,
+    };
+    if as_it_is { format } else { TexelFormat::Rgba8 }
+}
+
+/// Whether the alpha of a normal texture says how far normals differ. The levels of blocks are the file's.
+fn keeps_spread(scene: &Scene, takes: &Takes, texture: Option<TextureRef>) -> bool {
+    let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
+    let stored = texture.map(|texture| stored_format(takes, format(texture), Kind::Normals));
+    matches!(stored, Some(TexelFormat::Rgba8 | TexelFormat::Rgba16))
 }
 
 fn texture_format(format: TexelFormat, srgb: bool) -> wgpu::TextureFormat {
@@ -111,19 +212,36 @@ impl Materials {
             vec![0.0; sheen::TABLE_LEN]
         };
         let sheen_table = gpu.buffer_with("sheen_table", &table, wgpu::BufferUsages::UNIFORM);
-        let mut uniforms = Vec::new();
-        let mut groups = Vec::new();
-        let mut layers = Vec::new();
-        for material in &scene.materials {
-            let bindings = textures.bindings(material, &white, mipmap)?;
-            groups.push(bindings.group(gpu, "material", &layouts.material, None));
-            layers.push(
-                material
-                    .layers
-                    .is_some()
-                    .then(|| bindings.group(gpu, "layers", &layouts.layers, Some(&sheen_table))),
-            );
-            uniforms.push(bindings.uniform);
+        let takes = takes(gpu);
+        let uniforms = scene.materials.iter();
+        let uniforms = uniforms.map(|material| gpu_material(scene, &takes, material));
+        let uniforms = UniformArray::new(gpu, "materials", uniforms)?;
+        let layered = (0..).zip(&scene.materials);
+        let layered: Vec<_> = layered.filter(|(_, m)| m.layers.is_some()).collect();
+        let layer_uniforms = layered.iter().map(|(_, material)| gpu_layers(material));
+        let layer_uniforms = UniformArray::new(gpu, "layered materials", layer_uniforms)?;
+        let layer_places = layered
+            .iter()
+            .zip(0..)
+            .map(|((index, _), place)| (*index, place));
+        let mut groups = Groups::default();
+        let mut layer_groups = Groups::default();
+        for (index, material) in scene.materials.iter().enumerate() {
+            let mut bind = |groups: &mut Groups, label, layout, bound: Vec<Bound>, table| {
+                let made = |bound: &[Bound]| {
+                    let uniform = uniforms.binding();
+                    textures.group((label, layout), uniform, bound, table, (&white, mipmap))
+                };
+                groups.add(index, bound, made)
+            };
+            let base = base_textures(scene, material);
+            if material.layers.is_some() {
+                let mut bound = base.clone();
+                bound.extend(layer_textures(scene, material));
+                let table = Some((&sheen_table, layer_uniforms.binding()));
+                bind(&mut layer_groups, "layers", &layouts.layers, bound, table)?;
+            }
+            bind(&mut groups, "material", &layouts.material, base, None)?;
         }
         let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
@@ -131,17 +249,34 @@ impl Materials {
             uniforms,
             alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
             moved: RefCell::default(),
+            layer_uniforms,
+            layer_places: layer_places.collect(),
             groups,
-            layers,
-            double_sided: scene
-                .materials
-                .iter()
-                .map(|material| material.double_sided && !material.is_volume())
-                .collect(),
+            layer_groups,
+            surfaces: scene.materials.iter().map(Surface::new).collect(),
         })
     }
 
-    /// Brings what a clip moves into GPU memory: materials of `pose` that are not there yet, and those at rest again.
+    /// Binds a material to group 3, for [`Layouts::material`].
+    pub fn bind(&self, pass: &mut wgpu::RenderPass<'_>, material: usize) {
+        if let Some(group) = self.groups.get(material) {
+            pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
+        }
+    }
+
+    /// Binds a material with layers to group 3, for [`Layouts::layers`].
+    pub fn bind_layers(&self, pass: &mut wgpu::RenderPass<'_>, material: usize) {
+        let group = self.layer_groups.get(material);
+        if let Some((group, place)) = group.zip(self.layer_places.get(&material)) {
+            let offsets = [
+                self.uniforms.offset(material),
+                self.layer_uniforms.offset(*place),
+            ];
+            pass.set_bind_group(3, group, &offsets);
+        }
+    }
+
+    /// Brings what a clip moves into GPU memory, which layers are no part of: materials of `pose` that are not there yet, and those at rest again.
     pub fn write(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
         let moved: BTreeMap<usize, Material> = pose.materials.iter().cloned().collect();
         let mut there = self.moved.borrow_mut();
@@ -151,9 +286,8 @@ impl Materials {
         let changed = moved.iter().filter(differs);
         for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material)))
         {
-            let uniform = [gpu_material(material)];
-            gpu.queue
-                .write_buffer(&self.uniforms[index], 0, bytemuck::cast_slice(&uniform));
+            let uniform = gpu_material(scene, &takes(gpu), material);
+            self.uniforms.write(gpu, index, &uniform);
             let header = 4 * (ALPHA_HEADER * index) as u64;
             let factors = [material.alpha_cutoff, material.base_color.w];
             gpu.queue
@@ -168,38 +302,37 @@ impl Materials {
     }
 }
 
-/// What a material is bound to.
-struct Bindings {
-    uniform: wgpu::Buffer,
-    base: Vec<(wgpu::TextureView, wgpu::Sampler)>,
-    layers: Vec<(wgpu::TextureView, wgpu::Sampler)>,
+/// The textures of a material's base, in the order of the shader.
+fn base_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
+    let textures = (0..).zip(texture_refs(material));
+    let of_slot = |(slot, texture): (usize, Option<TextureRef>)| {
+        let texture = texture.map(|texture| (texture.texture, kind_of(material, slot)));
+        bound(scene, texture)
+    };
+    textures.map(of_slot).collect()
 }
 
-impl Bindings {
-    /// The base, and with the table of sheens the layers too.
-    fn group(
-        &self,
-        gpu: &Gpu,
-        label: &str,
-        layout: &wgpu::BindGroupLayout,
-        sheen_table: Option<&wgpu::Buffer>,
-    ) -> wgpu::BindGroup {
-        let mut resources = vec![self.uniform.as_entire_binding()];
-        let layers = sheen_table.map(|_| &self.layers);
-        for textures in [Some(&self.base), layers].into_iter().flatten() {
-            resources.extend(
-                textures
-                    .iter()
-                    .map(|(view, _)| wgpu::BindingResource::TextureView(view)),
-            );
-            resources.extend(
-                textures
-                    .iter()
-                    .map(|(_, sampler)| wgpu::BindingResource::Sampler(sampler)),
-            );
+/// The textures of its layers, of which there is room for [`LAYER_TEXTURES`].
+fn layer_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
+    let there = layer_places(material).bound;
+    if there.len() > LAYER_TEXTURES {
+        log::warn!(
+            "the layers of material {} have {} textures; those past the first {LAYER_TEXTURES} are ignored",
+            material.name,
+            there.len()
+        );
+    }
+    let places = (0..LAYER_TEXTURES).map(|place| there.get(place).copied());
+    places.map(|texture| bound(scene, texture)).collect()
+}
+
+fn bound(scene: &Scene, texture: Option<(usize, Kind)>) -> Bound {
+    match texture {
+        Some((texture, kind)) => {
+            let texture = scene.textures[texture];
+            (Some((texture.image, kind)), texture.sampler)
         }
-        resources.extend(sheen_table.map(wgpu::Buffer::as_entire_binding));
-        pass::bind_group(gpu, label, layout, &resources)
+        None => (None, Sampler::default()),
     }
 }
 
@@ -214,43 +347,35 @@ struct Textures<'a> {
 }
 
 impl Textures<'_> {
-    fn bindings(
+    /// Views and then samplers of the base's textures, and with the table of sheens and the layers' uniform those of the layers.
+    fn group(
         &mut self,
-        material: &Material,
-        white: &wgpu::TextureView,
-        mipmap: &Mipmap,
-    ) -> Result<Bindings> {
-        let mut bind = |texture: Option<(usize, Kind)>| -> Result<_> {
-            let Some((texture, kind)) = texture else {
-                return Ok((white.clone(), self.sampler(Sampler::default())));
+        (label, layout): (&str, &wgpu::BindGroupLayout),
+        uniform: wgpu::BindingResource<'_>,
+        bound: &[Bound],
+        of_layers: Option<(&wgpu::Buffer, wgpu::BindingResource<'_>)>,
+        (white, mipmap): (&wgpu::TextureView, &Mipmap),
+    ) -> Result<wgpu::BindGroup> {
+        let bind = |&(texture, sampler): &Bound| {
+            let view = match texture {
+                Some((image, kind)) => self.view(image, kind, mipmap)?,
+                None => white.clone(),
             };
-            let texture = self.scene.textures[texture];
-            let view = self.view(texture.image, kind, mipmap)?;
-            Ok((view, self.sampler(texture.sampler)))
+            Ok((view, self.sampler(sampler)))
         };
-        let base = (0..).zip(texture_refs(material)).map(|(slot, texture)| {
-            texture.map(|texture| (texture.texture, kind_of(material, slot)))
-        });
-        let base = base.map(&mut bind).collect::<Result<Vec<_>>>()?;
-        let bound = layer_places(material).bound;
-        if bound.len() > LAYER_TEXTURES {
-            log::warn!(
-                "the layers of material {} have {} textures; those past the first {LAYER_TEXTURES} are ignored",
-                material.name,
-                bound.len()
-            );
+        let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
+        let mut resources = vec![uniform];
+        let (base, layers) = textures.split_at(BASE_TEXTURES);
+        for textures in [base, layers] {
+            let views = textures.iter().map(|(view, _)| view);
+            resources.extend(views.map(wgpu::BindingResource::TextureView));
+            let samplers = textures.iter().map(|(_, sampler)| sampler);
+            resources.extend(samplers.map(wgpu::BindingResource::Sampler));
         }
-        let layers = (0..LAYER_TEXTURES).map(|place| bound.get(place).copied());
-        let layers = layers.map(&mut bind).collect::<Result<Vec<_>>>()?;
-        Ok(Bindings {
-            uniform: self.gpu.buffer_with(
-                "material",
-                &[gpu_material(material)],
-                wgpu::BufferUsages::UNIFORM,
-            ),
-            base,
-            layers,
-        })
+        if let Some((sheen_table, layers)) = of_layers {
+            resources.extend([sheen_table.as_entire_binding(), layers]);
+        }
+        Ok(pass::bind_group(self.gpu, label, layout, &resources))
     }
 
     fn view(&mut self, image: usize, kind: Kind, mipmap: &Mipmap) -> Result<wgpu::TextureView> {
@@ -282,20 +407,19 @@ impl Textures<'_> {
             height,
             depth_or_array_layers: 1,
         };
-        let takes = takes(self.gpu);
-        let as_it_is = match image.format {
-            TexelFormat::Rgba8 => true,
-            TexelFormat::Rgba16 => takes.sixteen_bits && kind == Kind::Numbers,
-            _ => takes.blocks,
-        };
-        // A device that does not take the image's format gets its finest level with a byte a channel.
-        let (format, levels) = if as_it_is {
+        let format = stored_format(&takes(self.gpu), image.format, kind);
+        // A device that does not take the image's format gets its finest level alone.
+        let mut levels: Vec<_> = if format == image.format {
             let levels = image.levels.iter().map(|l| Cow::Borrowed(l.as_slice()));
-            (image.format, levels.collect())
+            levels.collect()
         } else {
-            (TexelFormat::Rgba8, vec![image.rgba8()])
+            vec![image.rgba8()]
         };
-        let texture_format = texture_format(format, kind != Kind::Numbers);
+        if kind == Kind::Normals && format == TexelFormat::Rgba8 {
+            levels.truncate(1);
+            levels.iter_mut().for_each(make_opaque);
+        }
+        let texture_format = texture_format(format, kind.is_srgb());
         let mip_level_count = size.max_mips(wgpu::TextureDimension::D2);
         let makes_mipmaps = levels.len() == 1 && mip_level_count > 1;
         let mut usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
@@ -332,14 +456,14 @@ impl Textures<'_> {
             }
             let mut encoder = self.gpu.encoder("mipmap");
             if makes_mipmaps {
-                mipmap.record(self.gpu, &mut encoder, &texture, kind == Kind::CutColors);
+                mipmap.record(self.gpu, &mut encoder, &texture, kind.filter())?;
             }
             self.gpu.queue.submit([encoder.finish()]);
-            texture.create_view(&wgpu::TextureViewDescriptor {
+            Ok(texture.create_view(&wgpu::TextureViewDescriptor {
                 label: Some(&image.name),
                 ..Default::default()
-            })
-        })
+            }))
+        })?
     }
 
     fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {
@@ -383,7 +507,7 @@ impl Textures<'_> {
 }
 
 /// A material's textures, in the order of the shader.
-fn texture_refs(material: &Material) -> [Option<TextureRef>; 5] {
+fn texture_refs(material: &Material) -> [Option<TextureRef>; BASE_TEXTURES] {
     [
         material.base_color_texture,
         material.metallic_roughness_texture,
@@ -401,14 +525,28 @@ fn kind_of(material: &Material, slot: usize) -> Kind {
         0 if material.alpha_mode != AlphaMode::Opaque => Kind::CutColors,
         0 | 4 => Kind::Colors,
         1 if glossiness => Kind::Colors,
+        2 => Kind::Normals,
         _ => Kind::Numbers,
     }
 }
 
-/// Whether a texture of [`Layers::slots`] holds colours: those of specular reflection and of sheen.
-const LAYER_HOLDS_COLORS: [bool; 12] = [
-    false, true, false, false, false, true, false, false, false, false, false, false,
-];
+/// What a texture of [`Layers::slots`] holds.
+fn kind_of_layer(slot: usize) -> Kind {
+    match slot {
+        // Colours of specular reflection and of sheen.
+        1 | 5 => Kind::Colors,
+        4 => Kind::Normals,
+        _ => Kind::Numbers,
+    }
+}
+
+/// Makes every texel of four bytes opaque.
+fn make_opaque(rgba8: &mut Cow<'_, [u8]>) {
+    if rgba8.iter().skip(3).step_by(4).any(|alpha| *alpha < 255) {
+        let alphas = rgba8.to_mut().iter_mut().skip(3).step_by(4);
+        alphas.for_each(|alpha| *alpha = 255);
+    }
+}
 
 /// How the textures of a material's layers are bound.
 struct LayerPlaces {
@@ -422,10 +560,9 @@ fn layer_places(material: &Material) -> LayerPlaces {
     let slots = material.layers.as_deref().map_or([None; 12], Layers::slots);
     let mut bound: Vec<(usize, Kind)> = Vec::new();
     let mut places = [None; 12];
-    for ((place, texture), colors) in places.iter_mut().zip(slots).zip(LAYER_HOLDS_COLORS) {
+    for (slot, (place, texture)) in places.iter_mut().zip(slots).enumerate() {
         let Some(texture) = texture else { continue };
-        let kind = if colors { Kind::Colors } else { Kind::Numbers };
-        let wanted = (texture.texture, kind);
+        let wanted = (texture.texture, kind_of_layer(slot));
         let found = bound.iter().position(|known| *known == wanted);
         *place = Some(found.unwrap_or_else(|| {
             bound.push(wanted);
@@ -444,8 +581,10 @@ fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     ]
 }
 
-/// The uniform of a material: nothing but the material goes into it.
-fn gpu_material(material: &Material) -> GpuMaterial {
+/// The uniform of a material: nothing but the material goes into it, and what its textures are stored in.
+fn gpu_material(scene: &Scene, takes: &Takes, material: &Material) -> GpuMaterial {
+    let layers = material.layers.as_deref();
+    let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
     let mut texture_from_uv = [[0.0; 4]; 10];
     let mut uv_sets = 0;
     for (slot, texture) in texture_refs(material).iter().enumerate() {
@@ -471,16 +610,19 @@ fn gpu_material(material: &Material) -> GpuMaterial {
             | u32::from(material.unlit) << 1
             | u32::from(material.layers.is_some()) << 2
             | u32::from(material.layers.as_ref().is_some_and(|l| l.glossiness)) << 3
-            | u32::from(material.alpha_mode == AlphaMode::Blend) << 4,
+            | u32::from(material.alpha_mode == AlphaMode::Blend) << 4
+            | u32::from(material.stand_in) << 5
+            | u32::from(keeps_spread(scene, takes, material.normal_texture)) << 6
+            | u32::from(keeps_spread(scene, takes, coat_texture)) << 7,
         texture_from_uv,
-        ..gpu_layers(material)
+        ..GpuMaterial::default()
     }
 }
 
-/// The part of the uniform that describes the layers.
-fn gpu_layers(material: &Material) -> GpuMaterial {
+/// The uniform of its layers.
+fn gpu_layers(material: &Material) -> MaterialLayers {
     let Some(layers) = material.layers.as_deref() else {
-        return GpuMaterial::default();
+        return MaterialLayers::default();
     };
     let mut layer_slots = [[0; 4]; 3];
     let mut layer_from_uv = [[0.0; 4]; 24];
@@ -498,7 +640,7 @@ fn gpu_layers(material: &Material) -> GpuMaterial {
     };
     // Black lets nothing through after any distance; its logarithm would be infinite.
     let absorption = |color: f32| -color.max(1e-6).ln() / layers.attenuation_distance;
-    GpuMaterial {
+    MaterialLayers {
         specular_color: layers.specular_color.to_array(),
         specular: layers.specular,
         sheen_color: layers.sheen_color.to_array(),
@@ -523,7 +665,6 @@ fn gpu_layers(material: &Material) -> GpuMaterial {
         ],
         layer_slots,
         layer_from_uv,
-        ..GpuMaterial::default()
     }
 }
 

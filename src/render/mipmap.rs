@@ -2,52 +2,65 @@
 
 use crate::{
     Result,
-    gpu::{Gpu, pass, shader},
+    gpu::{Gpu, OnDemand, pass},
 };
+
+/// How texels become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Each channel by itself, colours in linear light.
+    Plain,
+    /// sRGB colours, weighed by their alpha.
+    Cut,
+    /// Linear normals, whose alpha, 1 in the finest level, says how far they differ.
+    Normals,
+}
 
 /// The pass.
 #[derive(Debug)]
 pub struct Mipmap {
-    linear: wgpu::RenderPipeline,
-    srgb: wgpu::RenderPipeline,
+    linear: OnDemand<wgpu::RenderPipeline>,
+    srgb: OnDemand<wgpu::RenderPipeline>,
     /// sRGB, with colours weighed by their alpha.
-    cut: wgpu::RenderPipeline,
+    cut: OnDemand<wgpu::RenderPipeline>,
+    normals: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl Mipmap {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/mipmap.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
         let layout = pass::layout(
             gpu,
             "mipmap",
             &[(wgpu::ShaderStages::FRAGMENT, pass::Binding::Filtered)],
         );
         let pipeline =
-            |entry, format| pass::cover_pipeline(gpu, &module, entry, &[&layout], format);
-        Ok(Self {
-            linear: pipeline("mipmap", wgpu::TextureFormat::Rgba8Unorm)?,
-            srgb: pipeline("mipmap", wgpu::TextureFormat::Rgba8UnormSrgb)?,
-            cut: pipeline("mipmap_cut", wgpu::TextureFormat::Rgba8UnormSrgb)?,
+            |entry, format| pass::cover_on_demand("render/mipmap.wgsl", entry, &layout, format);
+        Self {
+            linear: pipeline("mipmap", wgpu::TextureFormat::Rgba8Unorm),
+            srgb: pipeline("mipmap", wgpu::TextureFormat::Rgba8UnormSrgb),
+            cut: pipeline("mipmap_cut", wgpu::TextureFormat::Rgba8UnormSrgb),
+            normals: pipeline("mipmap_normals", wgpu::TextureFormat::Rgba8Unorm),
             layout,
-        })
+        }
     }
 
-    /// Fills every level of `texture`, which has a byte a channel, below the first, which holds the image. `cut` weighs sRGB
-    /// colours by their alpha.
+    /// Fills every level of `texture`, which has a byte a channel, below the first, which holds the image.
     pub fn record(
         &self,
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         texture: &wgpu::Texture,
-        cut: bool,
-    ) {
-        let pipeline = match (texture.format().is_srgb(), cut) {
+        filter: Filter,
+    ) -> Result<()> {
+        let pipeline = match (texture.format().is_srgb(), filter) {
+            (false, Filter::Normals) => &self.normals,
             (false, _) => &self.linear,
-            (true, false) => &self.srgb,
-            (true, true) => &self.cut,
+            (true, Filter::Cut) => &self.cut,
+            (true, _) => &self.srgb,
         };
+        let pipeline = pipeline.get(gpu)?;
         let level = |level| {
             texture.create_view(&wgpu::TextureViewDescriptor {
                 label: Some("mipmap.level"),
@@ -72,5 +85,6 @@ impl Mipmap {
             pass.set_bind_group(0, &group, &[]);
             pass.draw(0..3, 0..1);
         }
+        Ok(())
     }
 }

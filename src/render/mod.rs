@@ -19,9 +19,11 @@ pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_rays;
 pub mod pace;
+pub mod points_lines;
 pub mod ray_list;
 pub mod regrowth;
 pub mod scene_buffers;
+mod segments;
 pub mod shadow_classify;
 pub mod shadow_map;
 pub mod shadow_rays;
@@ -37,7 +39,7 @@ use crate::{
     Error, Result,
     config::{self, Config, ShadowMode},
     gpu::{
-        Gpu,
+        Gpu, Needs,
         layout::SHADOW_HEADER,
         profiler::{PassTiming, Profiler, Stopwatch},
         readback::Counters,
@@ -59,11 +61,12 @@ use occlusion::Occlusion;
 use occlusion_filter::OcclusionFilter;
 use occlusion_rays::OcclusionRays;
 use pace::Pace;
+use points_lines::PointsLines;
 use shadow_classify::ShadowClassify;
 use shadow_map::ShadowMap;
 use shadow_rays::ShadowRays;
 use std::sync::Arc;
-use targets::{Shape, Targets};
+use targets::{PICTURE_FORMAT, Shape, Targets};
 use tonemap::Tonemap;
 
 /// Where the picture is taken from.
@@ -185,6 +188,10 @@ pub struct FrameStats {
     pub cpu_record_ms: f64,
     /// Triangles in the merged buffers.
     pub triangles: u32,
+    /// Lines in the merged buffers.
+    pub lines: u32,
+    /// Points in the merged buffers.
+    pub points: u32,
     /// Vertices in the merged buffers.
     pub vertices: u32,
     /// Meshes, each with a tree of its own.
@@ -231,6 +238,8 @@ pub struct Merged {
     pub normals: Vec<Vec3>,
     /// World tangents, with the bitangent's sign in w.
     pub tangents: Vec<Vec4>,
+    /// Length in the world of a metre along each normal in the space of its mesh.
+    pub scales: Vec<f32>,
     /// Vertices of each triangle.
     pub indices: Vec<[u32; 3]>,
     /// Range of triangles of each mesh instance.
@@ -244,6 +253,7 @@ pub struct Renderer {
     uniforms: FrameUniforms,
     environment: Environment,
     gbuffer: GBuffer,
+    points_lines: PointsLines,
     shadow_map: ShadowMap,
     shadow_classify: ShadowClassify,
     shadow_rays: ShadowRays,
@@ -274,28 +284,29 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Compiles every pass.
+    /// Every pass is compiled by the first frame that needs it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let uploader = Uploader::new(gpu)?;
+        let uploader = Uploader::new(gpu);
         let layouts = &uploader.layouts;
-        let exposure = Exposure::new(gpu)?;
+        let exposure = Exposure::new(gpu);
         Ok(Self {
             uniforms: FrameUniforms::new(gpu),
             environment: Environment::new(gpu)?,
-            gbuffer: GBuffer::new(gpu, layouts)?,
-            shadow_map: ShadowMap::new(gpu, layouts)?,
-            shadow_classify: ShadowClassify::new(gpu, layouts)?,
-            shadow_rays: ShadowRays::new(gpu, layouts)?,
-            occlusion_rays: OcclusionRays::new(gpu, layouts)?,
-            occlusion_filter: OcclusionFilter::new(gpu, layouts)?,
+            gbuffer: GBuffer::new(layouts),
+            points_lines: PointsLines::new(layouts),
+            shadow_map: ShadowMap::new(gpu, layouts),
+            shadow_classify: ShadowClassify::new(gpu, layouts),
+            shadow_rays: ShadowRays::new(gpu, layouts),
+            occlusion_rays: OcclusionRays::new(gpu, layouts),
+            occlusion_filter: OcclusionFilter::new(gpu, layouts),
             occlusion: Occlusion::new(gpu),
             counters: Counters::new(gpu, "shadow_rays.counters"),
-            lighting: Lighting::new(gpu, layouts)?,
-            layers: LayersPass::new(gpu, layouts)?,
-            blend: Blend::new(gpu, layouts)?,
-            channel: ChannelPass::new(gpu, layouts)?,
-            tonemap: Tonemap::new(gpu, &exposure.used)?,
-            antialias: Antialias::new(gpu)?,
+            lighting: Lighting::new(gpu, layouts),
+            layers: LayersPass::new(gpu, layouts),
+            blend: Blend::new(layouts),
+            channel: ChannelPass::new(gpu, layouts),
+            tonemap: Tonemap::new(gpu, &exposure.used),
+            antialias: Antialias::new(gpu),
             accumulate: Accumulate::new(gpu, &exposure.used)?,
             exposure,
             profiler: Profiler::new(gpu)?,
@@ -324,6 +335,64 @@ impl Renderer {
         self.environment.is_pending()
     }
 
+    /// What has to be compiled before a frame of `input` is recorded, which as one of `samples` ends in a target of this format and size; empty where
+    /// all is ready.
+    pub fn needs(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        samples: u32,
+        (format, size): (wgpu::TextureFormat, [u32; 2]),
+    ) -> Needs {
+        let mut needs = Needs::default();
+        let (buffers, config) = (input.buffers, input.config);
+        let stretched = size != input.size;
+        self.environment.needs(config, &mut needs);
+        if config.tree.rebuild == config::Rebuild::Refit {
+            self.uploader.cost.needs(&mut needs);
+        }
+        self.gbuffer.needs(buffers, &mut needs);
+        self.points_lines.needs(buffers, &mut needs);
+        match config.shadows.mode {
+            ShadowMode::Off => {}
+            ShadowMode::Map => self.shadow_map.needs(buffers, &mut needs),
+            ShadowMode::Rays => {
+                if config.shadows.compact_rays {
+                    self.shadow_classify.needs(&mut needs);
+                }
+                self.shadow_rays
+                    .needs(config.shadows.compact_rays, &mut needs);
+            }
+        }
+        if config.occlusion.sends_rays(gpu.is_software()) {
+            self.occlusion_rays.needs(&mut needs);
+            self.occlusion_filter
+                .needs(config.occlusion.filter, &mut needs);
+        }
+        self.lighting.needs(&mut needs);
+        self.layers.needs(buffers, &mut needs);
+        self.blend.needs(buffers, &mut needs);
+        let is_lit = input.channel == Channel::Lit;
+        if !is_lit {
+            self.channel.needs(&mut needs);
+        } else if config.image.is_metered() {
+            self.exposure.needs(&mut needs);
+        }
+        if is_lit && samples > 1 {
+            let mean = if stretched { PICTURE_FORMAT } else { format };
+            self.accumulate.needs(mean, &mut needs);
+            if stretched {
+                self.antialias.needs_stretch(format, &mut needs);
+            }
+        } else if is_lit && config.image.antialias == config::Antialias::Smaa {
+            self.tonemap.needs(PICTURE_FORMAT, &mut needs);
+            self.antialias.needs(format, stretched, &mut needs);
+        } else {
+            self.tonemap.needs(format, &mut needs);
+        }
+        needs
+    }
+
     /// Records a frame into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded here.
     pub fn record(
         &mut self,
@@ -345,6 +414,9 @@ impl Renderer {
         sample: Sample,
         target: &wgpu::TextureView,
     ) -> Result<()> {
+        let texture = target.texture();
+        let shape = (texture.format(), [texture.width(), texture.height()]);
+        self.needs(gpu, input, sample.count, shape).meet(gpu)?;
         let mut stopwatch = Stopwatch::new();
         let origin = input.buffers.origin;
         let moved = (origin != Vec3::ZERO).then(|| input.pose.moved(-origin));
@@ -367,7 +439,10 @@ impl Renderer {
             lights::add_sun(&mut lights, &sun, input.config);
         }
         let shadow_views = match shadows.mode {
-            ShadowMode::Map => self.shadow_map.fit(gpu, input, &mut lights, bounds)?,
+            ShadowMode::Map => {
+                let bounds = input.buffers.triangle_bounds(&parts);
+                self.shadow_map.fit(gpu, input, &mut lights, bounds)?
+            }
             ShadowMode::Off | ShadowMode::Rays => Vec::new(),
         };
         let traces = shadows.mode == ShadowMode::Rays;
@@ -416,22 +491,31 @@ impl Renderer {
         let occlusion = &self.occlusion;
 
         if plan.work != TreeWork::None {
-            self.uploader.deform.record(&mut scope, input.buffers);
+            self.uploader
+                .deform
+                .get(gpu)?
+                .record(&mut scope, input.buffers);
             let tree = &input.buffers.tree;
-            regrowth.record(gpu, &mut scope, &self.uploader, tree, &plan);
+            regrowth.record(gpu, &mut scope, &self.uploader, tree, &plan)?;
         }
         self.pace.part(gpu, &mut scope, &mut stopwatch);
         self.gbuffer
-            .record(&mut scope, &frame, input.buffers, targets);
+            .record(gpu, &mut scope, &frame, input.buffers, targets)?;
+        if !input.buffers.segments.is_empty() {
+            let (buffers, scope) = (input.buffers, &mut scope);
+            self.points_lines
+                .record(gpu, scope, &frame, buffers, &parts, targets)?;
+        }
         self.pace.part(gpu, &mut scope, &mut stopwatch);
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => self.shadow_map.record(
+                gpu,
                 &mut scope,
                 input.buffers,
                 shadow_views.len(),
                 shadows.blended_cast,
-            ),
+            )?,
             ShadowMode::Rays => {
                 if shadows.compact_rays {
                     scope.clear_buffer(&targets.shadow_words, 0, None);
@@ -444,7 +528,7 @@ impl Renderer {
                             input.buffers,
                             targets,
                             batch,
-                        );
+                        )?;
                         self.shadow_rays.record(
                             gpu,
                             &mut scope,
@@ -452,7 +536,7 @@ impl Renderer {
                             input.buffers,
                             targets,
                             batch,
-                        );
+                        )?;
                         self.pace.part(gpu, &mut scope, &mut stopwatch);
                     }
                 } else {
@@ -464,7 +548,7 @@ impl Renderer {
                         &frame,
                         input.buffers,
                         targets,
-                    );
+                    )?;
                 }
                 self.counters.record(&mut scope, &targets.shadow_words);
             }
@@ -473,23 +557,23 @@ impl Renderer {
             for band in occlusion.bands(self.pace.batch_rays) {
                 let to = (targets, occlusion);
                 self.occlusion_rays
-                    .record(gpu, &mut scope, &frame, input.buffers, to, band);
+                    .record(gpu, &mut scope, &frame, input.buffers, to, band)?;
                 self.pace.part(gpu, &mut scope, &mut stopwatch);
             }
             let filters = input.config.occlusion.filter;
             self.occlusion_filter
-                .record(gpu, &mut scope, &frame, targets, occlusion, filters);
+                .record(gpu, &mut scope, &frame, targets, occlusion, filters)?;
         }
+        let (buffers, lit) = (input.buffers, (targets, occlusion));
         self.lighting
-            .record(gpu, &mut scope, &frame, targets, occlusion);
+            .record(gpu, &mut scope, &frame, buffers, lit)?;
         if input.buffers.layered {
-            let (buffers, lit) = (input.buffers, (targets, occlusion));
-            self.layers.record(gpu, &mut scope, &frame, buffers, lit);
+            self.layers.record(gpu, &mut scope, &frame, buffers, lit)?;
         }
         self.pace.part(gpu, &mut scope, &mut stopwatch);
-        if !input.buffers.blended.is_empty() {
+        if !(input.buffers.blended.is_empty() && input.buffers.blended_segments.is_empty()) {
             self.blend
-                .record(&mut scope, &frame, input, &parts, targets);
+                .record(gpu, &mut scope, &frame, input, &parts, targets)?;
         }
         if input.channel != Channel::Lit {
             self.channel.record(
@@ -499,14 +583,14 @@ impl Renderer {
                 input.channel,
                 input.buffers,
                 (targets, occlusion),
-            );
+            )?;
         }
         if !is_metered {
             self.exposure.fix(gpu, input.exposure_ev);
         } else if is_lit && sample.index == 0 {
             let params = exposure::params(input, accumulates);
             let hdr = &targets.hdr.view;
-            self.exposure.record(gpu, &mut scope, &params, hdr);
+            self.exposure.record(gpu, &mut scope, &params, hdr)?;
         }
         if accumulates {
             self.accumulate
@@ -540,6 +624,8 @@ impl Renderer {
             passes: std::mem::take(&mut self.stats.passes),
             cpu_record_ms: stopwatch.ms(),
             triangles: input.buffers.triangle_count,
+            lines: input.buffers.line_and_point_counts[0],
+            points: input.buffers.line_and_point_counts[1],
             vertices: input.buffers.vertex_count,
             meshes: input.buffers.meshes.len() as u32,
             nodes: input
@@ -624,7 +710,7 @@ impl Renderer {
         let mut scope = self.profiler.scope("channel", &mut encoder);
         let there = (&self.targets, &self.occlusion);
         self.channel
-            .record(gpu, &mut scope, frame, channel, buffers, there);
+            .record(gpu, &mut scope, frame, channel, buffers, there)?;
         drop(scope);
         self.profiler.submit(gpu, encoder);
         let bytes = gpu.read_texture(&self.targets.channel.texture)?;
@@ -656,8 +742,9 @@ impl Renderer {
                 .collect(),
             tangents: frames
                 .iter()
-                .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6]))
+                .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6].signum()))
                 .collect(),
+            scales: frames.iter().map(|frame| frame[6].abs()).collect(),
             indices: bytemuck::pod_collect_to_vec(&gpu.read(&buffers.indices)?[..12 * triangles]),
             meshes: buffers
                 .meshes

@@ -6,12 +6,11 @@ use super::{
     targets::{Target, Targets},
 };
 use crate::{
-    Error, Result,
+    Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 
@@ -25,23 +24,22 @@ pub struct OcclusionFilter {
 
 #[derive(Debug)]
 struct Step {
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl OcclusionFilter {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let module = shader::module(gpu, "render/occlusion_filter.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let step = |entry, bindings: &[Binding]| {
             let layout = pass::compute_layout(gpu, entry, bindings);
             let layouts = [&layouts.frame, &layout];
-            let pipeline = pass::compute_pipeline_with(gpu, &module, entry, Some(&layouts))?;
-            Ok::<_, Error>(Step { pipeline, layout })
+            let pipeline = pass::compute_on_demand("render/occlusion_filter.wgsl", entry, &layouts);
+            Step { pipeline, layout }
         };
         let (uniform, uint) = (Binding::Uniform, Binding::Uint);
         let blocked_out = Binding::Store(BLOCKED_FORMAT);
-        Ok(Self {
+        Self {
             accumulate: step(
                 "occlusion_accumulate",
                 &[
@@ -53,13 +51,22 @@ impl OcclusionFilter {
                     blocked_out,
                     Binding::Store(PLACES_FORMAT),
                 ],
-            )?,
-            filter: step("occlusion_filter", &[uniform, uint, uint, blocked_out])?,
+            ),
+            filter: step("occlusion_filter", &[uniform, uint, uint, blocked_out]),
             finish: step(
                 "occlusion_finish",
                 &[uniform, uint, uint, uint, Binding::Write],
-            )?,
-        })
+            ),
+        }
+    }
+
+    /// What it compiles; `filters` as in [`OcclusionFilter::record`].
+    pub fn needs(&self, filters: bool, needs: &mut Needs) {
+        needs.add(&self.accumulate.pipeline);
+        if filters {
+            needs.add(&self.filter.pipeline);
+        }
+        needs.add(&self.finish.pipeline);
     }
 
     /// Takes in what this frame's rays have found; `filters` says whether neighbours are asked too.
@@ -71,7 +78,7 @@ impl OcclusionFilter {
         targets: &Targets,
         occlusion: &Occlusion,
         filters: bool,
-    ) {
+    ) -> Result<()> {
         fn view(target: &Target) -> wgpu::BindingResource<'_> {
             wgpu::BindingResource::TextureView(&target.view)
         }
@@ -104,16 +111,19 @@ impl OcclusionFilter {
         ];
         let mut pass = scope.scoped_compute_pass("occlusion_filter");
         pass.set_bind_group(0, frame, &[]);
-        let mut run = |step: &Step, resources: &[wgpu::BindingResource<'_>]| {
+        let mut run = |step: &Step, resources: &[wgpu::BindingResource<'_>]| -> Result<()> {
             let group = pass::bind_group(gpu, "occlusion_filter", &step.layout, resources);
-            pass.set_pipeline(&step.pipeline);
+            pass.set_pipeline(step.pipeline.get(gpu)?);
             pass.set_bind_group(1, &group, &[]);
             pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
+            Ok(())
         };
-        run(&self.accumulate, &accumulate);
+        run(&self.accumulate, &accumulate)?;
         if filters {
-            rounds.iter().for_each(|round| run(&self.filter, round));
+            for round in &rounds {
+                run(&self.filter, round)?;
+            }
         }
-        run(&self.finish, &finish);
+        run(&self.finish, &finish)
     }
 }

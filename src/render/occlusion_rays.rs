@@ -9,23 +9,22 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl OcclusionRays {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::compute_layout(
             gpu,
             "occlusion_rays",
@@ -37,10 +36,17 @@ impl OcclusionRays {
                 Binding::Store(PLACES_FORMAT),
             ],
         );
-        let module = shader::module(gpu, "render/occlusion_rays.wgsl")?;
         let layouts = [&layouts.frame, &layouts.tree, &layouts.scene, &layout];
-        let pipeline = pass::compute_pipeline_with(gpu, &module, "occlusion_rays", Some(&layouts))?;
-        Ok(Self { pipeline, layout })
+        let (path, entry) = ("render/occlusion_rays.wgsl", "occlusion_rays");
+        Self {
+            pipeline: pass::compute_on_demand(path, entry, &layouts),
+            layout,
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
     }
 
     /// Traces the rays of `rows` rows from `first_row` on.
@@ -52,7 +58,7 @@ impl OcclusionRays {
         buffers: &SceneBuffers,
         (targets, occlusion): (&Targets, &Occlusion),
         [first_row, rows]: [u32; 2],
-    ) {
+    ) -> Result<()> {
         let params = occlusion.params(gpu, first_row, 0);
         let views = [&targets.position, &targets.normal, &targets.ids];
         let mut resources: Vec<_> = views
@@ -62,7 +68,7 @@ impl OcclusionRays {
         resources.push(wgpu::BindingResource::TextureView(&occlusion.fresh.view));
         let group = pass::bind_group(gpu, "occlusion_rays", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("occlusion_rays");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         for (index, group) in [frame, &buffers.tree_group, &buffers.scene_group, &group]
             .into_iter()
             .enumerate()
@@ -70,5 +76,6 @@ impl OcclusionRays {
             pass.set_bind_group(index as u32, group, &[]);
         }
         pass.dispatch_workgroups(targets.size[0].div_ceil(8), rows.div_ceil(8), 1);
+        Ok(())
     }
 }

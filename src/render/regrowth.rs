@@ -2,6 +2,7 @@
 
 use super::scene_buffers::Uploader;
 use crate::{
+    Result,
     accel::{Tree, TreeCost, Work},
     config::{self, Rebuild},
     gpu::{Gpu, profiler::Scope, readback::Counters},
@@ -138,27 +139,28 @@ impl Regrowth {
         uploader: &Uploader,
         tree: &Tree,
         plan: &Plan,
-    ) {
+    ) -> Result<()> {
         let (meshes, work) = match plan.work {
-            TreeWork::None => return,
+            TreeWork::None => return Ok(()),
             TreeWork::Rebuild => (None, Work::Rebuild),
             TreeWork::Partial => (Some(&plan.changed[..]), Work::Rebuild),
             TreeWork::Refit => (None, Work::Refit),
         };
         tree.build_only(gpu, meshes);
-        uploader.lbvh.record(scope, tree, work);
+        uploader.lbvh.get(gpu)?.record(scope, tree, work);
         let State { costs, ageing, .. } = &mut *self.state.borrow_mut();
         if work == Work::Rebuild {
             *ageing = Ageing::new(costs.next());
         }
         if plan.policy == Rebuild::Refit {
-            uploader.cost.record(scope, &self.cost);
+            uploader.cost.record(gpu, scope, &self.cost)?;
             let copied = costs.record(scope, &self.cost.result);
             // Without its first cost a tree's age cannot be told: it is built again.
             if work == Work::Rebuild && !copied {
                 ageing.growth = f32::INFINITY;
             }
         }
+        Ok(())
     }
 
     /// The next frame builds all: the trees hold what is no longer so.

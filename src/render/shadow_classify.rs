@@ -9,24 +9,23 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct ShadowClassify {
-    classify: wgpu::ComputePipeline,
-    arguments: wgpu::ComputePipeline,
+    classify: OnDemand<wgpu::ComputePipeline>,
+    arguments: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
 impl ShadowClassify {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::compute_layout(
             gpu,
             "shadow_classify",
@@ -40,14 +39,20 @@ impl ShadowClassify {
                 Binding::Store(wgpu::TextureFormat::R32Uint),
             ],
         );
-        let module = shader::module(gpu, "render/shadow_classify.wgsl")?;
         let layouts = [&layouts.frame, &layout, &layouts.scene];
-        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&layouts));
-        Ok(Self {
-            classify: pipeline("shadow_classify")?,
-            arguments: pipeline("shadow_arguments")?,
+        let pipeline =
+            |entry| pass::compute_on_demand("render/shadow_classify.wgsl", entry, &layouts);
+        Self {
+            classify: pipeline("shadow_classify"),
+            arguments: pipeline("shadow_arguments"),
             layout,
-        })
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.classify);
+        needs.add(&self.arguments);
     }
 
     /// Fills the list of `targets` with the rays of `batch`.
@@ -59,7 +64,7 @@ impl ShadowClassify {
         buffers: &SceneBuffers,
         targets: &Targets,
         batch: &Batch,
-    ) {
+    ) -> Result<()> {
         fn view(target: &Target) -> wgpu::BindingResource<'_> {
             wgpu::BindingResource::TextureView(&target.view)
         }
@@ -75,14 +80,15 @@ impl ShadowClassify {
         ];
         let group = pass::bind_group(gpu, "shadow_classify", &self.layout, &resources);
         let mut pass = scope.scoped_compute_pass("shadow_classify");
-        pass.set_pipeline(&self.classify);
+        pass.set_pipeline(self.classify.get(gpu)?);
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, &buffers.scene_group, &[]);
         // A workgroup has eight tiles.
         let [columns, rows] = batch.tiles;
         pass.dispatch_workgroups(columns.div_ceil(8), rows, 1);
-        pass.set_pipeline(&self.arguments);
+        pass.set_pipeline(self.arguments.get(gpu)?);
         pass.dispatch_workgroups(1, 1, 1);
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
         pass::{self, Binding},
         profiler::Scope,
@@ -31,8 +31,8 @@ const MATRIX_STRIDE: u64 = 256;
 /// The pass, with its maps.
 #[derive(Debug)]
 pub struct ShadowMap {
-    opaque: wgpu::RenderPipeline,
-    masked: wgpu::RenderPipeline,
+    opaque: OnDemand<wgpu::RenderPipeline>,
+    masked: OnDemand<wgpu::RenderPipeline>,
     matrices: wgpu::Buffer,
     matrix_group: wgpu::BindGroup,
     sampler: wgpu::Sampler,
@@ -48,9 +48,8 @@ struct Maps {
 }
 
 impl ShadowMap {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let module = shader::module(gpu, "render/shadow_map.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let matrix_layout = pass::layout(
             gpu,
             "shadow_map.matrix",
@@ -63,51 +62,11 @@ impl ShadowMap {
                 bind_group_layouts: &[None, Some(&matrix_layout), None, Some(&layouts.material)],
                 immediate_size: 0,
             });
-        let position = Some(wgpu::VertexBufferLayout {
-            array_stride: 12,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &wgpu::vertex_attr_array![0 => Float32x3],
-        });
-        let attributes = Some(wgpu::VertexBufferLayout {
-            array_stride: 24,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &wgpu::vertex_attr_array![1 => Float32x2, 2 => Float32x2, 3 => Unorm16x4],
-        });
-        let pipeline =
-            |entry, buffers: &[Option<wgpu::VertexBufferLayout<'_>>], fragment: Option<&str>| {
-                gpu.catch(|| {
-                    gpu.device
-                        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                            label: Some("shadow_map"),
-                            layout: Some(&layout),
-                            vertex: wgpu::VertexState {
-                                module: &module,
-                                entry_point: Some(entry),
-                                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                                buffers,
-                            },
-                            primitive: wgpu::PrimitiveState::default(),
-                            depth_stencil: Some(wgpu::DepthStencilState {
-                                format: DEPTH_FORMAT,
-                                depth_write_enabled: Some(true),
-                                depth_compare: Some(wgpu::CompareFunction::Greater),
-                                stencil: wgpu::StencilState::default(),
-                                bias: wgpu::DepthBiasState::default(),
-                            }),
-                            multisample: wgpu::MultisampleState::default(),
-                            fragment: fragment.map(|entry| wgpu::FragmentState {
-                                module: &module,
-                                entry_point: Some(entry),
-                                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                                targets: &[],
-                            }),
-                            multiview_mask: None,
-                            cache: None,
-                        })
-                })
-            };
-        let opaque = pipeline("opaque", std::slice::from_ref(&position), None)?;
-        let masked = pipeline("masked", &[position, attributes], Some("cut_out"))?;
+        let pipeline = |masked: bool| {
+            let layout = layout.clone();
+            OnDemand::new("shadow_map", move |gpu| pipeline(gpu, &layout, masked))
+        };
+        let [opaque, masked] = [false, true].map(pipeline);
         let matrices = gpu.buffer(
             "shadow_map.matrices",
             MATRIX_STRIDE * u64::from(SHADOW_VIEW_LIMIT),
@@ -132,14 +91,22 @@ impl ShadowMap {
             compare: Some(wgpu::CompareFunction::GreaterEqual),
             ..Default::default()
         });
-        Ok(Self {
+        Self {
             opaque,
             masked,
             matrices,
             matrix_group,
             sampler,
             maps: Maps::new(gpu, 1, 1),
-        })
+        }
+    }
+
+    /// What it compiles for `buffers`.
+    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        needs.add(&self.opaque);
+        if !buffers.masked_casters.is_empty() {
+            needs.add(&self.masked);
+        }
     }
 
     /// All layers.
@@ -205,11 +172,12 @@ impl ShadowMap {
     /// Draws every layer.
     pub fn record(
         &self,
+        gpu: &Gpu,
         scope: &mut Scope<'_>,
         buffers: &SceneBuffers,
         views: usize,
         blended_cast: bool,
-    ) {
+    ) -> Result<()> {
         let mut scope = scope.scope("shadow_map");
         for (layer, view) in self.maps.layer_views.iter().enumerate().take(views) {
             let mut pass = scope.scoped_render_pass(
@@ -228,22 +196,74 @@ impl ShadowMap {
             pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
             pass.set_vertex_buffer(0, buffers.positions.slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
-            pass.set_pipeline(&self.opaque);
+            pass.set_pipeline(self.opaque.get(gpu)?);
             // The layout has a material; the opaque pipeline reads none, but wants one bound.
-            if let Some(group) = buffers.materials.groups.first() {
-                pass.set_bind_group(3, group, &[]);
-            }
+            buffers.materials.bind(&mut pass, 0);
             let blended = buffers.blended_casters.iter().filter(|_| blended_cast);
             for run in buffers.opaque_casters.iter().chain(blended) {
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }
-            pass.set_pipeline(&self.masked);
-            for run in &buffers.masked_casters {
-                pass.set_bind_group(3, &buffers.materials.groups[run.material], &[]);
+            for (number, run) in buffers.masked_casters.iter().enumerate() {
+                if number == 0 {
+                    pass.set_pipeline(self.masked.get(gpu)?);
+                }
+                buffers.materials.bind(&mut pass, run.material);
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }
         }
+        Ok(())
     }
+}
+
+/// The pipeline of opaque casters, or of masked ones, which look at their alpha.
+fn pipeline(
+    gpu: &Gpu,
+    layout: &wgpu::PipelineLayout,
+    masked: bool,
+) -> Result<wgpu::RenderPipeline> {
+    let module = shader::module(gpu, "render/shadow_map.wgsl")?;
+    let buffers = [
+        Some(wgpu::VertexBufferLayout {
+            array_stride: 12,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![0 => Float32x3],
+        }),
+        Some(wgpu::VertexBufferLayout {
+            array_stride: 24,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![1 => Float32x2, 2 => Float32x2, 3 => Unorm16x4],
+        }),
+    ];
+    gpu.catch(|| {
+        gpu.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some("shadow_map"),
+                layout: Some(layout),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some(if masked { "masked" } else { "opaque" }),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    buffers: if masked { &buffers } else { &buffers[..1] },
+                },
+                primitive: wgpu::PrimitiveState::default(),
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH_FORMAT,
+                    depth_write_enabled: Some(true),
+                    depth_compare: Some(wgpu::CompareFunction::Greater),
+                    stencil: wgpu::StencilState::default(),
+                    bias: wgpu::DepthBiasState::default(),
+                }),
+                multisample: wgpu::MultisampleState::default(),
+                fragment: masked.then(|| wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some("cut_out"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    targets: &[],
+                }),
+                multiview_mask: None,
+                cache: gpu.pipeline_cache(),
+            })
+    })
 }
 
 impl Maps {

@@ -102,7 +102,7 @@ pub struct Targets {
     pub albedo: Target,
     /// Emitted radiance.
     pub emissive: Target,
-    /// Triangle, plus 1.
+    /// Triangle, plus 1; or point or line (common/gbuffer.wgsl).
     pub ids: Target,
     /// Reversed depth.
     pub depth: Target,
@@ -112,6 +112,8 @@ pub struct Targets {
     pub ray_list: RayList,
     /// Radiance.
     pub hdr: Target,
+    /// Colours that are shown as they are, neither exposed nor tone-mapped, on top of that: unlit surfaces, a background of one colour. Linear.
+    pub display: Target,
     /// A channel as floats.
     pub channel: Target,
     /// The finished picture. Of this and the next three there is one texel where the picture goes to its target as it is.
@@ -138,6 +140,10 @@ impl Targets {
             let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
             Target::new(gpu, label, size, format, usage)
         };
+        let lit = |label| {
+            let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT;
+            target(label, HDR_FORMAT, usage)
+        };
         let listed_lights = shape.traced_lights.filter(|_| shape.compact).unwrap_or(0);
         Self {
             shape,
@@ -154,11 +160,8 @@ impl Targets {
                 Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST,
             ),
             ray_list: RayList::new(gpu, size, listed_lights, shape.batch_rays),
-            hdr: target(
-                "hdr",
-                HDR_FORMAT,
-                Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT,
-            ),
+            hdr: lit("hdr"),
+            display: lit("display"),
             channel: target(
                 "channel",
                 Format::Rgba32Float,
@@ -169,6 +172,21 @@ impl Targets {
             weights: smoothing("weights", PICTURE_FORMAT),
             smoothed: smoothing("smoothed", PICTURE_FORMAT),
         }
+    }
+
+    /// The G-buffer as it is drawn to, in the order of [`GBUFFER_FORMATS`].
+    pub fn gbuffer_colors(
+        &self,
+        load: wgpu::LoadOp<wgpu::Color>,
+    ) -> [Option<wgpu::RenderPassColorAttachment<'_>>; 5] {
+        let targets = [
+            &self.position,
+            &self.normal,
+            &self.albedo,
+            &self.emissive,
+            &self.ids,
+        ];
+        targets.map(|target| Some(pass::color(&target.view, load)))
     }
 
     /// Whether `target` has as many pixels.

@@ -4,46 +4,45 @@ use super::{Channel, FrameInput, targets::Targets};
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs,
         layout::TonemapParams,
-        pass::{self, Binding},
+        pass::{self, Binding, CoverPipelines},
         profiler::Scope,
-        shader,
     },
     scene::bounds::Aabb,
 };
-use std::collections::HashMap;
 
 /// Nodes and triangles that the hottest colour of the cost view stands for.
 pub const COST_SCALE: f32 = 256.0;
 
-/// The pass, with a pipeline for each format it has drawn to.
+/// The pass.
 #[derive(Debug)]
 pub struct Tonemap {
-    module: wgpu::ShaderModule,
     layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
     exposure: wgpu::Buffer,
-    pipelines: HashMap<wgpu::TextureFormat, wgpu::RenderPipeline>,
+    pipelines: CoverPipelines,
 }
 
 impl Tonemap {
-    /// Compiles it, for pictures that are exposed as `exposure` says.
-    pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Result<Self> {
+    /// Ready to be compiled, for pictures that are exposed as `exposure` says.
+    pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Self {
         let fragment = wgpu::ShaderStages::FRAGMENT;
-        Ok(Self {
-            module: shader::module(gpu, "render/tonemap.wgsl")?,
-            layout: pass::layout(
-                gpu,
-                "tonemap",
-                &[
-                    (fragment, Binding::Uniform),
-                    (fragment, Binding::Filtered),
-                    (fragment, Binding::Sampler),
-                    (fragment, Binding::Float),
-                    (fragment, Binding::Uniform),
-                ],
-            ),
+        let layout = pass::layout(
+            gpu,
+            "tonemap",
+            &[
+                (fragment, Binding::Uniform),
+                (fragment, Binding::Filtered),
+                (fragment, Binding::Sampler),
+                (fragment, Binding::Float),
+                (fragment, Binding::Uniform),
+                (fragment, Binding::Filtered),
+            ],
+        );
+        Self {
+            pipelines: CoverPipelines::new("render/tonemap.wgsl", "tonemap", &layout),
+            layout,
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("tonemap"),
                 mag_filter: wgpu::FilterMode::Linear,
@@ -51,8 +50,12 @@ impl Tonemap {
                 ..Default::default()
             }),
             exposure: exposure.clone(),
-            pipelines: HashMap::new(),
-        })
+        }
+    }
+
+    /// What it compiles for targets of `format`.
+    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        needs.add(self.pipelines.of(format));
     }
 
     /// Draws to `target`; `scene` places positions and depths in the picture's range.
@@ -65,12 +68,7 @@ impl Tonemap {
         targets: &Targets,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let format = target.texture().format();
-        if !self.pipelines.contains_key(&format) {
-            let pipeline =
-                pass::cover_pipeline(gpu, &self.module, "tonemap", &[&self.layout], format)?;
-            self.pipelines.insert(format, pipeline);
-        }
+        let pipeline = self.pipelines.of(target.texture().format());
         let params = gpu.buffer_with(
             "tonemap.params",
             &[params(input, scene)],
@@ -82,6 +80,7 @@ impl Tonemap {
             wgpu::BindingResource::Sampler(&self.sampler),
             wgpu::BindingResource::TextureView(&targets.channel.view),
             self.exposure.as_entire_binding(),
+            wgpu::BindingResource::TextureView(&targets.display.view),
         ];
         let group = pass::bind_group(gpu, "tonemap", &self.layout, &resources);
         let mut pass = scope.scoped_render_pass(
@@ -95,7 +94,7 @@ impl Tonemap {
                 ..Default::default()
             },
         );
-        pass.set_pipeline(&self.pipelines[&format]);
+        pass.set_pipeline(pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         Ok(())

@@ -37,6 +37,8 @@ pub struct EnvironmentImage {
     pub scale: f32,
     /// What [`EnvironmentImage::take_sun`] has taken out.
     pub sun: Option<Sun>,
+    /// What was odd about the file, one line each, naming it.
+    pub warnings: Vec<String>,
 }
 
 /// What a picture of all that is around looks like.
@@ -88,6 +90,8 @@ impl EnvironmentImage {
 /// Loads the environment at `path`; one with more than `most` texels along its longer side, or a quarter of that along a cube's face, is scaled
 /// down to that.
 ///
+/// A picture of any sides is stretched over the whole sphere, with a warning where it is not about twice as wide as high.
+///
 /// NaN and negative values become 0, infinities 65504, which halves of floats end at, and more than 2³² ends there.
 ///
 /// # Errors
@@ -138,6 +142,9 @@ fn parse(path: &Path, bytes: &[u8], limits: &config::Load, most: u32) -> Result<
     let mut image = decoded.map_err(|what| Error::scene(path, what))?;
     let name = path.file_name().unwrap_or(path.as_os_str());
     image.name = name.to_string_lossy().into_owned();
+    for warning in &mut image.warnings {
+        *warning = format!("{}: {warning}", path.display());
+    }
     Ok(image)
 }
 
@@ -193,16 +200,15 @@ fn check_size([width, height]: [u32; 2], faces: u64, max_pixels: u64) -> Result<
     Ok(())
 }
 
-/// Rows for an equirectangular picture. One that is not twice as wide as high, give or take a texel or a tenth, shows something else: a part of
-/// the sphere, a cross of faces, a mirrored ball.
-fn sphere_rows(size: [u32; 2], most: u32) -> Result<Rows, String> {
-    let [width, height] = size;
-    if u64::from(width).abs_diff(2 * u64::from(height)) > u64::from(height / 10).max(1) {
-        return Err(format!(
-            "is {width}×{height} pixels; an equirectangular picture is twice as wide as high"
-        ));
-    }
-    Ok(Rows::new(size, most))
+/// Why a picture may show something else than a sphere (a part of it, a cross of faces, a mirrored ball): it is not twice as wide as high, give
+/// or take a texel or a tenth. It is stretched over all directions.
+fn odd_sides([width, height]: [u32; 2]) -> Option<String> {
+    let off = u64::from(width).abs_diff(2 * u64::from(height));
+    (off > u64::from(height / 10).max(1)).then(|| {
+        format!(
+            "is {width}×{height} pixels; an equirectangular picture is twice as wide as high, and this one is stretched over the whole sphere"
+        )
+    })
 }
 
 /// A picture whose rows have all been added; its name is still to come.
@@ -220,5 +226,6 @@ fn image(shape: Shape, rows: Rows) -> EnvironmentImage {
         texels,
         scale,
         sun: None,
+        warnings: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The first view of a scene: bounds, a camera that sees all of them, clip planes that fit, and an exposure.
 
-use super::{LightKind, Pose, Projection, Scene, bounds::Aabb};
+use super::{Light, LightKind, Pose, Projection, Scene, bounds::Aabb};
 use crate::{Result, config};
 use glam::{Mat4, Vec3};
 
@@ -251,56 +251,89 @@ const USUAL_LUX: f32 = 3.0;
 /// Light at the scene's centre, in lux, that needs no other exposure: half of what is usual to twice as much, and then some.
 const FITTING_LUX: std::ops::RangeInclusive<f32> = 0.5..=6.0;
 
+/// The same where nothing in the scene has a material of its own. What stands in for them is bright: under more light, curves press its shades
+/// together.
+const FITTING_LUX_OF_STAND_INS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
+
+/// What surfaces that face the brighter side of a sky, or of an environment's file, get of it, over the mean of all.
+const BRIGHTER_SIDE: f32 = 2.0;
+
 /// The exposure in stops: what `config` says, or if that is `auto`, what the scene's lights ask for.
 ///
 /// glTF counts light in lux and candela, and files hold anything from 1 to 100,000 lux. The light at the scene's centre is
 /// the sum of the directional lights' lux and the other lights' candela over squared distance (of at least a quarter of
 /// the scene's radius), weighted by luminance. Between 0.5 and 6 lux the exposure is 0 EV; outside of that it maps the light
 /// to 3 lux. Light from all around counts with what it gives a surface on the average; `file_luminance` is the mean of the environment's
-/// file.
+/// file. Where no primitive has a material of its own, light from 3 lux on is mapped to 3, and what counts of a sky or a file is its brighter
+/// side. Lights past the first `light_limit` do not shine, and those whose range or cone ends short of the scene do not arrive: neither count.
 pub fn exposure_ev(
     scene: &Scene,
     pose: &Pose,
     bounds: Aabb,
     config: &config::Config,
     file_luminance: f32,
+    light_limit: usize,
 ) -> f32 {
     if let Some(ev) = config.image.exposure_ev() {
         return ev;
     }
-    let least_distance = extent(bounds) * 0.25;
-    let mut lights = 0;
+    let has_sun = config.has_sun(scene.nodes.iter().any(|node| node.light.is_some()));
     let mut lux = around_lux(config, file_luminance);
-    for ((node, world_from_node), &shows) in scene
-        .nodes
-        .iter()
-        .zip(&pose.world_from_node)
-        .zip(&pose.visible)
-    {
-        let Some(light) = node.light else { continue };
-        lights += 1;
-        if !shows {
-            continue;
+    let mut fitting = FITTING_LUX;
+    if lacks_materials(scene) {
+        fitting = FITTING_LUX_OF_STAND_INS;
+        if config.environment.is_file() || config.environment.is_sky() {
+            lux *= BRIGHTER_SIDE;
         }
-        let light = pose.light(scene, light);
-        let distance = match light.kind {
-            LightKind::Directional => 1.0,
-            LightKind::Point | LightKind::Spot { .. } => world_from_node
-                .w_axis
-                .truncate()
-                .distance(bounds.center())
-                .max(least_distance),
-        };
-        lux += light.intensity * luminance(light.color) / (distance * distance);
     }
-    if config.has_sun(lights > 0) {
+    if has_sun {
         lux += config.sun.strength * luminance(config.sun.color.into());
     }
-    if lux > 0.0 && lux.is_finite() && !FITTING_LUX.contains(&lux) {
+    let placed = scene.nodes.iter().zip(&pose.world_from_node);
+    let shining = placed
+        .zip(&pose.visible)
+        .filter(|(_, shows)| **shows)
+        .filter_map(|((node, matrix), _)| Some((pose.light(scene, node.light?), matrix)))
+        .take(light_limit.saturating_sub(usize::from(has_sun)));
+    lux += shining
+        .map(|(light, world_from_light)| lux_of(light, world_from_light, bounds))
+        .sum::<f32>();
+    if lux > 0.0 && lux.is_finite() && !fitting.contains(&lux) {
         (USUAL_LUX / lux).log2()
     } else {
         0.0
     }
+}
+
+/// Whether there is something to see, and none of it has a material of its own.
+fn lacks_materials(scene: &Scene) -> bool {
+    let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let stands_in = |material: usize| scene.materials.get(material).is_some_and(|m| m.stand_in);
+    primitives().next().is_some() && primitives().all(|p| stands_in(p.material))
+}
+
+/// What a light gives the scene's centre, in lux; nothing where it ends short of `bounds`.
+fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
+    let power = light.intensity * luminance(light.color);
+    let axis = -world_from_light.z_axis.truncate();
+    let to_center = bounds.center() - world_from_light.w_axis.truncate();
+    let (reach, radius) = (to_center.length(), extent(bounds));
+    let cone = match light.kind {
+        LightKind::Directional => return power,
+        LightKind::Point => std::f32::consts::PI,
+        LightKind::Spot { outer_angle, .. } => outer_angle,
+    };
+    // A range of 0 has no end.
+    let ends = light.range.filter(|range| *range > 0.0);
+    let is_far = ends
+        .is_some_and(|range| distance(or_nothing(bounds), bounds.center() - to_center) >= range);
+    // The angle between the cone's axis and the nearest part of the sphere around the scene.
+    let misses = reach > radius && axis.angle_between(to_center) - (radius / reach).asin() >= cone;
+    if is_far || misses {
+        return 0.0;
+    }
+    let distance = reach.max(radius * 0.25);
+    power / (distance * distance)
 }
 
 /// Mean luminance of a clear sky and its ground by day, as a share of what its sun gives.
@@ -327,7 +360,7 @@ fn luminance(color: Vec3) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Light, Node, Transform};
+    use crate::scene::{Material, Mesh, Node, Primitive, Transform};
 
     const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
 
@@ -467,7 +500,7 @@ mod tests {
         let mut config = config::Config::default();
         config.environment.intensity = 0.0;
         let ev = |(scene, pose): (Scene, Pose), config: &_| {
-            exposure_ev(&scene, &pose, bounds, config, 0.0)
+            exposure_ev(&scene, &pose, bounds, config, 0.0, 256)
         };
         assert_eq!(ev((Scene::default(), Pose::default()), &config), 0.0);
         assert_eq!(
@@ -492,5 +525,99 @@ mod tests {
             ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config),
             1.5
         );
+    }
+    /// As many lights as one node says, all in the same place.
+    fn many(kind: LightKind, count: usize, intensity: f32, translation: Vec3) -> (Scene, Pose) {
+        let (mut scene, mut pose) = lit(kind, intensity, translation);
+        scene.nodes = vec![scene.nodes[0].clone(); count];
+        pose.world_from_node = vec![pose.world_from_node[0]; count];
+        (pose.weights, pose.visible) = (vec![Vec::new(); count], vec![true; count]);
+        (scene, pose)
+    }
+
+    #[test]
+    fn lights_that_do_not_shine_do_not_count() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let mut config = config::Config::default();
+        config.environment.intensity = 0.0;
+        let ev = |(scene, pose): (Scene, Pose), config: &_| {
+            exposure_ev(&scene, &pose, bounds, config, 0.0, 256)
+        };
+        let above = Vec3::Y * 4.0;
+        let [some, all] =
+            [256, 10_000].map(|count| ev(many(LightKind::Point, count, 4.0, above), &config));
+        assert_eq!(some, (3.0_f32 / 64.0).log2());
+        assert_eq!(all, some);
+        // The sun takes the room of one.
+        config.sun.enabled = config::Switch::On;
+        config.sun.strength = 0.25;
+        config.sun.color = [1.0; 3];
+        let with_sun = ev(many(LightKind::Point, 10_000, 4.0, above), &config);
+        assert_eq!(with_sun, some);
+        // Hidden ones take none.
+        config.sun.enabled = config::Switch::Off;
+        let (scene, mut pose) = many(LightKind::Point, 300, 8.0, above);
+        pose.visible[..280].fill(false);
+        assert_eq!(ev((scene, pose), &config), (3.0_f32 / 10.0).log2());
+    }
+
+    /// Where nothing has a material the curve's shoulder is left to highlights: 0.8 grey stays below it, whatever lights it.
+    #[test]
+    fn scenes_without_materials_are_exposed_for_grey() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let mut config = config::Config::default();
+        let scene = |material: Material| {
+            let primitive = Primitive::default();
+            let mesh = Mesh {
+                name: String::new(),
+                primitives: vec![primitive],
+            };
+            Scene {
+                meshes: vec![mesh],
+                materials: vec![material],
+                ..Scene::default()
+            }
+        };
+        let [own, none] = [Material::default(), Material::stand_in()].map(scene);
+        let ev = |scene: &Scene, config: &_, file_luminance| {
+            exposure_ev(scene, &Pose::default(), bounds, config, file_luminance, 256)
+        };
+        // Sky and sun, then a file of as much light.
+        assert_eq!(ev(&own, &config, 0.0), 0.0);
+        assert!((-1.0..-0.5).contains(&ev(&none, &config, 0.0)));
+        config.environment.file = "there".into();
+        assert_eq!(ev(&own, &config, 1.0), 0.0);
+        let lux = 2.0 * std::f32::consts::PI;
+        assert_eq!(ev(&none, &config, 1.0), (3.0 / lux).log2());
+        assert!(ev(&none, &config, 0.01) > 4.0);
+    }
+
+    #[test]
+    fn lights_that_do_not_arrive_do_not_count() {
+        let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
+        let mut config = config::Config::default();
+        config.environment.intensity = 0.0;
+        let ev = |kind, range, world_from_light: Mat4| {
+            let (mut scene, mut pose) = lit(kind, 1e6, Vec3::ZERO);
+            scene.lights[0].range = range;
+            pose.world_from_node[0] = world_from_light;
+            exposure_ev(&scene, &pose, bounds, &config, 0.0, 256)
+        };
+        let above = Mat4::from_translation(Vec3::Y * 10.0);
+        let down = above * Mat4::from_rotation_x(-std::f32::consts::FRAC_PI_2);
+        let spot = LightKind::spot(0.2, 0.4);
+        for (kind, range, at, arrives) in [
+            (LightKind::Point, None, above, true),
+            (LightKind::Point, Some(0.0), above, true),
+            (LightKind::Point, Some(9.5), above, true),
+            (LightKind::Point, Some(8.5), above, false),
+            (spot, None, above, false),
+            (spot, None, down, true),
+            (spot, Some(5.0), down, false),
+        ] {
+            let ev = ev(kind, range, at);
+            assert_eq!(ev < -3.0, arrives, "{kind:?} {range:?} {at}: {ev}");
+            assert!(arrives || ev == 0.0);
+        }
     }
 }

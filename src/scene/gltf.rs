@@ -37,8 +37,8 @@ struct File<'a> {
     root: Root,
     /// The extensions that the file says it cannot be shown without.
     required: HashSet<String>,
-    /// `None` for a buffer without data, which is an error only if something reads it.
-    buffers: Vec<Option<Bytes>>,
+    /// Why a buffer has no data is an error only if something reads it.
+    buffers: Vec<Result<Bytes, String>>,
     /// What compressed buffer views hold, by the file's numbers.
     views: Vec<Option<meshopt::Decoded>>,
     folder: Folder,
@@ -96,6 +96,36 @@ impl File<'_> {
     }
 }
 
+/// A fault that a file may have in thousands of places: the first is told, and how many more there are.
+#[derive(Debug, Default)]
+struct Tally {
+    first: String,
+    count: usize,
+}
+
+impl Tally {
+    /// Counts one, which `what` describes.
+    fn add(&mut self, what: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = what();
+        }
+        self.count += 1;
+    }
+
+    /// Warns, if there was any; `outcome` is what becomes of it.
+    fn tell(self, file: &File<'_>, outcome: &str) {
+        let first = self.first;
+        match self.count {
+            0 => {}
+            1 => file.warn(format!("{first}; {outcome}")),
+            count => file.warn(format!(
+                "{first}; {outcome} (and {} more like it)",
+                count - 1
+            )),
+        }
+    }
+}
+
 /// Loads the glTF file `path`, whose bytes are `bytes`.
 pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let error = |what: String| Error::scene(path, what);
@@ -130,7 +160,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
         });
     }
     load.enter(format!("reading the buffers of {}", path.display()), 0.05)?;
-    file.buffers = buffers(&file, container.bin.and_then(|range| bytes.part(range)))?;
+    file.buffers = buffers(&file, container.bin.and_then(|range| bytes.part(range)));
     file.views = meshopt::views(&file, load)?;
 
     let mut scene = Scene {
@@ -144,46 +174,47 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
     let images = material::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
     // Images are decoded while the geometry is read.
-    scene.images = thread::scope(|threads| {
+    let decoded = thread::scope(|threads| {
         let decoding = image::start(threads, &images, load)?;
         mesh::meshes(&file, &used, load, &mut scene)?;
         node::check_instances(&file, &used, &mut scene)?;
-        layers::scale_thicknesses(&mut scene);
         clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
         decoding.finish(load, &mut warnings)
     })?;
+    scene.images = decoded.images;
+    image::forget_missing(&mut scene, &decoded.missing);
     warnings.iter().for_each(|what| file.warn(what));
     scene.warnings.append(&mut file.warnings.into_inner());
     Ok(scene)
 }
 
-/// Every buffer's bytes, as many as it declares.
-fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Result<Vec<Option<Bytes>>> {
-    let mut buffers = Vec::with_capacity(file.root.buffers.len());
-    for (index, buffer) in file.root.buffers.iter().enumerate() {
+/// Every buffer's bytes. One without is no error unless something that is drawn reads it.
+fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
+    let (mut missing, mut short) = (Tally::default(), Tally::default());
+    let json = file.root.buffers.iter().enumerate();
+    let buffers = json.map(|(index, buffer)| {
         let bytes = match (&buffer.uri, &bin) {
-            (Some(uri), _) => match file.folder.uri(uri) {
-                Ok(bytes) => Some(bytes),
-                // What takes its place may be sound.
-                Err(_) if meshopt::is_fallback(buffer) => None,
-                Err(why) => return Err(file.error(format!("buffer {index}: {why}"))),
-            },
-            (None, _) if meshopt::is_fallback(buffer) => None,
-            (None, Some(bin)) if index == 0 => Some(bin.clone()),
-            _ => None,
+            (Some(uri), _) => file.folder.uri(uri),
+            (None, Some(bin)) if index == 0 => Ok(bin.clone()),
+            _ => Err("it has neither a uri nor a GLB chunk".into()),
         };
-        if let Some(bytes) = bytes
-            .as_ref()
-            .filter(|b| (b.len() as u64) < buffer.byte_length.0)
-        {
-            let (declared, has) = (buffer.byte_length.0, bytes.len());
-            return Err(file.error(format!(
-                "buffer {index} declares {declared} bytes and has {has}"
-            )));
+        let declared = buffer.byte_length.0;
+        match &bytes {
+            // What takes its place may be sound.
+            Err(_) if meshopt::is_fallback(buffer) => {}
+            Err(why) => missing.add(|| format!("buffer {index} has no data ({why})")),
+            Ok(bytes) if (bytes.len() as u64) < declared => short.add(|| {
+                let has = bytes.len();
+                format!("buffer {index} declares {declared} bytes and has {has}")
+            }),
+            Ok(_) => {}
         }
-        buffers.push(bytes);
-    }
-    Ok(buffers)
+        bytes
+    });
+    let buffers = buffers.collect();
+    missing.tell(file, "nothing that is drawn reads it");
+    short.tell(file, "what is drawn needs no more");
+    buffers
 }
 
 /// A name as the scene keeps it.

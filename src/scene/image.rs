@@ -166,22 +166,33 @@ pub(super) struct Source {
 
 impl Source {
     /// One whose texels are wanted as such, a byte a channel.
-    pub(super) fn plain(name: String, bytes: Candidate) -> Self {
+    pub(super) fn plain(name: String, bytes: Candidate, role: Role) -> Self {
         Self {
             name,
             candidates: vec![bytes],
             uses: Uses {
                 texels: true,
-                ..Uses::default()
+                ..Uses::of(role)
             },
         }
     }
 }
 
+/// What a texture is to a material.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A colour, which is displayed.
+    Color,
+    /// Normals, or numbers that scale others.
+    Number,
+}
+
 /// What an image is used for, as far as it matters to its decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Uses {
-    /// For anything but colours, which are displayed with eight bits anyway.
+    /// For colours, which are displayed with eight bits anyway.
+    colors: bool,
+    /// For anything else.
     pub(super) numbers: bool,
     /// For normals.
     pub(super) normals: bool,
@@ -190,13 +201,46 @@ pub(super) struct Uses {
 }
 
 impl Uses {
+    /// In one role.
+    pub(super) fn of(role: Role) -> Self {
+        Self {
+            colors: role == Role::Color,
+            numbers: role == Role::Number,
+            ..Self::default()
+        }
+    }
+
     /// Those of another material as well.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
+            colors: self.colors | other.colors,
             numbers: self.numbers | other.numbers,
             normals: self.normals | other.normals,
             texels: self.texels | other.texels,
         }
+    }
+}
+
+/// Takes the textures with missing images from materials, but where they are colours, which show the placeholder: what such a texture scales or
+/// bends stays as the material's factors have it.
+pub(super) fn forget_missing(scene: &mut Scene, missing: &[bool]) {
+    if !missing.contains(&true) {
+        return;
+    }
+    let textures = &scene.textures;
+    let forget = |slot: &mut Option<TextureRef>| {
+        slot.take_if(|of| missing[textures[of.texture].image]);
+    };
+    for material in &mut scene.materials {
+        forget(&mut material.metallic_roughness_texture);
+        forget(&mut material.normal_texture);
+        forget(&mut material.occlusion_texture);
+        let Some(layers) = material.layers.as_deref_mut() else {
+            continue;
+        };
+        let colors = (layers.specular_color_texture, layers.sheen_color_texture);
+        layers.slots_mut().into_iter().for_each(forget);
+        (layers.specular_color_texture, layers.sheen_color_texture) = colors;
     }
 }
 
@@ -225,6 +269,7 @@ pub(super) fn uses(scene: &mut Scene) -> Vec<Uses> {
             let texture = Some(place);
             let as_colors = colors.iter().filter(|color| **color == texture).count();
             let here = Uses {
+                colors: as_colors > 0,
                 numbers: all.iter().filter(|other| **other == place).count() > as_colors,
                 normals: normals.contains(&texture),
                 texels: false,
@@ -260,7 +305,19 @@ impl Request {
 }
 
 /// What came of an image, and what there is to say about it.
-type Outcome = (Image, Vec<String>);
+struct Outcome {
+    image: Image,
+    notes: Vec<String>,
+    is_missing: bool,
+}
+
+/// Images as they came out.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) images: Vec<Image>,
+    /// Of each whether it is missing, and a placeholder stands in for it.
+    pub(super) missing: Vec<bool>,
+}
 
 /// Images that threads of their own are decoding.
 #[derive(Debug)]
@@ -274,7 +331,7 @@ pub(super) fn decode_all(
     sources: &[Source],
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Image>> {
+) -> Result<Decoded> {
     thread::scope(|scope| start(scope, sources, load)?.finish(load, warnings))
 }
 
@@ -323,8 +380,8 @@ fn work(
 
 impl Decoding {
     /// Waits for the images.
-    pub(super) fn finish(self, load: &Load<'_>, warnings: &mut Vec<String>) -> Result<Vec<Image>> {
-        let mut decoded = vec![None; self.count];
+    pub(super) fn finish(self, load: &Load<'_>, warnings: &mut Vec<String>) -> Result<Decoded> {
+        let mut outcomes: Vec<Option<Outcome>> = (0..self.count).map(|_| None).collect();
         for done in 0..self.count {
             let share = done as f32 / self.count as f32;
             load.enter(
@@ -334,16 +391,20 @@ impl Decoding {
             let Ok((index, outcome)) = self.outcomes.recv() else {
                 break;
             };
-            decoded[index] = Some(outcome);
+            outcomes[index] = Some(outcome);
         }
         load.progress().check()?;
-        let mut images = Vec::with_capacity(self.count);
+        let mut decoded = Decoded {
+            images: Vec::with_capacity(self.count),
+            missing: Vec::with_capacity(self.count),
+        };
         // Every index has come in once: the threads stop early only where the load is cancelled.
-        for (image, notes) in decoded.into_iter().flatten() {
-            warnings.extend(notes);
-            images.push(image);
+        for outcome in outcomes.into_iter().flatten() {
+            warnings.extend(outcome.notes);
+            decoded.images.push(outcome.image);
+            decoded.missing.push(outcome.is_missing);
         }
-        Ok(images)
+        Ok(decoded)
     }
 }
 
@@ -404,16 +465,28 @@ fn decode(source: &Source, request: &Request) -> Outcome {
                     notes.push(format!("{why}; another form of it is taken"));
                 }
                 shrink::to_fit(&mut image, request, &mut notes);
-                shrink::complete(&mut image);
+                shrink::complete(&mut image, request.uses.normals);
                 image.name.clone_from(&source.name);
-                return (image, notes.iter().map(|n| format!("{lead}{n}")).collect());
+                return Outcome {
+                    image,
+                    notes: notes.iter().map(|n| format!("{lead}{n}")).collect(),
+                    is_missing: false,
+                };
             }
             Err(why) => failures.push(why),
         }
     }
     let why = failures.join("; ");
-    let note = format!("image {name}: {why}; a checker stands in for it");
-    (placeholder(&source.name), vec![note])
+    let outcome = match (source.uses.colors, source.uses.numbers) {
+        (true, false) => "a checker stands in for it",
+        (true, true) => "a checker stands in for its colours, and nothing for the rest of it",
+        (false, _) => "materials do without it",
+    };
+    Outcome {
+        image: placeholder(&source.name),
+        notes: vec![format!("image {name}: {why}; {outcome}")],
+        is_missing: true,
+    }
 }
 
 /// Decodes a file of any format; its content says which.

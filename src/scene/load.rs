@@ -1,7 +1,7 @@
 //! Files to a [`Scene`].
 
 use super::{
-    Material, PropertyOf, Scene, Treatment,
+    Material, Primitive, PropertyOf, Scene, Treatment,
     files::{self, Bytes, Folder},
     gltf,
     image::Takes,
@@ -131,6 +131,11 @@ impl<'a> Load<'a> {
         self.check(budget, used, what)
     }
 
+    /// What has been taken of a budget.
+    pub(super) fn used(&self, budget: Budget) -> u64 {
+        self.used[budget as usize]
+    }
+
     /// Whether the limits allow `count` of a budget at once.
     pub(super) fn check(
         &self,
@@ -161,6 +166,8 @@ impl<'a> Load<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Budget {
     Triangles,
+    /// Lines, and points.
+    Lines,
     Vertices,
     /// Of one mesh, where a file holds none of them and they read as zeros.
     EmptyVertices,
@@ -185,6 +192,11 @@ impl Budget {
     fn limit(self, limits: &config::Load) -> (u64, &'static str, &'static str) {
         match self {
             Self::Triangles => (limits.max_triangles, "triangles", "load.max_triangles"),
+            Self::Lines => (
+                limits.max_triangles,
+                "lines or points",
+                "load.max_triangles",
+            ),
             Self::Vertices => (limits.max_vertices, "vertices", "load.max_vertices"),
             Self::EmptyVertices => (
                 limits.max_empty_vertices,
@@ -213,6 +225,10 @@ impl Budget {
         }
     }
 }
+
+/// Said once of a file that holds any.
+pub(super) const POINTS_AND_LINES: &str =
+    "holds points or lines; they are one pixel wide, cast no shadows and send no rays";
 
 /// What kind of scene file some bytes are.
 #[derive(Debug, PartialEq, Eq)]
@@ -311,7 +327,7 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
     };
     if scene.instances().all(|(_, mesh)| {
         let primitives = &scene.meshes[mesh].primitives;
-        primitives.iter().all(|p| p.indices.is_empty())
+        primitives.iter().all(Primitive::is_empty)
     }) {
         let mut required = scene.extensions.iter().filter(|e| e.required);
         if let Some(missing) = required.find(|e| e.treatment == Treatment::Ignored) {

@@ -146,7 +146,7 @@ pub enum Transform {
     Matrix(Mat4),
 }
 
-/// Triangles with one set of morph weights, of one or more primitives.
+/// Triangles, lines and points with one set of morph weights, of one or more primitives.
 #[derive(Debug, Clone)]
 pub struct Mesh {
     /// Name in the file; may be empty.
@@ -176,6 +176,12 @@ pub struct Primitive {
     pub colors: Vec<Vec4>,
     /// Triangle list.
     pub indices: Vec<[u32; 3]>,
+    /// Lines between two vertices each, one pixel wide.
+    pub lines: Vec<[u32; 2]>,
+    /// Vertices that are seen as points, of one pixel.
+    pub points: Vec<u32>,
+    /// How its lines and points are lit.
+    pub shading: Shading,
     /// Joints that move each vertex: `vertex * influences_per_vertex ..`, indices into the skin's joints; empty when rigid.
     pub joints: Vec<u32>,
     /// Weights of `joints`, summing to 1 for each vertex.
@@ -184,6 +190,18 @@ pub struct Primitive {
     pub influences_per_vertex: usize,
     /// Morph targets; every primitive of a mesh has equally many.
     pub targets: Vec<MorphTarget>,
+}
+
+/// How points and lines are lit, which follows from what the file gives of their surface (glTF 2.0, 3.9.7 "Point and Line Materials").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shading {
+    /// Not at all: what is seen is base colour and emission. They have no normals.
+    Unlit,
+    /// As surfaces are, without the material's normal texture: they have normals and no tangents.
+    Plain,
+    /// As surfaces are: they have both.
+    #[default]
+    Mapped,
 }
 
 /// Offsets that a morph target adds at weight 1; each list has one entry per vertex or is empty.
@@ -270,6 +288,9 @@ pub struct Material {
     pub unlit: bool,
     /// What lies over the base; `None` where the file asks for none of it.
     pub layers: Option<Box<Layers>>,
+    /// No file gave this material. Its light from all around is graded by direction, so that shape shows even where that light is the same
+    /// from everywhere.
+    pub stand_in: bool,
 }
 
 impl Material {
@@ -381,11 +402,11 @@ pub struct Layers {
     pub transmission: f32,
     /// That share, in red.
     pub transmission_texture: Option<TextureRef>,
-    /// Of what lies below the surface, in metres of the world; 0 for a wall without an inside.
+    /// Of what lies below the surface, in the units of the mesh; 0 for a wall without an inside.
     pub thickness: f32,
     /// That thickness, in green.
     pub thickness_texture: Option<TextureRef>,
-    /// Metres after which white light has `attenuation_color`; may be infinite.
+    /// Metres of the world after which white light has `attenuation_color`; may be infinite.
     pub attenuation_distance: f32,
     /// Linear.
     pub attenuation_color: Vec3,
@@ -490,11 +511,23 @@ impl Default for Material {
             double_sided: false,
             unlit: false,
             layers: None,
+            stand_in: false,
         }
     }
 }
 
 impl Material {
+    /// What primitives get that name no material: a grey dielectric, neither smooth nor quite rough.
+    pub fn stand_in() -> Self {
+        Self {
+            base_color: Vec3::splat(0.8).extend(1.0),
+            metallic: 0.0,
+            roughness: 0.6,
+            stand_in: true,
+            ..Self::default()
+        }
+    }
+
     /// The texture in a slot.
     pub fn texture_mut(&mut self, slot: TextureSlot) -> Option<&mut TextureRef> {
         match slot {
@@ -508,7 +541,7 @@ impl Material {
 }
 
 /// An image with the way it is sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Texture {
     /// Index into [`Scene::images`].
     pub image: usize,
@@ -797,6 +830,13 @@ pub enum Interpolation {
     CubicSpline,
 }
 
+impl Primitive {
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty() && self.lines.is_empty() && self.points.is_empty()
+    }
+}
+
 impl Scene {
     /// Nodes that carry a mesh: the order of the tree's meshes and of the merged buffers.
     pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
@@ -804,6 +844,19 @@ impl Scene {
             .iter()
             .enumerate()
             .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+
+    /// Lines and points of all instances.
+    pub fn line_and_point_counts(&self) -> [usize; 2] {
+        let shown = self.instances().map(|(_, mesh)| &self.meshes[mesh]);
+        shown
+            .flat_map(|mesh| &mesh.primitives)
+            .fold([0, 0], |[lines, points], primitive| {
+                [
+                    lines + primitive.lines.len(),
+                    points + primitive.points.len(),
+                ]
+            })
     }
 
     /// Gives every primitive its material of a variant, or without one its own.

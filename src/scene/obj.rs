@@ -5,10 +5,10 @@ mod parse;
 mod polygon;
 
 use super::{
-    Image, Material, Mesh, Node, Primitive, Scene, Texture, Transform,
+    Image, Material, Mesh, Node, Primitive, Scene, Shading, Texture, TextureRef, Transform,
     files::{Bytes, Folder, clip, shorten},
-    image::{self, Source},
-    load::{Budget, Load},
+    image::{self, Role, Source, Uses},
+    load::{Budget, Load, POINTS_AND_LINES},
     surface,
 };
 use crate::Result;
@@ -47,8 +47,10 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     for primitive in scene.meshes.iter_mut().flat_map(|m| &mut m.primitives) {
         load.progress().check()?;
         match scene.materials[primitive.material].normal_texture {
-            Some(texture) => surface::tangents(primitive, texture.uv_set),
-            None => primitive.tangents = surface::any_tangents(&primitive.normals),
+            Some(texture) if !primitive.indices.is_empty() => {
+                surface::tangents(primitive, texture.uv_set);
+            }
+            _ => primitive.tangents = surface::any_tangents(&primitive.normals),
         }
     }
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
@@ -64,7 +66,15 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     Ok(scene)
 }
 
-/// Triangulates the faces, and sorts them into a mesh per object and a primitive per material.
+/// What an object has of a material, as corners of the model.
+#[derive(Default)]
+struct Group {
+    triangles: Triangles,
+    lines: Vec<[usize; 2]>,
+    points: Vec<usize>,
+}
+
+/// Triangulates the faces, and sorts them into a mesh per object and a primitive per material, with another one for lines and points.
 fn meshes(
     model: &Model,
     materials: &mut Materials<'_>,
@@ -72,8 +82,7 @@ fn meshes(
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
-    // Triangles by object and material, as corners of the model.
-    let mut groups: BTreeMap<(u32, usize), Triangles> = BTreeMap::new();
+    let mut groups: BTreeMap<(u32, usize), Group> = BTreeMap::new();
     let (mut unfinished, mut spare_tests) = (0, polygon::SPARE_TESTS);
     for face in &model.faces {
         load.progress().check()?;
@@ -86,23 +95,42 @@ fn meshes(
         unfinished += usize::from(!complete);
         let material = materials.place(face.material);
         let first = face.corners.start;
-        groups.entry((face.object, material)).or_default().extend(
+        let group = groups.entry((face.object, material)).or_default();
+        group.triangles.extend(
             triangles
                 .iter()
                 .map(|t| (t.map(|c| first + c), face.smooth)),
         );
+    }
+    for points in &model.points {
+        let key = (points.object, materials.place(points.material));
+        groups
+            .entry(key)
+            .or_default()
+            .points
+            .extend(points.corners.clone());
+    }
+    for line in &model.lines {
+        let key = (line.object, materials.place(line.material));
+        let pairs = line.corners.clone().zip(line.corners.clone().skip(1));
+        let pairs = pairs.map(|(from, to)| [from, to]);
+        groups.entry(key).or_default().lines.extend(pairs);
+    }
+    if !(model.points.is_empty() && model.lines.is_empty()) {
+        warnings.push(POINTS_AND_LINES.into());
     }
     if unfinished > 0 {
         warnings.push(format!(
             "{unfinished} polygons cross themselves or are too intricate, and are cut into fans"
         ));
     }
-    let normals = generated_normals(model, groups.values().flatten());
+    let normals = generated_normals(model, groups.values().flat_map(|group| &group.triangles));
     let mut object_before = None;
-    for ((object, material), triangles) in &groups {
+    for ((object, material), group) in &groups {
         load.progress().check()?;
-        let primitive = primitive(model, *material, triangles, &normals);
-        let vertices = primitive.positions.len() as u64;
+        let surface = primitive(model, *material, &group.triangles, &normals);
+        let thin = lines_and_points(model, *material, group);
+        let vertices = (surface.positions.len() + thin.positions.len()) as u64;
         load.take(Budget::Vertices, vertices, || {
             format!("object \"{}\"", shorten(&model.objects[*object as usize]))
         })?;
@@ -132,7 +160,8 @@ fn meshes(
             });
         }
         if let Some(mesh) = scene.meshes.last_mut() {
-            mesh.primitives.push(primitive);
+            let primitives = [surface, thin].into_iter();
+            mesh.primitives.extend(primitives.filter(|p| !p.is_empty()));
         }
     }
     Ok(())
@@ -148,10 +177,11 @@ fn generated_normals<'a>(
         .filter(|(t, _)| t.iter().any(|&c| missing(c)))
         .copied()
         .collect();
-    let positions: Vec<[u32; 3]> = open
+    let mut positions: Vec<[u32; 3]> = open
         .iter()
         .map(|(t, _)| t.map(|c| model.corners[c].position))
         .collect();
+    surface::weld(&model.positions, &mut positions);
     let smooth: Vec<bool> = open.iter().map(|(_, smooth)| *smooth).collect();
     let normals = surface::creased_normals(&model.positions, &positions, &smooth, CREASE_RADIANS);
     // A corner of a polygon is in several triangles; in the order of their making, the last one decides.
@@ -204,6 +234,46 @@ fn primitive(
         }));
     }
     out
+}
+
+/// One vertex for every different combination of position and texture coordinates; there are no normals.
+fn lines_and_points(model: &Model, material: usize, group: &Group) -> Primitive {
+    let corners = || group.lines.as_flattened().iter().chain(&group.points);
+    let corner = |c: &usize| &model.corners[*c];
+    let textured = corners().any(|c| model.uv(corner(c)).is_some());
+    let coloured = corners().any(|c| model.color(corner(c)).is_some());
+    let mut out = Primitive {
+        material,
+        shading: Shading::Unlit,
+        ..Primitive::default()
+    };
+    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut vertex = |c: &usize| {
+        let at = corner(c);
+        *known.entry((at.position, at.uv)).or_insert_with(|| {
+            out.positions.push(model.positions[at.position as usize]);
+            out.normals.push(Vec3::Y);
+            if textured {
+                out.uv0.push(model.uv(at).unwrap_or(Vec2::ZERO));
+            }
+            if coloured {
+                out.colors
+                    .push(model.color(at).unwrap_or(Vec3::ONE).extend(1.0));
+            }
+            out.positions.len() as u32 - 1
+        })
+    };
+    let lines = group
+        .lines
+        .iter()
+        .map(|line| line.each_ref().map(&mut vertex))
+        .collect();
+    let points = group.points.iter().map(&mut vertex).collect();
+    Primitive {
+        lines,
+        points,
+        ..out
+    }
 }
 
 /// The materials of the MTL files, those that faces use, and the images behind them.
@@ -268,6 +338,7 @@ impl<'a> Materials<'a> {
             folder: self.folder,
             sources: Vec::new(),
             places: HashMap::new(),
+            missing: Vec::new(),
         };
         let used: Vec<_> = self
             .used
@@ -275,14 +346,20 @@ impl<'a> Materials<'a> {
             .map(|number| number.and_then(|n| self.named[n as usize].as_deref()))
             .collect();
         for (material, base) in used.iter().copied().flatten() {
-            for map in material.maps() {
-                images.add(base, map, warnings);
+            for (role, map) in material.maps() {
+                images.add(base, map, role, warnings);
             }
         }
-        scene.images = image::decode_all(&images.sources, load, warnings)?;
+        let decoded = image::decode_all(&images.sources, load, warnings)?;
+        scene.images = decoded.images;
+        images.missing = decoded.missing;
+        let mut made = Made::default();
         for (number, found) in self.used.iter().zip(&used) {
+            load.progress().check()?;
             let material = match found {
-                Some((material, base)) => build(material, base, &images, scene, load, warnings)?,
+                Some((material, base)) => {
+                    build(material, base, &images, &mut made, scene, load, warnings)?
+                }
                 None => mtl::default_material(number.map_or("", |_| "undefined")),
             };
             scene.materials.push(material);
@@ -334,12 +411,16 @@ struct Images<'a> {
     folder: &'a Folder,
     sources: Vec<Source>,
     places: HashMap<String, usize>,
+    /// Of each whether there is none, once they are decoded.
+    missing: Vec<bool>,
 }
 
 impl Images<'_> {
-    fn add(&mut self, base: &str, map: &Map, warnings: &mut Vec<String>) {
+    fn add(&mut self, base: &str, map: &Map, role: Role, warnings: &mut Vec<String>) {
         let key = format!("{base}{}", map.path);
-        if self.places.contains_key(&key) {
+        if let Some(&place) = self.places.get(&key) {
+            let uses = &mut self.sources[place].uses;
+            *uses = uses.and(Uses::of(role));
             return;
         }
         // Beside the MTL, beside the OBJ, and, for paths from another machine, by the bare name.
@@ -361,7 +442,8 @@ impl Images<'_> {
             ),
         };
         self.places.insert(key, self.sources.len());
-        self.sources.push(Source::plain(shorten(&map.path), bytes));
+        self.sources
+            .push(Source::plain(shorten(&map.path), bytes, role));
     }
 
     fn place(&self, base: &str, map: &Map) -> usize {
@@ -372,94 +454,128 @@ impl Images<'_> {
     }
 }
 
+/// What materials were made of; thousands may share it.
+#[derive(Debug, Default)]
+struct Made {
+    textures: HashMap<Texture, usize>,
+    /// Of normal maps, whether they are grey.
+    grey: HashMap<usize, bool>,
+    /// Of roughness and metalness, each of an image or a value.
+    joined: HashMap<[(Option<usize>, u8); 2], usize>,
+    /// Of a colour's image and an alpha's.
+    masked: HashMap<(Option<usize>, usize), usize>,
+}
+
+impl Made {
+    /// The number of a texture, which joins the scene if it is new.
+    fn texture(&mut self, scene: &mut Scene, map: &Map, image: usize) -> TextureRef {
+        let texture = Texture {
+            image,
+            sampler: map.sampler(),
+        };
+        let place = *self.textures.entry(texture).or_insert_with(|| {
+            scene.textures.push(texture);
+            scene.textures.len() - 1
+        });
+        map.reference(place)
+    }
+}
+
+/// Adds an image that was made of others.
+fn add_image(scene: &mut Scene, load: &mut Load<'_>, image: Image) -> Result<usize> {
+    let bytes = image.rgba8().len() as u64;
+    load.take(Budget::TextureBytes, bytes, || {
+        format!("image {}", image.name)
+    })?;
+    scene.images.push(image);
+    Ok(scene.images.len() - 1)
+}
+
 /// A material with its textures, which are added to the scene.
 fn build(
     from: &mtl::Material,
     base: &str,
     images: &Images<'_>,
+    made: &mut Made,
     scene: &mut Scene,
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Material> {
+    let from = &from
+        .clone()
+        .without(|map| images.missing[images.place(base, map)]);
     let mut material = from.to_material();
-    let add = |scene: &mut Scene, map: &Map, image: usize| {
-        let texture = Texture {
-            image,
-            sampler: map.sampler(),
-        };
-        let place = scene
-            .textures
-            .iter()
-            .position(|t| *t == texture)
-            .unwrap_or_else(|| {
-                scene.textures.push(texture);
-                scene.textures.len() - 1
-            });
-        Some(map.reference(place))
-    };
+    let place = |map: &Map| images.place(base, map);
     if let Some(map) = &from.emissive_map {
-        material.emissive_texture = add(scene, map, images.place(base, map));
+        material.emissive_texture = Some(made.texture(scene, map, place(map)));
     }
     if let Some(map) = &from.normal_map {
-        let image = images.place(base, map);
-        let grey = scene.images[image]
-            .rgba8()
-            .chunks_exact(4)
-            .all(|t| t[0] == t[1] && t[1] == t[2]);
+        let image = place(map);
+        let grey = *made.grey.entry(image).or_insert_with(|| {
+            let texels = scene.images[image].rgba8();
+            texels.chunks_exact(4).all(|t| t[0] == t[1] && t[1] == t[2])
+        });
         if grey {
             warnings.push(format!(
                 "{} of material \"{}\" is a height map, which canopy ignores",
                 map.path, from.name
             ));
         } else {
-            material.normal_texture = add(scene, map, image);
+            material.normal_texture = Some(made.texture(scene, map, image));
         }
     }
-    if let Some(map) = from.roughness_map.as_ref().or(from.metallic_map.as_ref()) {
-        let (roughness, metallic) = (&from.roughness_map, &from.metallic_map);
+    let (roughness, metallic) = (&from.roughness_map, &from.metallic_map);
+    if let Some(map) = roughness.as_ref().or(metallic.as_ref()) {
         let packed = matches!((roughness, metallic), (Some(r), Some(m)) if r.path == m.path);
-        let mut image = images.place(base, map);
-        if !packed {
-            let channel = |map: &Option<Map>, value: f32| match map {
-                Some(map) => {
-                    let image = &scene.images[images.place(base, map)];
-                    Grey::Image(image, image.rgba8())
-                }
-                None => Grey::Value((value * 255.0).round() as u8),
-            };
-            let joined = roughness_metallic(
-                &channel(roughness, from.roughness()),
-                &channel(metallic, from.metallic()),
-            );
-            load.take(Budget::TextureBytes, joined.rgba8().len() as u64, || {
-                format!("image {}", joined.name)
-            })?;
-            image = scene.images.len();
-            scene.images.push(joined);
-        }
-        material.metallic_roughness_texture = add(scene, map, image);
+        let channel = |map: &Option<Map>, value: f32| match map {
+            Some(map) => (Some(place(map)), 0),
+            None => (None, (value * 255.0).round() as u8),
+        };
+        let channels = [
+            channel(roughness, from.roughness()),
+            channel(metallic, from.metallic()),
+        ];
+        let image = match made.joined.get(&channels) {
+            _ if packed => place(map),
+            Some(&image) => image,
+            None => {
+                let [roughness, metallic] = channels.map(|(image, value)| match image {
+                    Some(image) => {
+                        let image = &scene.images[image];
+                        Grey::Image(image, image.rgba8())
+                    }
+                    None => Grey::Value(value),
+                });
+                let joined = roughness_metallic(&roughness, &metallic);
+                let image = add_image(scene, load, joined)?;
+                made.joined.insert(channels, image);
+                image
+            }
+        };
+        material.metallic_roughness_texture = Some(made.texture(scene, map, image));
         (material.roughness, material.metallic) = (1.0, 1.0);
     }
-    let color = from.color_map.as_ref().map(|map| images.place(base, map));
-    match (&from.color_map, &from.alpha_map) {
-        (Some(map), Some(alpha)) if map.path == alpha.path => {
-            material.base_color_texture = add(scene, map, images.place(base, map));
-        }
+    let (color, alpha) = (&from.color_map, &from.alpha_map);
+    let base_color = match (color, alpha) {
+        (Some(map), Some(alpha)) if map.path == alpha.path => Some((map, place(map))),
         (map, Some(alpha)) => {
-            let masked = with_alpha(
-                color.map(|c| &scene.images[c]),
-                &scene.images[images.place(base, alpha)],
-            );
-            load.take(Budget::TextureBytes, masked.rgba8().len() as u64, || {
-                format!("image {}", masked.name)
-            })?;
-            scene.images.push(masked);
-            material.base_color_texture =
-                add(scene, map.as_ref().unwrap_or(alpha), scene.images.len() - 1);
+            let key = (map.as_ref().map(place), place(alpha));
+            let image = match made.masked.get(&key) {
+                Some(&image) => image,
+                None => {
+                    let color = key.0.map(|color| &scene.images[color]);
+                    let masked = with_alpha(color, &scene.images[key.1]);
+                    let image = add_image(scene, load, masked)?;
+                    made.masked.insert(key, image);
+                    image
+                }
+            };
+            Some((map.as_ref().unwrap_or(alpha), image))
         }
-        (Some(map), None) => material.base_color_texture = add(scene, map, images.place(base, map)),
-        (None, None) => {}
-    }
+        (Some(map), None) => Some((map, place(map))),
+        (None, None) => None,
+    };
+    material.base_color_texture = base_color.map(|(map, image)| made.texture(scene, map, image));
     Ok(material)
 }
 

@@ -67,6 +67,23 @@ pub(super) fn smooth_normals(
     normals.iter().map(unit).collect()
 }
 
+/// Lets corners at the same position refer to the same vertex, the first of them: patches that meet share no vertices in their file.
+pub(super) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
+    let used = triangles.as_flattened_mut();
+    let mut first = vec![u32::MAX; positions.len()];
+    let mut known: HashMap<[u32; 3], u32> = HashMap::new();
+    for vertex in used {
+        let place = &mut first[*vertex as usize];
+        if *place == u32::MAX {
+            // Zeros of both signs are the same place.
+            let position = positions[*vertex as usize] + Vec3::ZERO;
+            let bits = position.to_array().map(f32::to_bits);
+            *place = *known.entry(bits).or_insert(*vertex);
+        }
+        *vertex = *place;
+    }
+}
+
 /// Normals for the corners of `triangles`: the area-weighted mean over the triangles around a position that are within
 /// `crease_radians` of the corner's own, or the triangle's own where it is not `smooth`.
 pub(super) fn creased_normals(

@@ -476,6 +476,8 @@ struct Surface {
     position: DVec3,
     normal: DVec3,
     coat_normal: DVec3,
+    /// Without normal textures.
+    smooth_normal: DVec3,
     /// Of anisotropy.
     along: DVec3,
     across: DVec3,
@@ -550,6 +552,7 @@ impl Surface {
             position: at.position,
             normal: side * mapped(Slot::Normal),
             coat_normal: side * mapped(Slot::ClearcoatNormal),
+            smooth_normal: side * at.normal.normalize(),
             along,
             across: at.normal.cross(along).normalize(),
             alpha: base_color.w,
@@ -620,7 +623,7 @@ impl Surface {
                 below +=
                     self.sheen_color * charlie(n_dot_l, n_dot_v, n_dot_h, self.sheen_roughness);
             }
-            below *= n_dot_l;
+            below *= n_dot_l * self.kept(self.normal, to_light);
         }
         let weight = self.coat_weight(to_eye);
         let coat_cosine = self.coat_normal.dot(to_light).max(0.0);
@@ -629,10 +632,19 @@ impl Surface {
             trowbridge_reitz(self.coat_normal, half, alpha)
                 * smith(self.coat_normal, to_eye, to_light, alpha)
                 * coat_cosine
+                * self.kept(self.coat_normal, to_light)
         } else {
             0.0
         };
         below.lerp(DVec3::splat(coat), weight)
+    }
+
+    /// The share of a light that is no specification's: towards the horizon of the surface without normal textures it fades (Chiang, Li and Burley
+    /// 2019, "Taming the Shadow Terminator").
+    fn kept(&self, normal: DVec3, to_light: DVec3) -> f64 {
+        let turned = normal.dot(to_light) * self.smooth_normal.dot(normal);
+        let g = (self.smooth_normal.dot(to_light) / turned).clamp(0.0, 1.0);
+        -g.powi(3) + g.powi(2) + g
     }
 
     /// specular_brdf of the base: isotropic by appendix B, else by KHR_materials_anisotropy.

@@ -1,7 +1,7 @@
 //! Small scenes made in place, and pictures of them.
 
 use canopy::{
-    config::{Background, Config, OcclusionMode, Source},
+    config::{Background, Config, OcclusionMode, Source, Switch},
     gpu::Gpu,
     reference::lighting,
     render::{Channel, FloatImage, FrameInput, Merged, Renderer, Sample, SceneBuffers, View},
@@ -144,6 +144,14 @@ pub(crate) fn matte(color: Vec3) -> Material {
     }
 }
 
+/// Black, and sends out this radiance.
+pub(crate) fn glowing(radiance: Vec3) -> Material {
+    Material {
+        emissive: radiance,
+        ..matte(Vec3::ZERO)
+    }
+}
+
 /// Gives the scene's material 1 a texture that is clear within a circle, cut out there.
 pub(crate) fn add_cutout(scene: &mut Scene) {
     const SIZE: u32 = 64;
@@ -222,6 +230,13 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Leaves only what surfaces send out themselves, and the scene's own lights.
+    pub(crate) fn darken(&mut self) {
+        self.config.environment.intensity = 0.0;
+        self.config.sun.enabled = Switch::Off;
+        self.config.image.background = [0.0; 3];
+    }
+
     /// Draws a frame and reads the picture: rows of RGBA bytes.
     pub(crate) fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
         self.supersampled(pose, view, 1)
@@ -275,7 +290,7 @@ impl<'a> Stage<'a> {
             .unwrap()
     }
 
-    /// Surfaces as the channels of the frame that was drawn last show them.
+    /// Surfaces without normal textures, as the channels of the frame that was drawn last show them.
     pub(crate) fn surfaces(&mut self) -> Vec<Option<lighting::Surface>> {
         let mut channel = |channel| self.channel(channel).texels;
         let (position, normal) = (channel(Channel::Position), channel(Channel::Normal));
@@ -286,6 +301,7 @@ impl<'a> Stage<'a> {
             (position[i][3] == 1.0).then(|| lighting::Surface {
                 position: Vec3::from_slice(&position[i]),
                 normal: Vec3::from_slice(&normal[i]),
+                smooth_normal: Vec3::from_slice(&normal[i]),
                 albedo: Vec3::from_slice(&albedo[i]),
                 occlusion: occlusion[i][0],
                 emissive: Vec3::from_slice(&emissive[i]),

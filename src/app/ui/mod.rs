@@ -17,6 +17,8 @@ pub(super) struct Facts<'a> {
     pub(super) stats: &'a FrameStats,
     /// What is being loaded: names, what is being done, and the share that is done.
     pub(super) loading: Option<(String, String, f32)>,
+    /// Names of the passes that are being compiled.
+    pub(super) preparing: Option<String>,
     /// Whether files hover over the window.
     pub(super) dropping: bool,
     /// The exposure of this frame in stops.
@@ -174,6 +176,7 @@ mod tests {
         let facts = Facts {
             stats: &stats,
             loading: Some(("a.glb".into(), "reading".into(), 0.5)),
+            preparing: Some("gbuffer".into()),
             dropping: true,
             exposure_ev: 0.0,
             adapter: "test",

@@ -15,6 +15,8 @@ const NOTICE: Duration = Duration::from_millis(2500);
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(loading) = &facts.loading {
         progress(ctx, room, loading);
+    } else if let Some(passes) = &facts.preparing {
+        preparing(ctx, room, passes);
     } else if facts.dropping {
         hint(ctx, room, "Drop to open");
     } else if state.stage.is_none() && state.error.is_none() {
@@ -37,6 +39,8 @@ fn floating(ctx: &Context, name: &str, room: Rect, offset: Vec2, add: impl FnOnc
         .fixed_pos(room.center() + offset)
         .constrain(true)
         .default_size(room.size())
+        // At once: what it says may be the last that is shown for a while.
+        .fade_in(false)
         .show(ctx, |ui| card().show(ui, add));
 }
 
@@ -49,6 +53,14 @@ fn progress(ctx: &Context, room: Rect, (name, stage, share): &(String, String, f
             ui.add(egui::Label::new(RichText::new(stage).weak()).truncate());
         });
         ui.label(RichText::new("Esc cancels").small().weak());
+    });
+}
+
+fn preparing(ctx: &Context, room: Rect, passes: &str) {
+    floating(ctx, "preparing", room, Vec2::ZERO, |ui| {
+        ui.set_width(320.0);
+        ui.label(RichText::new("Preparing shaders").strong());
+        ui.add(egui::Label::new(RichText::new(passes).weak()).truncate());
     });
 }
 

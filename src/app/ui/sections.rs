@@ -262,6 +262,10 @@ fn environment(ui: &mut Ui, state: &mut State) {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let label = egui::Label::new(RichText::new(name.to_string_lossy()).small().weak());
         ui.add(label.truncate());
+        for warning in &state.environment_warnings {
+            let color = ui.visuals().warn_fg_color;
+            ui.label(RichText::new(warning).small().color(color));
+        }
         // Within the slider's range, whatever the settings say.
         let mut degrees = (environment.rotation + 180.0).rem_euclid(360.0) - 180.0;
         setting(ui, "rotation", |ui| {
@@ -544,7 +548,7 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
         .spacing([10.0, 2.0])
         .min_col_width(56.0)
         .show(ui, |ui| {
-            let pairs = [
+            let mut pairs = vec![
                 ("triangles", stats.triangles.into()),
                 ("vertices", stats.vertices.into()),
                 ("meshes", stats.meshes.into()),
@@ -552,6 +556,10 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
                 ("rays", stats.rays),
                 ("lights", stats.lights.into()),
             ];
+            if stats.lines + stats.points > 0 {
+                pairs.push(("lines", stats.lines.into()));
+                pairs.push(("points", stats.points.into()));
+            }
             for pair in pairs.chunks(2) {
                 for (name, count) in pair {
                     ui.weak(*name);

@@ -76,7 +76,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         [] => &[64, 128, 256, 512, 1024],
         faces => faces,
     };
-    let pass = ProjectSh::new(&bench.meter.gpu)?;
+    let pass = ProjectSh::new(&bench.meter.gpu);
     let mut progress = bench.progress(faces.len());
     for face in faces {
         progress.step(&format!("faces of {face}²"));
@@ -148,8 +148,15 @@ fn measure<T: Stored, const N: usize>(
             return Ok(());
         }
     };
-    let project = |gpu: &Gpu, scope: &mut Scope<'_>| pass.record(gpu, scope, &cube, order as u32);
+    let outcome = RefCell::new(Ok(()));
+    let project = |gpu: &Gpu, scope: &mut Scope<'_>| {
+        let recorded = pass.record(gpu, scope, &cube, order as u32);
+        if recorded.is_err() {
+            *outcome.borrow_mut() = recorded;
+        }
+    };
     let timings = bench.meter.time(|_| {}, project)?;
+    outcome.into_inner()?;
     let copy = bench.report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         let bytes = size_of_val(texels) as u64;

@@ -5,6 +5,7 @@
 
 mod baseline;
 mod build;
+mod compile;
 mod floor;
 mod frame;
 pub mod inputs;
@@ -81,6 +82,8 @@ Suites:
   irradiance
          cubes of half and full floats to spherical harmonics of order 3 and 5, beside the processor in f32 (one thread, all) and in f64; and
          all that a sky asks for whose sun moves in every frame
+  compile
+         every entry point of every shader: parsing it, making its pipeline, using it for the first time
 
 Where neither FILE nor --triangles, --kind or --meshes is given, the built-in scene and generated triangles are measured: sizes, samples and
 pictures are small on a software adapter (a run takes about 1 s, of the frame 640x360 and of rays 256x144 pixels) and large on a GPU (3 s, up
@@ -105,6 +108,8 @@ pub enum Suite {
     Frame,
     /// Spherical harmonics of an environment
     Irradiance,
+    /// Shaders, until they have run once
+    Compile,
 }
 
 impl Suite {
@@ -115,6 +120,7 @@ impl Suite {
             Self::Trace => "trace",
             Self::Frame => "frame",
             Self::Irradiance => "irradiance",
+            Self::Compile => "compile",
         }
     }
 
@@ -125,6 +131,7 @@ impl Suite {
             Self::Trace => trace::COLUMNS,
             Self::Frame => frame::COLUMNS,
             Self::Irradiance => irradiance::COLUMNS,
+            Self::Compile => compile::COLUMNS,
         }
     }
 }
@@ -140,7 +147,7 @@ impl BenchArgs {
         let sorts = self.suite == Suite::Sort;
         let draws = matches!(self.suite, Suite::Trace | Suite::Frame);
         let projects = self.suite == Suite::Irradiance;
-        let no_scene = sorts || projects;
+        let no_scene = sorts || projects || self.suite == Suite::Compile;
         let wrong = [
             ("FILE", no_scene && !self.files.is_empty()),
             ("--triangles", no_scene && !self.triangles.is_empty()),
@@ -179,7 +186,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         budget_ms: if software { 1e3 } else { 3e3 },
     };
     let mut meter = Meter::new(gpu, sampling)?;
-    if args.suite != Suite::Frame {
+    if !matches!(args.suite, Suite::Frame | Suite::Compile) {
         report.copy_gb_per_s = Some(floor::copy_gb_per_s(&mut meter)?);
     }
     let mut bench = Bench {
@@ -196,6 +203,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Trace => trace::run(&mut bench)?,
         Suite::Frame => frame::run(&mut bench)?,
         Suite::Irradiance => irradiance::run(&mut bench)?,
+        Suite::Compile => compile::run(&mut bench)?,
     }
     super::print(&if args.json {
         super::json_text(&bench.report.json())

@@ -4,10 +4,9 @@ use super::Cube;
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 use wgpu::{BindingResource as Resource, TextureFormat as Format};
@@ -16,13 +15,13 @@ use wgpu::{BindingResource as Resource, TextureFormat as Format};
 #[derive(Debug)]
 pub struct CubeMips {
     layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
 }
 
 impl CubeMips {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/environment/cube_mips.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let path = "render/environment/cube_mips.wgsl";
         let layout = pass::compute_layout(
             gpu,
             "cube_mips",
@@ -31,17 +30,22 @@ impl CubeMips {
                 Binding::StoreArray(Format::Rgba16Float),
             ],
         );
-        Ok(Self {
-            pipeline: pass::compute_pipeline_with(gpu, &module, "cube_mips", Some(&[&layout]))?,
+        Self {
+            pipeline: pass::compute_on_demand(path, "cube_mips", &[&layout]),
             layout,
-        })
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
     }
 
     /// Fills every level of `cube`, which is of Rgba16Float, below the first. Faces of any size will do: where a side is odd, texels are shared.
-    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube) {
+    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube) -> Result<()> {
         let levels: Vec<_> = (0..cube.levels).map(|level| cube.level(level)).collect();
         let mut pass = scope.scoped_compute_pass("cube_mips");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         for (coarser, views) in (1..).zip(levels.windows(2)) {
             let resources = [
                 Resource::TextureView(&views[0]),
@@ -52,5 +56,6 @@ impl CubeMips {
             pass.set_bind_group(0, &group, &[]);
             pass.dispatch_workgroups(groups, groups, 6);
         }
+        Ok(())
     }
 }

@@ -4,11 +4,10 @@ use super::Cube;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::EquirectParams,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
     scene::environment::{EnvironmentImage, Shape, Sun},
 };
@@ -201,29 +200,37 @@ fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
 #[derive(Debug)]
 pub struct Equirect {
     layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     resample_layout: wgpu::BindGroupLayout,
-    resample: wgpu::ComputePipeline,
+    resample: OnDemand<wgpu::ComputePipeline>,
 }
 
 impl Equirect {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/environment/equirect.wgsl")?;
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
         let layout = |label, source| {
             let faces = Binding::StoreArray(Format::Rgba16Float);
             pass::compute_layout(gpu, label, &[Binding::Uniform, source, faces])
         };
-        let pipeline =
-            |entry, layout| pass::compute_pipeline_with(gpu, &module, entry, Some(&[layout]));
+        let pipeline = |entry, layout| {
+            pass::compute_on_demand("render/environment/equirect.wgsl", entry, &[layout])
+        };
         let equirect = layout("equirect", Binding::Float);
         let resample = layout("resample", Binding::FloatArray);
-        Ok(Self {
-            pipeline: pipeline("equirect", &equirect)?,
-            resample: pipeline("resample", &resample)?,
+        Self {
+            pipeline: pipeline("equirect", &equirect),
+            resample: pipeline("resample", &resample),
             layout: equirect,
             resample_layout: resample,
-        })
+        }
+    }
+
+    /// What it compiles for `source`.
+    pub fn needs(&self, source: &Source, needs: &mut Needs) {
+        needs.add(match source.shape {
+            Shape::Cube => &self.resample,
+            Shape::Equirectangular => &self.pipeline,
+        });
     }
 
     /// Fills the finest level of `cube`, which is of Rgba16Float, with what `source` holds, still to be multiplied by its scale.
@@ -275,7 +282,7 @@ impl Equirect {
         let rows = (DISPATCH_LOADS / row_loads).next_multiple_of(8).max(8) as u32;
         let faces = cube.level(0);
         let mut pass = scope.scoped_compute_pass("equirect");
-        pass.set_pipeline(pipeline);
+        pass.set_pipeline(pipeline.get(gpu)?);
         for first_row in (0..cube.face).step_by(rows as usize) {
             let params = EquirectParams {
                 size: source.size,

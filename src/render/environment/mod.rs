@@ -16,7 +16,7 @@ use crate::{
     Result,
     config::{self, Config},
     gpu::{
-        Gpu,
+        Gpu, Needs,
         profiler::{Scope, Stopwatch},
     },
     scene::{
@@ -242,7 +242,7 @@ pub fn sun_illuminance(config: &Config) -> Vec3 {
 }
 
 impl Environment {
-    /// Compiles the passes.
+    /// Ready to compile the passes.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let cube = |label| {
             Cube::new(
@@ -254,12 +254,12 @@ impl Environment {
             )
         };
         Ok(Self {
-            equirect: Equirect::new(gpu)?,
-            sky: Sky::new(gpu)?,
-            cube_mips: CubeMips::new(gpu)?,
-            project_sh: ProjectSh::new(gpu)?,
+            equirect: Equirect::new(gpu),
+            sky: Sky::new(gpu),
+            cube_mips: CubeMips::new(gpu),
+            project_sh: ProjectSh::new(gpu),
             prefilter: Prefilter::new(gpu, PrefilterSettings::new(gpu))?,
-            brdf_table: BrdfTable::new(gpu)?,
+            brdf_table: BrdfTable::new(gpu),
             file: None,
             files: 0,
             made: None,
@@ -381,6 +381,20 @@ impl Environment {
         .next_power_of_two()
     }
 
+    /// What [`Environment::record`] compiles where the light is not yet what `config` asks for.
+    pub fn needs(&self, config: &Config, needs: &mut Needs) {
+        self.brdf_table.needs(needs);
+        match (self.origin(config), &self.file) {
+            (Origin::Sky(_), _) => self.sky.needs(needs),
+            (Origin::File(_), Some(file)) => self.equirect.needs(file, needs),
+            (Origin::Color(_) | Origin::File(_), _) => {}
+        }
+        self.cube_mips.needs(needs);
+        self.project_sh
+            .needs(FORMAT, config.environment.order, needs);
+        self.prefilter.needs(needs);
+    }
+
     /// Brings the light to what `config` asks for, as far as it is not. Where `spreads`, a slow adapter does the rest of the prefiltering in later
     /// frames, and mirrors show what was before until then: the same file or sky, otherwise it is done at once. While a sun keeps moving, levels may be
     /// of several moments.
@@ -413,7 +427,7 @@ impl Environment {
         let stands_in = std::mem::replace(&mut self.held, held) == held;
         let is_first = self.made.is_none();
         if is_first {
-            self.brdf_table.record(scope);
+            self.brdf_table.record(gpu, scope)?;
         }
         if changed {
             // Whatever fails from here on leaves nothing that counts as made.
@@ -427,18 +441,18 @@ impl Environment {
             }
             match (origin, &self.file) {
                 (Origin::Color(color), _) => self.radiance.fill(gpu, color),
-                (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance),
+                (Origin::Sky(sky), _) => self.sky.record(gpu, scope, &sky, &self.radiance)?,
                 (Origin::File(_), Some(file)) => {
                     self.equirect.record(gpu, scope, file, &self.radiance)?;
                 }
                 (Origin::File(_), None) => {}
             }
-            self.cube_mips.record(gpu, scope, &self.radiance);
+            self.cube_mips.record(gpu, scope, &self.radiance)?;
             self.made = Some((origin, face));
             self.stale = true;
         }
         if changed || self.order != order {
-            self.project_sh.record(gpu, scope, &self.radiance, order);
+            self.project_sh.record(gpu, scope, &self.radiance, order)?;
             self.order = order;
         }
         let spreads = spreads && pace.in_parts && !is_first && stands_in;
@@ -452,7 +466,7 @@ impl Environment {
             }
             let Some(step) = self.step else { break };
             self.prefilter
-                .record_step(gpu, scope, &self.radiance, &self.coming, step);
+                .record_step(gpu, scope, &self.radiance, &self.coming, step)?;
             self.step = Some(step + 1).filter(|step| *step < self.prefilter.steps(&self.coming));
             if self.step.is_none() {
                 std::mem::swap(&mut self.prefiltered, &mut self.coming);

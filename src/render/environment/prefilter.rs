@@ -4,11 +4,10 @@ use super::Cube;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         layout::{PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams},
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
 };
 use std::{collections::HashMap, f64::consts::PI};
@@ -42,7 +41,7 @@ impl PrefilterSettings {
 pub struct Prefilter {
     settings: PrefilterSettings,
     layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     sampler: wgpu::Sampler,
     /// Sample sets by level, levels and face: a sky that changes every frame asks for the same ones again.
     sets: HashMap<[u32; 3], wgpu::Buffer>,
@@ -57,7 +56,7 @@ struct Step {
 }
 
 impl Prefilter {
-    /// Compiles it.
+    /// Ready to be compiled.
     ///
     /// # Errors
     ///
@@ -69,7 +68,7 @@ impl Prefilter {
                 settings.samples
             )));
         }
-        let module = shader::module(gpu, "render/environment/prefilter.wgsl")?;
+        let path = "render/environment/prefilter.wgsl";
         let layout = pass::compute_layout(
             gpu,
             "prefilter",
@@ -83,7 +82,7 @@ impl Prefilter {
         );
         Ok(Self {
             settings,
-            pipeline: pass::compute_pipeline_with(gpu, &module, "prefilter", Some(&[&layout]))?,
+            pipeline: pass::compute_on_demand(path, "prefilter", &[&layout]),
             layout,
             sets: HashMap::new(),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -94,6 +93,11 @@ impl Prefilter {
                 ..Default::default()
             }),
         })
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
     }
 
     /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even where the last is smaller than
@@ -150,9 +154,9 @@ impl Prefilter {
         radiance: &Cube,
         prefiltered: &Cube,
         step: u32,
-    ) {
+    ) -> Result<()> {
         let Some(step) = self.plan(prefiltered).get(step as usize).copied() else {
-            return;
+            return Ok(());
         };
         if step.level == 0 {
             let mut extent = radiance.texture.size();
@@ -162,7 +166,7 @@ impl Prefilter {
                 prefiltered.texture.as_image_copy(),
                 extent,
             );
-            return;
+            return Ok(());
         }
         let [first_row, end_row] = step.rows;
         let count = self.count(step.level, prefiltered.levels);
@@ -186,9 +190,10 @@ impl Prefilter {
         let group = pass::bind_group(gpu, "prefilter", &self.layout, &resources);
         let face = (prefiltered.face >> step.level).max(1);
         let mut pass = scope.scoped_compute_pass("prefilter");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(face.div_ceil(8), end_row - first_row, 6);
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use super::Cube;
 use crate::{
     Result,
     gpu::{
-        Arrays, Gpu,
+        Arrays, Gpu, Needs, OnDemand,
         pass::{
             self,
             Binding::{FloatArray, LoadArray, Read, Write},
@@ -66,35 +66,38 @@ struct Road {
 }
 
 /// Of three bands and of five.
-type Orders = [wgpu::ComputePipeline; 2];
+type Orders = [OnDemand<wgpu::ComputePipeline>; 2];
 
 impl ProjectSh {
-    /// Compiles it for the device's road.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Gpu`] where a shader does not compile.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
         let software = gpu.arrays == Arrays::Textures;
         let cut = if software { SOFTWARE } else { GPU };
-        let road = |name: &str, cube| -> Result<Road> {
+        let road = |name, path, cube| {
             let layout = pass::compute_layout(gpu, name, &[cube, Write]);
-            Ok(Road {
-                pipelines: orders(gpu, name, &layout, &cut)?,
+            Road {
+                pipelines: orders(name, path, &layout, &cut),
                 layout,
-            })
+            }
         };
         let loaded = match gpu.subgroup_size {
-            Some(4..) if !software => "project_sh_subgroups",
-            _ => "project_sh",
+            Some(4..) if !software => (
+                "project_sh_subgroups",
+                "render/environment/project_sh_subgroups.wgsl",
+            ),
+            _ => ("project_sh", "render/environment/project_sh.wgsl"),
         };
-        let stored = || road("project_sh_stored", LoadArray(Format::Rgba16Float));
+        let stored = || {
+            let path = "render/environment/project_sh_stored.wgsl";
+            road("project_sh_stored", path, LoadArray(Format::Rgba16Float))
+        };
         let sum_layout = pass::compute_layout(gpu, "sum_sh", &[Read, Write]);
         let storage = wgpu::BufferUsages::STORAGE;
-        Ok(Self {
-            loaded: road(loaded, FloatArray)?,
-            stored: software.then(stored).transpose()?,
-            sums: orders(gpu, "sum_sh", &sum_layout, &cut)?,
+        let sum_path = "render/environment/sum_sh.wgsl";
+        Self {
+            loaded: road(loaded.0, loaded.1, FloatArray),
+            stored: software.then(stored),
+            sums: orders("sum_sh", sum_path, &sum_layout, &cut),
             sum_layout,
             partials: gpu.buffer(
                 "project_sh.partials",
@@ -107,17 +110,27 @@ impl ProjectSh {
                 u64::from(2 * COEFFICIENTS) * 16,
                 storage | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
             ),
-        })
+        }
+    }
+
+    /// What it compiles for a cube of `format`, and `order` as in [`ProjectSh::record`].
+    pub fn needs(&self, format: Format, order: u32, needs: &mut Needs) {
+        let bands = usize::from(order > 3);
+        needs.add(&self.road(format).pipelines[bands]);
+        needs.add(&self.sums[bands]);
+    }
+
+    /// How a cube of this format is read.
+    fn road(&self, format: Format) -> &Road {
+        let stored = self.stored.as_ref();
+        let stored = stored.filter(|_| format == Format::Rgba16Float);
+        stored.unwrap_or(&self.loaded)
     }
 
     /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into [`ProjectSh::result`].
-    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) {
+    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) -> Result<()> {
         let bands = usize::from(order > 3);
-        let stored = self
-            .stored
-            .as_ref()
-            .filter(|_| cube.texture.format() == Format::Rgba16Float);
-        let road = stored.unwrap_or(&self.loaded);
+        let road = self.road(cube.texture.format());
         let texels = 6 * u64::from(cube.face).pow(2) / u64::from(self.cut.least_texels);
         let workgroups = texels.min(u64::from(self.cut.workgroups)) as u32;
         let half = cube.face.div_ceil(2);
@@ -137,22 +150,30 @@ impl ProjectSh {
         let sum = pass::bind_group(gpu, "sum_sh", &self.sum_layout, &resources);
         {
             let mut pass = scope.scoped_compute_pass("project_sh");
-            pass.set_pipeline(&road.pipelines[bands]);
+            pass.set_pipeline(road.pipelines[bands].get(gpu)?);
             pass.set_bind_group(0, &project, &[]);
             pass.dispatch_workgroups(parts, 3, 1);
         }
         let mut pass = scope.scoped_compute_pass("sum_sh");
-        pass.set_pipeline(&self.sums[bands]);
+        pass.set_pipeline(self.sums[bands].get(gpu)?);
         pass.set_bind_group(0, &sum, &[]);
         pass.dispatch_workgroups(COEFFICIENTS, 1, 1);
+        Ok(())
     }
 }
 
-fn orders(gpu: &Gpu, name: &str, layout: &wgpu::BindGroupLayout, cut: &Cut) -> Result<Orders> {
-    let module = shader::module(gpu, &format!("render/environment/{name}.wgsl"))?;
-    let pipeline = |order: f64| {
+fn orders(
+    name: &'static str,
+    path: &'static str,
+    layout: &wgpu::BindGroupLayout,
+    cut: &Cut,
+) -> Orders {
+    [3.0, 5.0].map(|order| {
         let constants = [("ORDER", order), ("THREADS", f64::from(cut.threads))];
-        pass::compute_pipeline_of(gpu, &module, name, Some(&[layout]), &constants)
-    };
-    Ok([pipeline(3.0)?, pipeline(5.0)?])
+        let layout = layout.clone();
+        OnDemand::new(name, move |gpu| {
+            let module = shader::module(gpu, path)?;
+            pass::compute_pipeline_of(gpu, &module, name, Some(&[&layout]), &constants)
+        })
+    })
 }

@@ -6,10 +6,9 @@ pub use crate::gpu::layout::SkyParams;
 use crate::{
     Result,
     gpu::{
-        Gpu,
+        Gpu, Needs, OnDemand,
         pass::{self, Binding},
         profiler::Scope,
-        shader,
     },
     scene::atmosphere,
 };
@@ -22,7 +21,7 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub struct Sky {
     /// What light reaches a height along a ray; what light that was scattered at least once does; what of it falls on the ground.
     tables: [Table; 3],
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
     /// Haze and albedo of the tables.
@@ -35,7 +34,7 @@ struct Table {
     /// Texels that a workgroup fills along each side.
     group: u32,
     view: wgpu::TextureView,
-    pipeline: wgpu::ComputePipeline,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
@@ -57,30 +56,29 @@ fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
 }
 
 impl Sky {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "render/environment/sky.wgsl")?;
-        let stage = |name, stored, tables| -> Result<_> {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let stage = |name, stored, tables| {
             let layout = pass::compute_layout(gpu, name, &bindings(stored, tables));
-            let pipeline = pass::compute_pipeline_with(gpu, &module, name, Some(&[&layout]))?;
-            Ok((pipeline, layout))
+            let path = "render/environment/sky.wgsl";
+            (pass::compute_on_demand(path, name, &[&layout]), layout)
         };
-        let table = |index: usize| -> Result<_> {
+        let table = |index: usize| {
             let (name, size, group) = TABLES[index];
-            let (pipeline, layout) = stage(name, Binding::Store(FORMAT), index)?;
+            let (pipeline, layout) = stage(name, Binding::Store(FORMAT), index);
             let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING;
             let texture = pass::target(gpu, name, size, FORMAT, usage);
-            Ok(Table {
+            Table {
                 name,
                 group,
                 view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
                 pipeline,
                 layout,
-            })
+            }
         };
-        let (pipeline, layout) = stage("sky", Binding::StoreArray(FORMAT), TABLES.len())?;
-        Ok(Self {
-            tables: [table(0)?, table(1)?, table(2)?],
+        let (pipeline, layout) = stage("sky", Binding::StoreArray(FORMAT), TABLES.len());
+        Self {
+            tables: [0, 1, 2].map(table),
             pipeline,
             layout,
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -90,7 +88,15 @@ impl Sky {
                 ..Default::default()
             }),
             air: None,
-        })
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        for table in &self.tables {
+            needs.add(&table.pipeline);
+        }
+        needs.add(&self.pipeline);
     }
 
     /// Has the tables of the air made anew: what was recorded of them never ran.
@@ -99,7 +105,13 @@ impl Sky {
     }
 
     /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's disc, and below the horizon the ground.
-    pub fn record(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, params: &SkyParams, cube: &Cube) {
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        params: &SkyParams,
+        cube: &Cube,
+    ) -> Result<()> {
         let params = clean(params);
         let uniform = gpu.buffer_with("sky.params", &[params], wgpu::BufferUsages::UNIFORM);
         let group = |name, layout, target: &wgpu::TextureView, tables: &[Table]| {
@@ -120,7 +132,7 @@ impl Sky {
                 let earlier = &self.tables[..index];
                 let group = group(table.name, &table.layout, &table.view, earlier);
                 let mut pass = scope.scoped_compute_pass(table.name);
-                pass.set_pipeline(&table.pipeline);
+                pass.set_pipeline(table.pipeline.get(gpu)?);
                 pass.set_bind_group(0, &group, &[]);
                 let [width, height] = TABLES[index].1.map(|side| side.div_ceil(table.group));
                 pass.dispatch_workgroups(width, height, 1);
@@ -129,10 +141,11 @@ impl Sky {
         let group = group("sky", &self.layout, &cube.level(0), &self.tables);
         self.air = air;
         let mut pass = scope.scoped_compute_pass("sky");
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(self.pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         let groups = cube.face.div_ceil(8);
         pass.dispatch_workgroups(groups, groups, 6);
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! OpenEXR (.exr): the first part with red, green and blue, as far as the display window shows it; alpha is left out.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image, sphere_rows,
+    EnvironmentImage, Shape, check_size, image, odd_sides,
     texels::{Rows, latitude_weight},
 };
 use crate::scene::image::one_line;
@@ -27,14 +27,15 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
         .map_err(|e| one_line(&e))?;
     let size: [u32; 2] = decoder.dimensions().into();
     check_size(size, 1, max_pixels)?;
-    sphere_rows(size, most)?;
     let [width, height] = size;
     let mut texels = vec![[0.0_f32; 3]; width as usize * height as usize];
     decoder
         .read_image(bytemuck::cast_slice_mut(&mut texels))
         .map_err(|e| one_line(&e))?;
     let rows = Rows::whole(size, most, texels, |y| latitude_weight(y, height));
-    Ok(image(Shape::Equirectangular, rows))
+    let mut image = image(Shape::Equirectangular, rows);
+    image.warnings.extend(odd_sides(size));
+    Ok(image)
 }
 
 /// Fails if a header of any part asks for more memory than is allowed: the decoder makes room for whole blocks, which may be as large as the data

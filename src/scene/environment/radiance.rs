@@ -1,6 +1,9 @@
 //! Radiance HDR (.hdr, .pic): flat, and run lengths of both kinds.
 
-use super::{EnvironmentImage, Shape, check_size, image, sphere_rows, texels::latitude_weight};
+use super::{
+    EnvironmentImage, Shape, check_size, image, odd_sides,
+    texels::{Rows, latitude_weight},
+};
 use crate::scene::image::one_line;
 use ::image::{ImageDecoder as _, codecs::hdr::HdrDecoder};
 use std::io::Read as _;
@@ -16,7 +19,7 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     let decoder = HdrDecoder::new_nonstrict(&mut after).map_err(|e| one_line(&e))?;
     let size = decoder.dimensions().into();
     check_size(size, 1, max_pixels)?;
-    let mut rows = sphere_rows(size, most)?;
+    let mut rows = Rows::new(size, most);
     let mut rest = &bytes[header.len() - after.len()..];
     let [width, height] = size;
     let mut row = vec![[0.0_f32; 3]; width as usize];
@@ -29,5 +32,7 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
         let weight = latitude_weight(y, height);
         rows.push(&row, |_| weight);
     }
-    Ok(image(Shape::Equirectangular, rows))
+    let mut image = image(Shape::Equirectangular, rows);
+    image.warnings.extend(odd_sides(size));
+    Ok(image)
 }

@@ -184,6 +184,7 @@ mod tests {
             texels: vec![[f16::ZERO; 4]; (width * height) as usize],
             scale: 4.0,
             sun: None,
+            warnings: Vec::new(),
         };
         for at in 0..image.texels.len() {
             let direction = image.direction(at);

@@ -299,13 +299,18 @@ pub(super) fn view_range<'a>(
     })?;
     let bytes = bytes
         .as_ref()
-        .ok_or_else(|| file.error(format!("buffer {buffer} has neither a uri nor a GLB chunk")))?;
+        .map_err(|why| file.error(format!("buffer {buffer}: {why}")))?;
     let range = byte_range(view.byte_offset.unwrap_or_default().0, view.byte_length.0)
         .filter(|range| range.end <= bytes.len());
     let range = range.ok_or_else(|| {
+        let (has, declared) = (bytes.len(), file.root.buffers[buffer].byte_length.0);
+        let lost = if (has as u64) < declared {
+            format!(" of {declared} that it declares")
+        } else {
+            String::new()
+        };
         file.error(format!(
-            "buffer view {number} reaches past buffer {buffer} ({} bytes)",
-            bytes.len()
+            "buffer view {number} reaches past buffer {buffer} ({has} bytes{lost})"
         ))
     })?;
     Ok((bytes, range))

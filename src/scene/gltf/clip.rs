@@ -1,7 +1,7 @@
 //! Animations to clips.
 
 use super::{
-    File,
+    File, Tally,
     accessor::{ANY, Accessor},
     container::Pointer,
     material, name_of,
@@ -35,6 +35,7 @@ pub(super) fn clips(
     scene: &mut Scene,
 ) -> Result<()> {
     let pointed = Pointed::new(file, hierarchy, pointers, scene);
+    let mut faults = Faults::default();
     for (index, json) in file.root.animations.iter().enumerate() {
         let mut clip = Clip {
             name: name_of(json.name.as_ref()),
@@ -44,7 +45,13 @@ pub(super) fn clips(
             let user = format!("channel {number} of animation {index}");
             let targets = target(file, hierarchy, scene, channel, &user)?;
             let sampler = channel.sampler.value();
-            add(file, json, sampler, &targets, &user, load, &mut clip)?;
+            let reader = Reader {
+                file,
+                animation: json,
+                sampler,
+                user,
+            };
+            reader.add(&targets, load, &mut faults, &mut clip)?;
         }
         let first = pointers.partition_point(|pointer| pointer.animation < index);
         let of_clip = pointers[first..].iter();
@@ -59,15 +66,13 @@ pub(super) fn clips(
                 ));
             }
             let targets = targets.unwrap_or_default();
-            add(
+            let reader = Reader {
                 file,
-                json,
-                pointer.sampler,
-                &targets,
-                &user,
-                load,
-                &mut clip,
-            )?;
+                animation: json,
+                sampler: pointer.sampler,
+                user,
+            };
+            reader.add(&targets, load, &mut faults, &mut clip)?;
         }
         for channel in &clip.channels {
             if matches!(
@@ -81,7 +86,34 @@ pub(super) fn clips(
         clip.channels.sort_by_key(|channel| channel.target);
         scene.clips.push(clip);
     }
+    faults.tell(file);
     Ok(())
+}
+
+/// Channels with faults that others overlook.
+#[derive(Debug, Default)]
+struct Faults {
+    unordered: Tally,
+    not_finite: Tally,
+    plain_splines: Tally,
+    short: Tally,
+    long: Tally,
+    empty: Tally,
+}
+
+impl Faults {
+    fn tell(self, file: &File<'_>) {
+        for (tally, outcome) in [
+            (self.unordered, "they are put in order"),
+            (self.not_finite, "these keys are left out"),
+            (self.plain_splines, "they are joined by lines"),
+            (self.short, "the keys without values are left out"),
+            (self.long, "what is past the keys is left out"),
+            (self.empty, "it moves nothing"),
+        ] {
+            tally.tell(file, outcome);
+        }
+    }
 }
 
 /// What a channel moves, with the accessor that this needs.
@@ -92,26 +124,6 @@ struct Target {
     property: Property,
     components: usize,
     kind: Type,
-}
-
-/// Adds a channel for each of `targets`.
-fn add(
-    file: &File<'_>,
-    animation: &Animation,
-    sampler: usize,
-    targets: &[Target],
-    user: &str,
-    load: &mut Load<'_>,
-    clip: &mut Clip,
-) -> Result<()> {
-    for target in targets {
-        load.progress().check()?;
-        let channel = read_channel(file, animation, sampler, *target, user, load)?;
-        let end = channel.times_secs.last().copied().unwrap_or_default();
-        clip.duration_secs = clip.duration_secs.max(end);
-        clip.channels.push(channel);
-    }
-    Ok(())
 }
 
 /// Clips move translations, rotations and scales, so a node that has a matrix gets these.
@@ -354,91 +366,214 @@ impl<'a> Pointed<'a> {
     }
 }
 
-fn read_channel(
-    file: &File<'_>,
-    animation: &Animation,
+/// Reads channels of one sampler.
+struct Reader<'a> {
+    file: &'a File<'a>,
+    animation: &'a Animation,
     sampler: usize,
-    Target {
-        target,
-        property,
-        components,
-        kind,
-    }: Target,
-    user: &str,
-    load: &mut Load<'_>,
-) -> Result<Channel> {
-    let sampler = file.get(&animation.samplers, "sampler", sampler, || user.to_owned())?;
-    let interpolation = match sampler.interpolation {
-        Checked::Valid(JsonInterpolation::Step) => Interpolation::Step,
-        Checked::Valid(JsonInterpolation::Linear) => Interpolation::Linear,
-        Checked::Valid(JsonInterpolation::CubicSpline) => Interpolation::CubicSpline,
-        Checked::Invalid => return Err(file.error(format!("{user} has an unknown interpolation"))),
-    };
-    let interpolation = match property {
-        // There is nothing between shown and hidden.
-        Property::Visible if interpolation == Interpolation::Linear => Interpolation::Step,
-        _ => interpolation,
-    };
+    /// "channel 2 of animation 0", for messages.
+    user: String,
+}
 
-    let input = Accessor::open(
-        file,
-        sampler.input.value(),
-        user,
-        &[Type::Scalar],
-        &[ComponentType::F32],
-    )?;
-    let output = Accessor::open(file, sampler.output.value(), user, &[kind], &ANY)?;
-    let per_key = if interpolation == Interpolation::CubicSpline {
-        3 * components
-    } else {
-        components
-    };
-    // Checked before anything is allocated: an accessor without data has any count it likes.
-    let (has, needs) = (
-        output.count as u128 * output.components as u128,
-        input.count as u128 * per_key as u128,
-    );
-    if has != needs || input.count == 0 {
-        return Err(file.error(format!(
-            "{user} has {} keys, which need {needs} values; its output has {has}",
-            input.count
-        )));
-    }
-    let mut times_secs: Vec<f32> = Vec::new();
-    for key in 0..input.count {
-        let [time] = input.floats(key);
-        if !time.is_finite() || times_secs.last().is_some_and(|last| time <= *last) {
-            let input = sampler.input;
-            return Err(file.error(format!(
-                "{user}: accessor {input}: the time of key {key} is not above the one before it"
-            )));
+impl Reader<'_> {
+    /// Adds a channel for each of `targets`.
+    fn add(
+        &self,
+        targets: &[Target],
+        load: &mut Load<'_>,
+        faults: &mut Faults,
+        clip: &mut Clip,
+    ) -> Result<()> {
+        for &target in targets {
+            load.progress().check()?;
+            let Some(channel) = self.read(target, load, faults)? else {
+                faults
+                    .empty
+                    .add(|| format!("{} has no key with a time and a value", self.user));
+                continue;
+            };
+            let end = channel.times_secs.last().copied().unwrap_or_default();
+            clip.duration_secs = clip.duration_secs.max(end);
+            clip.channels.push(channel);
         }
-        times_secs.push(time);
+        Ok(())
     }
-    // A pointer may become any number of channels.
-    let floats = (has as u64).saturating_add(input.count as u64);
-    let bytes = floats
-        .saturating_mul(size_of::<f32>() as u64)
-        .saturating_add(size_of::<Channel>() as u64);
-    load.take(Budget::AnimationBytes, bytes, || {
-        format!("{}: {user}", file.path.display())
-    })?;
-    let elements = (0..output.count).map(|e| output.floats::<4>(e));
-    let values: Vec<f32> = elements
-        .flat_map(|e| e.into_iter().take(output.components))
-        .collect();
-    if values.iter().any(|v| !v.is_finite()) {
-        return Err(file.error(format!(
-            "{user}: accessor {} holds NaN or infinity",
-            sampler.output
-        )));
+
+    /// `None` if it has no keys.
+    fn read(
+        &self,
+        Target {
+            target,
+            property,
+            components,
+            kind,
+        }: Target,
+        load: &mut Load<'_>,
+        faults: &mut Faults,
+    ) -> Result<Option<Channel>> {
+        let Self { file, user, .. } = self;
+        let samplers = &self.animation.samplers;
+        let sampler = file.get(samplers, "sampler", self.sampler, || user.clone())?;
+        let mut interpolation = match sampler.interpolation {
+            Checked::Valid(JsonInterpolation::Step) => Interpolation::Step,
+            Checked::Valid(JsonInterpolation::Linear) => Interpolation::Linear,
+            Checked::Valid(JsonInterpolation::CubicSpline) => Interpolation::CubicSpline,
+            Checked::Invalid => {
+                return Err(file.error(format!("{user} has an unknown interpolation")));
+            }
+        };
+        // There is nothing between shown and hidden.
+        if property == Property::Visible && interpolation == Interpolation::Linear {
+            interpolation = Interpolation::Step;
+        }
+        let input = Accessor::open(
+            file,
+            sampler.input.value(),
+            user,
+            &[Type::Scalar],
+            &[ComponentType::F32],
+        )?;
+        let output = Accessor::open(file, sampler.output.value(), user, &[kind], &ANY)?;
+        let (count, has) = (
+            input.count,
+            output.count as u128 * output.components as u128,
+        );
+        let values = |per_key: usize| count as u128 * per_key as u128;
+        if interpolation == Interpolation::CubicSpline && has == values(components) && count > 0 {
+            faults
+                .plain_splines
+                .add(|| format!("{user} has the values of a spline without its tangents"));
+            interpolation = Interpolation::Linear;
+        }
+        let per_key = match interpolation {
+            Interpolation::CubicSpline => 3 * components,
+            _ => components,
+        };
+        let needs = values(per_key);
+        let mut whole = count;
+        if has != needs {
+            let tally = if has < needs {
+                &mut faults.short
+            } else {
+                &mut faults.long
+            };
+            tally.add(|| {
+                format!("{user} has {count} keys, which need {needs} values; its output has {has}")
+            });
+            // Weights of another number of targets say nothing of these.
+            let fits = if property == Property::Weights {
+                0
+            } else {
+                has / per_key as u128
+            };
+            whole = whole.min(usize::try_from(fits).unwrap_or(count));
+        }
+        // A pointer may become any number of channels. Counted before anything is read: an accessor without data has any count it likes.
+        let floats = (whole as u64).saturating_mul(1 + per_key as u64);
+        let bytes = floats
+            .saturating_mul(size_of::<f32>() as u64)
+            .saturating_add(size_of::<Channel>() as u64);
+        load.take(Budget::AnimationBytes, bytes, || {
+            format!("{}: {user}", file.path.display())
+        })?;
+        let elements = per_key / output.components;
+        let value = |key: usize| {
+            let elements = (elements * key..elements * (key + 1)).map(|e| output.floats::<4>(e));
+            elements.flat_map(|e| e.into_iter().take(output.components))
+        };
+        let mut keys = Keys::read(&input, whole, interpolation);
+        if keys.unordered {
+            faults
+                .unordered
+                .add(|| format!("{user} has key times that stand still or go back"));
+        }
+        let mut values: Vec<f32> = keys.kept.iter().flat_map(|(_, key)| value(*key)).collect();
+        if values.iter().any(|v| !v.is_finite()) {
+            let before = keys.kept.len();
+            keys.kept.retain(|(_, key)| value(*key).all(f32::is_finite));
+            keys.not_finite += before - keys.kept.len();
+            values = keys.kept.iter().flat_map(|(_, key)| value(*key)).collect();
+        }
+        if keys.not_finite > 0 {
+            let lost = keys.not_finite;
+            faults
+                .not_finite
+                .add(|| format!("{user} has {lost} keys with NaN or infinity"));
+        }
+        let times_secs: Vec<f32> = keys.kept.into_iter().map(|(time, _)| time).collect();
+        Ok((!times_secs.is_empty()).then_some(Channel {
+            target,
+            property,
+            interpolation,
+            times_secs,
+            values,
+            components,
+        }))
     }
-    Ok(Channel {
-        target,
-        property,
-        interpolation,
-        times_secs,
-        values,
-        components,
-    })
+}
+
+/// Keys in the order of their times.
+#[derive(Debug, Default)]
+struct Keys {
+    /// Times, strictly increasing, and the file's number of the key.
+    kept: Vec<(f32, usize)>,
+    /// Whether the file has another order.
+    unordered: bool,
+    /// How many are left out.
+    not_finite: usize,
+}
+
+impl Keys {
+    /// The first `count` keys of `times`. Of equal times the last holds from then on; what comes before it goes as far as the first.
+    fn read(times: &Accessor<'_>, count: usize, interpolation: Interpolation) -> Self {
+        let mut keys = Self::default();
+        for key in 0..count {
+            let [time] = times.floats(key);
+            // Zeros of both signs are the same time.
+            let time: f32 = time + 0.0;
+            if !time.is_finite() {
+                keys.not_finite += 1;
+                continue;
+            }
+            keys.unordered |= keys.kept.last().is_some_and(|(last, _)| time <= *last);
+            keys.push((time, key));
+        }
+        if keys.unordered {
+            let mut unordered = std::mem::take(&mut keys.kept);
+            unordered.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            unordered.into_iter().for_each(|key| keys.push(key));
+            keys.part(interpolation);
+        }
+        keys
+    }
+
+    /// Adds a key. Of a run of equal times the first and the last are kept.
+    fn push(&mut self, key: (f32, usize)) {
+        if let [.., (first, _), (last, last_key)] = &mut self.kept[..]
+            && *first == key.0
+            && *last == key.0
+        {
+            *last_key = key.1;
+        } else {
+            self.kept.push(key);
+        }
+    }
+
+    /// Makes a jump of two equal times: the first of them moves to the moment before, or gives way where there is none or nothing leads
+    /// to it.
+    fn part(&mut self, interpolation: Interpolation) {
+        let pairs = std::mem::take(&mut self.kept);
+        let mut keys = pairs.into_iter().peekable();
+        while let Some((mut time, key)) = keys.next() {
+            if keys.peek().is_some_and(|(next, _)| *next == time) {
+                time = time.next_down();
+                let before = self.kept.last().map(|(before, _)| *before);
+                let leads = before.is_some_and(|before| before < time);
+                if interpolation == Interpolation::Step || !leads {
+                    continue;
+                }
+            }
+            self.kept.push((time, key));
+        }
+    }
 }

@@ -45,7 +45,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_materials_anisotropy",
         Full,
-        "stretched highlights of lights; ambient light takes the base roughness",
+        "stretched highlights of lights and reflections of what is around",
     ),
     ("KHR_materials_clearcoat", Full, "with its normal texture"),
     (
@@ -93,7 +93,11 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Approximate,
         "what lies behind is tinted, and neither bent nor blurred",
     ),
-    ("KHR_materials_unlit", Full, "drawn without lights"),
+    (
+        "KHR_materials_unlit",
+        Full,
+        "colours as they are given, without lights, exposure or tone curve",
+    ),
     (
         "KHR_materials_variants",
         Full,
@@ -102,7 +106,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_materials_volume",
         Approximate,
-        "tinted by its thickness, without refraction",
+        "tinted by the thickness of each instance, without refraction",
     ),
     // The scene.
     (

@@ -43,11 +43,20 @@ pub(super) fn is_optional(file: &File<'_>, json: &JsonPrimitive) -> bool {
         let accessor = file.root.accessors.get(index);
         accessor.is_some_and(|accessor| accessor.buffer_view.is_some())
     };
-    let streamed = json.extensions.as_ref().map(|all| &all.others);
     let mut accessors = json.attributes.values().chain(&json.indices);
-    streamed.is_some_and(|all| all.contains_key(NAME))
-        && !file.requires(NAME)
-        && accessors.all(|a| has_bytes(a.value()))
+    is_streamed(json) && !file.requires(NAME) && accessors.all(|a| has_bytes(a.value()))
+}
+
+/// Whether a primitive has a stream.
+pub(super) fn is_streamed(json: &JsonPrimitive) -> bool {
+    let extensions = json.extensions.as_ref();
+    extensions.is_some_and(|all| all.others.contains_key(NAME))
+}
+
+/// The triangles that a primitive's accessors declare of its stream, as far as they do; what is wrong with them is said when it is decoded.
+pub(super) fn declared_triangles(file: &File<'_>, json: &JsonPrimitive, name: &str) -> u64 {
+    let declared = Declared::of(file, json, name).ok().flatten();
+    declared.and_then(|of| of.triangles).unwrap_or_default()
 }
 
 /// The extension's JSON.
@@ -167,7 +176,9 @@ impl Declared {
             Mode::TriangleFan => {
                 return Err(file.error(format!("{name}: {NAME} holds no triangle fans")));
             }
-            _ => return Ok(None),
+            _ => {
+                return Err(file.error(format!("{name}: {NAME} holds no points or lines")));
+            }
         }
         let count = |index: usize, user: &str, kind, components: &[ComponentType]| {
             let user = format!("{name}: {user}");

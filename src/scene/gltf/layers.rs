@@ -4,9 +4,9 @@
 use super::material::Textures;
 use crate::{
     Result,
-    scene::{Layers, Material, Pose, Scene, TextureRef},
+    scene::{Layers, Material, TextureRef},
 };
-use glam::{Mat3, Vec3, Vec4};
+use glam::{Vec3, Vec4};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -98,38 +98,6 @@ pub(super) fn read(
         material.layers = Some(Box::new(layers));
     }
     Ok(())
-}
-
-/// Thickness is measured in the space of the mesh: it takes the scale of the nodes that show it, at rest. Where these differ, their mean; of an
-/// uneven scale, the one that keeps the volume.
-pub(super) fn scale_thicknesses(scene: &mut Scene) {
-    let thick = |material: &Material| {
-        let layers = material.layers.as_deref();
-        layers.is_some_and(|layers| layers.thickness > 0.0)
-    };
-    if !scene.materials.iter().any(thick) {
-        return;
-    }
-    let pose = Pose::new(scene, None, 0.0);
-    let mut scales: Vec<Vec<f32>> = vec![Vec::new(); scene.materials.len()];
-    for (node, mesh) in scene.instances() {
-        let scale = Mat3::from_mat4(pose.world_from_node[node]).determinant();
-        for primitive in &scene.meshes[mesh].primitives {
-            let of_variants = primitive.variants.iter().map(|(_, material)| *material);
-            let mut materials: Vec<usize> = of_variants.chain([primitive.material]).collect();
-            materials.sort_unstable();
-            materials.dedup();
-            for material in materials {
-                scales[material].push(scale.abs().cbrt());
-            }
-        }
-    }
-    for (material, scales) in scene.materials.iter_mut().zip(scales) {
-        let mean = scales.iter().sum::<f32>() / scales.len() as f32;
-        if let Some(layers) = material.layers.as_deref_mut().filter(|_| mean.is_finite()) {
-            layers.thickness = (layers.thickness * mean).min(LARGEST);
-        }
-    }
 }
 
 /// The largest number that is taken at its word: products with more leave the range of f32.

@@ -11,7 +11,9 @@ use crate::{
     },
 };
 use ::gltf::json::{
-    Image, deserialize,
+    Image, Index,
+    buffer::View,
+    deserialize,
     extensions::texture::TextureTransform,
     material::AlphaMode as JsonAlphaMode,
     texture::{Info, MagFilter, MinFilter, WrappingMode},
@@ -93,6 +95,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
             double_sided: json.double_sided,
             unlit,
             layers: None,
+            stand_in: false,
         };
         if let Some(extensions) = extensions.filter(|_| !unlit) {
             layers::read(&extensions.others, index, &mut textures, &mut material)?;
@@ -350,14 +353,26 @@ fn name(image: &Image, number: usize) -> String {
     name.map_or_else(|| number.to_string(), shorten)
 }
 
-/// The bytes of an image. A reference past the end is an error; bytes that cannot be had are the image's own misfortune.
+/// The bytes of an image. A reference past the end is an error; bytes that cannot be had are the image's own misfortune, and so is a buffer
+/// without data.
 fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
     Ok(match (&image.uri, image.buffer_view) {
         (Some(uri), _) => file.folder.uri(uri),
         (None, Some(view)) => {
+            if let Some(why) = missing_buffer(file, view) {
+                return Ok(Err(why));
+            }
             let (bytes, range) = view_range(file, view, || format!("image {number}"))?;
             bytes.part(range).ok_or_else(|| "has no bytes".into())
         }
         (None, None) => Err("has neither a uri nor a buffer view".into()),
     })
+}
+
+/// Why the buffer behind a plain view has no data, if it has none.
+fn missing_buffer(file: &File<'_>, view: Index<View>) -> Option<String> {
+    let decoded = file.views.get(view.value()).is_some_and(Option::is_some);
+    let buffer = file.root.buffer_views.get(view.value())?.buffer.value();
+    let why = file.buffers.get(buffer)?.as_ref().err()?;
+    (!decoded).then(|| format!("buffer {buffer}: {why}"))
 }

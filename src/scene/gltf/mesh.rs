@@ -1,4 +1,4 @@
-//! Meshes: triangles out of every mode, attributes out of every component type, and what the file leaves out.
+//! Meshes: triangles, lines and points out of every mode, attributes out of every component type, and what the file leaves out.
 
 use super::{
     File,
@@ -11,9 +11,9 @@ use super::{
 use crate::{
     Error, Result,
     scene::{
-        Material, Mesh, MorphTarget, Primitive, Scene,
+        Material, Mesh, MorphTarget, Primitive, Scene, Shading,
         files::shorten,
-        load::{Budget, Load},
+        load::{Budget, Load, POINTS_AND_LINES},
         surface,
     },
 };
@@ -34,7 +34,9 @@ pub(super) fn meshes(
     load: &mut Load<'_>,
     scene: &mut Scene,
 ) -> Result<()> {
-    let mut default_material = None;
+    check_counts(file, used, load)?;
+    // Of primitives that name no material: without vertex colours, and with them, which are a colour of their own.
+    let mut stand_ins = [None; 2];
     for (place, &(number, instances)) in used.meshes.iter().enumerate() {
         let done = 0.1 + 0.4 * place as f32 / used.meshes.len() as f32;
         load.enter(
@@ -48,17 +50,25 @@ pub(super) fn meshes(
             let name = format!("mesh {number} primitive {index}");
             let own = match json.material.map(|m| m.value()) {
                 Some(material) => material,
-                None => *default_material.get_or_insert_with(|| {
-                    scene.materials.push(Material::default());
-                    scene.materials.len() - 1
-                }),
+                None => {
+                    let colors = Checked::Valid(Semantic::Colors(0));
+                    let is_colored = json.attributes.contains_key(&colors);
+                    *stand_ins[usize::from(is_colored)].get_or_insert_with(|| {
+                        let mut material = Material::stand_in();
+                        if is_colored {
+                            material.base_color = Vec4::ONE;
+                        }
+                        scene.materials.push(material);
+                        scene.materials.len() - 1
+                    })
+                }
             };
             let materials = variants(file, json, own, &name, &scene.variants)?;
             let number_of = |&(_, material): &(_, usize)| material;
             for material in materials
                 .iter()
                 .map(number_of)
-                .filter(|&m| Some(m) != default_material)
+                .filter(|&m| !stand_ins.contains(&Some(m)))
             {
                 let of_file = &scene.materials[..file.root.materials.len()];
                 file.get(of_file, "material", material, || name.clone())?;
@@ -91,6 +101,40 @@ pub(super) fn meshes(
         });
     }
     Ok(())
+}
+
+/// Fails if the primitives together have more triangles, lines or vertices than the limits allow, as far as their accessors say; before anything
+/// is made of the first. Each takes its share once more when it is read and the last of it is known.
+fn check_counts(file: &File<'_>, used: &Used, load: &Load<'_>) -> Result<()> {
+    let counted = [Budget::Triangles, Budget::Lines, Budget::Vertices];
+    let mut sums = counted.map(|budget| load.used(budget));
+    for &(number, instances) in &used.meshes {
+        for (index, json) in file.root.meshes[number].primitives.iter().enumerate() {
+            load.progress().check()?;
+            let reader = Reader {
+                file,
+                json,
+                draco: None,
+                name: format!("mesh {number} primitive {index}"),
+            };
+            let declared = reader.declared(load)?;
+            let declared = [declared.triangles, declared.lines, declared.vertices];
+            for ((sum, budget), declared) in sums.iter_mut().zip(counted).zip(declared) {
+                *sum = sum.saturating_add(declared.saturating_mul(instances));
+                load.check(budget, *sum, || reader.place())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many of each a primitive has at least.
+#[derive(Debug, Default)]
+struct Declared {
+    triangles: u64,
+    /// And points.
+    lines: u64,
+    vertices: u64,
 }
 
 /// The materials of a primitive called `name`: its own, which is that of no variant, and those of KHR_materials_variants.
@@ -196,6 +240,52 @@ struct Reader<'a> {
     name: String,
 }
 
+/// The vertices at the corners of a primitive: those that its indices name, or all in their order.
+struct Corners<'a> {
+    reader: &'a Reader<'a>,
+    indices: Option<Accessor<'a>>,
+    count: usize,
+    vertices: usize,
+}
+
+impl Corners<'_> {
+    fn error(&self, what: String) -> Error {
+        self.reader
+            .file
+            .error(format!("{}: {what}", self.reader.name))
+    }
+
+    /// Fails for more than can be numbered, and for more without data than the limits allow.
+    fn check(&self, load: &Load<'_>) -> Result<()> {
+        if let Some(accessor) = &self.indices {
+            self.reader.check_empty(accessor, load)?;
+        }
+        if u32::try_from(self.vertices).is_err() && self.indices.is_none() {
+            return Err(self.error(format!(
+                "{} vertices are more than 32 bits can number",
+                self.vertices
+            )));
+        }
+        Ok(())
+    }
+
+    /// The vertex at a corner.
+    fn vertex(&self, at: usize) -> Result<u32> {
+        let Some(accessor) = &self.indices else {
+            return Ok(at as u32);
+        };
+        let [vertex] = accessor.integers(at);
+        if (vertex as usize) < self.vertices {
+            return Ok(vertex);
+        }
+        let index = self.reader.json.indices.map_or(0, |index| index.value());
+        Err(self.error(format!(
+            "index {vertex} (accessor {index}, element {at}) is past its {} vertices",
+            self.vertices
+        )))
+    }
+}
+
 impl<'a> Reader<'a> {
     fn warn(&self, what: &str) {
         self.file.warn(format!("{} {what}", self.name));
@@ -215,13 +305,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let mode = match self.json.mode {
-            Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => {
-                mode
-            }
-            Checked::Valid(_) => {
-                self.warn("holds points or lines, which canopy does not draw");
-                return Ok(None);
-            }
+            Checked::Valid(mode) => mode,
             Checked::Invalid => {
                 return Err(self
                     .file
@@ -232,19 +316,21 @@ impl<'a> Reader<'a> {
             self.warn("has no POSITION and is ignored");
             return Ok(None);
         };
-        if !position.has_data() {
-            load.check(Budget::EmptyVertices, position.count as u64, || {
-                self.place()
-            })?;
-        }
-        let (triangles, sources) = self.triangles(mode, position.count, instances, load)?;
-        let mut primitive = Primitive {
-            indices: triangles,
-            ..Primitive::default()
+        self.check_empty(&position, load)?;
+        let is_thin = is_thin(mode);
+        let (mut primitive, sources) = if is_thin {
+            self.lines(mode, &position, instances, load)?
+        } else {
+            let (indices, sources) = self.triangles(mode, position.count, instances, load)?;
+            let triangles = Primitive {
+                indices,
+                ..Primitive::default()
+            };
+            (triangles, sources)
         };
         // Without normals every triangle gets vertices of its own.
         let smooth = Checked::Valid(Semantic::Normals);
-        let vertices = if self.json.attributes.contains_key(&smooth) {
+        let vertices = if is_thin || self.json.attributes.contains_key(&smooth) {
             sources.len()
         } else {
             3 * primitive.indices.len()
@@ -260,8 +346,12 @@ impl<'a> Reader<'a> {
             self.warn("has positions that are NaN or infinite; their triangles are left out");
             drop_unplaced(&mut primitive);
         }
-        if primitive.indices.is_empty() {
-            self.warn("holds no triangles and is ignored");
+        if primitive.is_empty() {
+            self.warn(if is_thin {
+                "holds no points or lines and is ignored"
+            } else {
+                "holds no triangles and is ignored"
+            });
             return Ok(None);
         }
         let count = Some(position.count);
@@ -271,6 +361,12 @@ impl<'a> Reader<'a> {
         self.joints(&mut primitive, &sources, count, load)?;
         self.targets(&mut primitive, &sources, count, instances, load)?;
         self.normals(&mut primitive, &sources, count)?;
+        if is_thin {
+            self.file.warn(POINTS_AND_LINES);
+            if primitive.tangents.is_empty() {
+                primitive.tangents = surface::any_tangents(&primitive.normals);
+            }
+        }
         if primitive.tangents.is_empty() {
             match tangent_uv_set {
                 Some(uv_set) => surface::tangents(&mut primitive, uv_set),
@@ -278,6 +374,68 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(Some(primitive))
+    }
+
+    /// How much the accessors declare; nothing of what is not drawn.
+    fn declared(&self, load: &Load<'_>) -> Result<Declared> {
+        let Checked::Valid(mode) = self.json.mode else {
+            return Ok(Declared::default());
+        };
+        let elements = if draco::is_streamed(self.json) {
+            draco::declared_triangles(self.file, self.json, &self.name)
+        } else if self.unreadable().is_some() {
+            0
+        } else {
+            let Some(position) = self.attribute(Semantic::Positions, &[Type::Vec3], &ANY, None)?
+            else {
+                return Ok(Declared::default());
+            };
+            self.check_empty(&position, load)?;
+            let indices = self.indices()?;
+            let corners = indices.map_or(position.count, |indices| indices.count);
+            elements_of(mode, corners) as u64
+        };
+        if is_thin(mode) {
+            return Ok(Declared {
+                lines: elements,
+                ..Declared::default()
+            });
+        }
+        let triangles = elements;
+        let has_normals = {
+            let normals = Checked::Valid(Semantic::Normals);
+            self.json.attributes.contains_key(&normals)
+        };
+        // Of strips and fans, triangles without area are left out; with normals, triangles may share vertices.
+        let separate = mode == Mode::Triangles && !has_normals;
+        Ok(Declared {
+            triangles,
+            lines: 0,
+            vertices: if separate {
+                triangles.saturating_mul(3)
+            } else {
+                0
+            },
+        })
+    }
+
+    /// Fails if an accessor without data has more elements than those may.
+    fn check_empty(&self, accessor: &Accessor<'_>, load: &Load<'_>) -> Result<()> {
+        if accessor.has_data() {
+            return Ok(());
+        }
+        let count = accessor.count as u64;
+        load.check(Budget::EmptyVertices, count, || self.place())
+    }
+
+    /// The accessor of the indices.
+    fn indices(&self) -> Result<Option<Accessor<'a>>> {
+        let open = |index: usize| {
+            let user = format!("{}: indices", self.name);
+            Accessor::open(self.file, index, &user, &[Type::Scalar], &UNSIGNED)
+        };
+        let index = self.json.indices.map(|index| index.value());
+        index.map(open).transpose()
     }
 
     /// The extension that canopy does not read and without which bytes of the geometry are missing.
@@ -308,7 +466,7 @@ impl<'a> Reader<'a> {
                     let view = root.buffer_views.get(view.value())?;
                     let buffer = self.file.buffers.get(view.buffer.value())?;
                     let extension = unknown(view.extensions.as_ref().map(|all| &all.others));
-                    extension.filter(|_| buffer.is_none())
+                    extension.filter(|_| buffer.is_err())
                 }
             })
     }
@@ -366,51 +524,18 @@ impl<'a> Reader<'a> {
                     "index {vertex} of the Draco stream is past its {vertices} vertices"
                 )));
             }
-            let sources = compact(&mut triangles, vertices);
+            let sources = compact(triangles.as_flattened_mut(), vertices);
             return Ok((triangles, sources));
         }
-        let indices = self.json.indices.map(|index| {
-            let user = format!("{}: indices", self.name);
-            Accessor::open(self.file, index.value(), &user, &[Type::Scalar], &UNSIGNED)
-                .map(|accessor| (index, accessor))
-        });
-        let indices = indices.transpose()?;
-        let corners = indices
-            .as_ref()
-            .map_or(vertices, |(_, accessor)| accessor.count);
-        let count = if mode == Mode::Triangles {
-            corners / 3
-        } else {
-            corners.saturating_sub(2)
-        };
+        let corners = self.corners(vertices)?;
+        let count = elements_of(mode, corners.count);
         load.take(
             Budget::Triangles,
             (count as u64).saturating_mul(instances),
             || self.place(),
         )?;
-        if let Some((_, accessor)) = indices.as_ref().filter(|(_, a)| !a.has_data()) {
-            load.check(Budget::EmptyVertices, accessor.count as u64, || {
-                self.place()
-            })?;
-        }
-        if u32::try_from(vertices).is_err() && indices.is_none() {
-            return Err(fail(format!(
-                "{vertices} vertices are more than 32 bits can number"
-            )));
-        }
-        let corner = |at: usize| -> Result<u32> {
-            let Some((index, accessor)) = &indices else {
-                return Ok(at as u32);
-            };
-            let [vertex] = accessor.integers(at);
-            if (vertex as usize) < vertices {
-                Ok(vertex)
-            } else {
-                Err(fail(format!(
-                    "index {vertex} (accessor {index}, element {at}) is past its {vertices} vertices"
-                )))
-            }
-        };
+        corners.check(load)?;
+        let corner = |at: usize| corners.vertex(at);
         let mut triangles = Vec::with_capacity(count);
         for i in 0..count {
             let at = match mode {
@@ -424,8 +549,66 @@ impl<'a> Reader<'a> {
                 triangles.push(triangle);
             }
         }
-        let sources = compact(&mut triangles, vertices);
+        let sources = compact(triangles.as_flattened_mut(), vertices);
         Ok((triangles, sources))
+    }
+
+    /// The points or the lines, and which of the file's vertices they use, as for [`Self::triangles`].
+    fn lines(
+        &self,
+        mode: Mode,
+        position: &Accessor<'_>,
+        instances: u64,
+        load: &mut Load<'_>,
+    ) -> Result<(Primitive, Vec<u32>)> {
+        let corners = self.corners(position.count)?;
+        let count = elements_of(mode, corners.count);
+        load.take(
+            Budget::Lines,
+            (count as u64).saturating_mul(instances),
+            || self.place(),
+        )?;
+        corners.check(load)?;
+        let mut ends = Vec::with_capacity(count);
+        for i in 0..count {
+            let at = match mode {
+                Mode::Points => [i; 2],
+                Mode::Lines => [2 * i, 2 * i + 1],
+                _ => [i, (i + 1) % corners.count],
+            };
+            ends.push([corners.vertex(at[0])?, corners.vertex(at[1])?]);
+        }
+        let placed = |&v: &u32| Vec3::from(position.floats(v as usize)).is_finite();
+        ends.retain(|line| line.iter().all(placed));
+        if ends.len() < count {
+            self.warn(
+                "has positions that are NaN or infinite; its points and lines there are left out",
+            );
+        }
+        let sources = compact(ends.as_flattened_mut(), position.count);
+        let primitive = if mode == Mode::Points {
+            Primitive {
+                points: ends.into_iter().map(|[point, _]| point).collect(),
+                ..Primitive::default()
+            }
+        } else {
+            Primitive {
+                lines: ends,
+                ..Primitive::default()
+            }
+        };
+        Ok((primitive, sources))
+    }
+
+    /// The corners of a primitive that has so many vertices.
+    fn corners(&self, vertices: usize) -> Result<Corners<'_>> {
+        let indices = self.indices()?;
+        Ok(Corners {
+            reader: self,
+            count: indices.as_ref().map_or(vertices, |accessor| accessor.count),
+            indices,
+            vertices,
+        })
     }
 
     fn texture_coordinates(
@@ -597,9 +780,17 @@ impl<'a> Reader<'a> {
         let normals = self.attribute(Semantic::Normals, &[Type::Vec3], &ANY, count)?;
         let tangents = self.attribute(Semantic::Tangents, &[Type::Vec4], &ANY, count)?;
         let Some(normals) = normals else {
-            surface::flat_normals(primitive);
+            if primitive.indices.is_empty() {
+                primitive.normals = vec![Vec3::Y; primitive.positions.len()];
+                primitive.shading = Shading::Unlit;
+            } else {
+                surface::flat_normals(primitive);
+            }
             return Ok(());
         };
+        if primitive.indices.is_empty() && tangents.is_none() {
+            primitive.shading = Shading::Plain;
+        }
         primitive.normals = sources
             .iter()
             .map(|&v| unit(Vec3::from(normals.floats(v as usize))))
@@ -628,6 +819,26 @@ impl<'a> Reader<'a> {
             primitive.tangents = sources.iter().zip(&primitive.normals).map(read).collect();
         }
         Ok(())
+    }
+}
+
+/// Whether a primitive is of points or lines.
+fn is_thin(mode: Mode) -> bool {
+    !matches!(
+        mode,
+        Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
+    )
+}
+
+/// How many points, lines or triangles so many corners make.
+fn elements_of(mode: Mode, corners: usize) -> usize {
+    match mode {
+        Mode::Points => corners,
+        Mode::Lines => corners / 2,
+        Mode::LineLoop if corners > 1 => corners,
+        Mode::LineLoop | Mode::LineStrip => corners.saturating_sub(1),
+        Mode::Triangles => corners / 3,
+        Mode::TriangleStrip | Mode::TriangleFan => corners.saturating_sub(2),
     }
 }
 
@@ -674,9 +885,8 @@ fn normalise_weights(joints: &mut [u32], weights: &mut [f32]) -> bool {
     sound
 }
 
-/// Renumbers the corners of `triangles` so that they point into the list of used vertices, which it returns in rising order.
-fn compact(triangles: &mut [[u32; 3]], vertices: usize) -> Vec<u32> {
-    let corners = triangles.as_flattened_mut();
+/// Renumbers `corners` so that they point into the list of used vertices, which it returns in rising order.
+fn compact(corners: &mut [u32], vertices: usize) -> Vec<u32> {
     if vertices / 4 <= corners.len() {
         let mut place = vec![u32::MAX; vertices];
         corners.iter().for_each(|&v| place[v as usize] = 0);

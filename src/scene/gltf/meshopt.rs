@@ -57,24 +57,32 @@ pub(super) type Decoded = std::result::Result<Bytes, String>;
 /// Decodes every compressed buffer view, once; `None` for views that are plain, and for those with a broken stream where the file has the
 /// plain bytes as well.
 pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<Decoded>>> {
-    let mut views = Vec::with_capacity(file.root.buffer_views.len());
-    for (index, view) in file.root.buffer_views.iter().enumerate() {
+    let views = file.root.buffer_views.iter().enumerate();
+    let mut streams = Vec::with_capacity(views.len());
+    // All of them are counted before the first is decoded.
+    for (index, view) in views {
+        load.progress().check()?;
         let others = view.extensions.as_ref().map(|all| &all.others);
         let of_name = |name| Some((name, others?.get(name)?));
-        let Some((name, value)) = NAMES.into_iter().find_map(of_name) else {
-            views.push(None);
-            continue;
-        };
-        load.progress().check()?;
-        let stream = Stream::of(file, value);
-        if let Ok(stream) = &stream {
+        let named = NAMES.into_iter().find_map(of_name);
+        let stream = named.map(|(name, value)| (name, Stream::of(file, value)));
+        if let Some((_, Ok(stream))) = &stream {
             let bytes = stream.count as u64 * stream.stride as u64;
             let what = || format!("{}: buffer view {index}", file.path.display());
             load.take(Budget::DecodedBytes, bytes, what)?;
         }
+        streams.push(stream);
+    }
+    let mut views = Vec::with_capacity(streams.len());
+    for (index, stream) in streams.into_iter().enumerate() {
+        let Some((name, stream)) = stream else {
+            views.push(None);
+            continue;
+        };
+        load.progress().check()?;
         let decoded = stream.and_then(Stream::decode);
         views.push(match decoded {
-            Err(why) if !file.requires(name) && has_plain(file, view) => {
+            Err(why) if !file.requires(name) && has_plain(file, &file.root.buffer_views[index]) => {
                 file.warn(format!(
                     "buffer view {index}: {name}: {why}; its plain bytes are read instead"
                 ));
@@ -98,7 +106,7 @@ fn has_plain(file: &File<'_>, view: &JsonView) -> bool {
     let bytes = file
         .buffers
         .get(view.buffer.value())
-        .and_then(Option::as_ref);
+        .and_then(|bytes| bytes.as_ref().ok());
     let range = byte_range(view.byte_offset.unwrap_or_default().0, view.byte_length.0);
     bytes
         .zip(range)
@@ -119,7 +127,10 @@ impl<'a> Stream<'a> {
     fn of(file: &'a File<'_>, value: &Value) -> std::result::Result<Self, String> {
         let json = Extension::deserialize(value).map_err(|why| why.to_string())?;
         let buffer = json.buffer;
-        let bytes = file.buffers.get(buffer).and_then(Option::as_ref);
+        let bytes = file
+            .buffers
+            .get(buffer)
+            .and_then(|bytes| bytes.as_ref().ok());
         let bytes = bytes.ok_or_else(|| format!("buffer {buffer} has no bytes"))?;
         let bytes = byte_range(json.byte_offset, json.byte_length)
             .and_then(|range| bytes.get(range))

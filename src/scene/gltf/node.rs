@@ -1,6 +1,6 @@
 //! The node hierarchy, with skins, lights and cameras.
 
-use super::{File, accessor::Accessor, name_of};
+use super::{File, Tally, accessor::Accessor, name_of};
 use crate::{
     Error, Result,
     scene::{
@@ -37,6 +37,8 @@ pub(super) struct Hierarchy {
     order: Vec<Placed>,
     /// The place in `order` of each of the file's nodes.
     pub(super) place: Vec<Option<usize>>,
+    /// The parent of each of the file's nodes.
+    parents: Vec<Option<usize>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,52 +59,49 @@ pub(super) struct Used {
     skins: Vec<usize>,
 }
 
-/// Orders the nodes, and checks that they are a forest.
+/// Orders the nodes as a forest. Those that are listed more often than once are in it once.
 pub(super) fn hierarchy(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
     let nodes = &file.root.nodes;
     load.take(Budget::Nodes, nodes.len() as u64, || {
         file.path.display().to_string()
     })?;
-    let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
-    for (parent, node) in nodes.iter().enumerate() {
-        for child in node.children.iter().flatten().map(|c| c.value()) {
-            file.get(nodes, "node", child, || format!("node {parent}"))?;
-            if let Some(other) = parents[child].replace(parent) {
-                return Err(file.error(format!(
-                    "node {child} has two parents, {other} and {parent}"
-                )));
-            }
+    let lists = lists(file)?;
+    let chosen = match file.root.scene.map(|scene| scene.value()) {
+        Some(scene) if scene >= file.root.scenes.len() => {
+            let scenes = file.root.scenes.len();
+            let instead = if scenes > 0 { "scene 0" } else { "every node" };
+            file.warn(format!(
+                "the default scene is scene {scene}, and the file has {scenes}; {instead} is shown"
+            ));
+            file.root.scenes.first()
         }
-    }
-    let roots: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
-    check_cycles(file, &roots, &parents)?;
-
-    let chosen = match file.root.scene {
-        Some(scene) => Some(file.get(&file.root.scenes, "scene", scene.value(), || {
-            "the default scene".into()
-        })?),
-        None => file.root.scenes.first(),
+        scene => file.root.scenes.get(scene.unwrap_or(0)),
     };
+    let roots: Vec<usize> = match chosen {
+        Some(scene) => scene.nodes.iter().map(|n| n.value()).collect(),
+        None => (0..nodes.len()).filter(|&n| lists[n] == 0).collect(),
+    };
+    let shown = below(file, &roots)?;
     let mut hierarchy = Hierarchy {
         order: Vec::new(),
         place: vec![None; nodes.len()],
+        parents: parents(file, &shown),
     };
-    match chosen {
-        Some(scene) => {
-            for root in scene.nodes.iter().map(|n| n.value()) {
-                file.get(nodes, "node", root, || "the scene".into())?;
-                if let Some(parent) = parents[root] {
-                    return Err(file.error(format!(
-                        "the scene lists node {root} as a root, and it is a child of node {parent}"
-                    )));
-                }
-                hierarchy.place(file, root, true);
-            }
+    let (mut twice, mut child_roots) = (Tally::default(), Tally::default());
+    let mut listed = HashSet::new();
+    for root in roots {
+        if !listed.insert(root) {
+            twice.add(|| format!("the scene lists node {root} twice"));
+        } else if let Some(parent) = hierarchy.parents[root] {
+            child_roots.add(|| {
+                format!("the scene lists node {root} as a root, and it is a child of node {parent}")
+            });
         }
-        None => roots
-            .iter()
-            .for_each(|&root| hierarchy.place(file, root, true)),
+        // What is another's child stands where that puts it.
+        hierarchy.place(file, hierarchy.topmost(root), &shown);
     }
+    twice.tell(file, "it is drawn once");
+    child_roots.tell(file, "it is drawn once, where that puts it");
     // Joints may lie outside the scene; they still move it.
     let mut seen = HashSet::new();
     for (node, skin) in hierarchy.skinned(file) {
@@ -111,46 +110,106 @@ pub(super) fn hierarchy(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarch
         }
         let skin = file.get(&file.root.skins, "skin", skin, || format!("node {node}"))?;
         for &joint in &skin.joints {
-            let mut root = joint.value();
-            file.get(nodes, "node", root, || format!("a skin of node {node}"))?;
-            while let Some(parent) = parents[root] {
-                if hierarchy.place[root].is_some() {
-                    break;
-                }
-                root = parent;
-            }
-            hierarchy.place(file, root, false);
+            let joint = joint.value();
+            file.get(nodes, "node", joint, || format!("a skin of node {node}"))?;
+            hierarchy.place(file, hierarchy.topmost(joint), &shown);
         }
     }
     Ok(hierarchy)
 }
 
-/// With one parent a node at most, whatever the roots do not reach hangs on a cycle.
-fn check_cycles(file: &File<'_>, roots: &[usize], parents: &[Option<usize>]) -> Result<()> {
-    let mut reached = vec![false; parents.len()];
-    let mut open = roots.to_vec();
-    while let Some(node) = open.pop() {
-        reached[node] = true;
-        open.extend(
-            file.root.nodes[node]
-                .children
-                .iter()
-                .flatten()
-                .map(|c| c.value()),
-        );
+/// How often each node is listed as a child. Fails where one is its own ancestor.
+fn lists(file: &File<'_>) -> Result<Vec<usize>> {
+    let nodes = &file.root.nodes;
+    let mut lists = vec![0; nodes.len()];
+    for parent in 0..nodes.len() {
+        for child in children(file, parent) {
+            file.get(nodes, "node", child, || format!("node {parent}"))?;
+            lists[child] += 1;
+        }
     }
-    let Some(lost) = reached.iter().position(|r| !r) else {
-        return Ok(());
+    // What is left when nodes without parents are taken away, again and again, is on a cycle or below one.
+    let mut left = lists.clone();
+    let mut open: Vec<usize> = (0..nodes.len()).filter(|&n| left[n] == 0).collect();
+    while let Some(node) = open.pop() {
+        for child in children(file, node) {
+            left[child] -= 1;
+            if left[child] == 0 {
+                open.push(child);
+            }
+        }
+    }
+    let Some(lost) = left.iter().position(|&n| n > 0) else {
+        return Ok(lists);
     };
-    let on_cycle = (0..parents.len())
-        .try_fold(lost, |node, _| parents[node])
-        .unwrap_or(lost);
+    let mut above = vec![lost; nodes.len()];
+    for parent in (0..nodes.len()).filter(|&n| left[n] > 0) {
+        children(file, parent).for_each(|child| above[child] = parent);
+    }
+    let on_cycle = (0..nodes.len()).fold(lost, |node, _| above[node]);
     Err(file.error(format!("node {on_cycle} is its own ancestor")))
 }
 
+/// Whether each node is one of `roots`, or below one.
+fn below(file: &File<'_>, roots: &[usize]) -> Result<Vec<bool>> {
+    let nodes = &file.root.nodes;
+    let mut below = vec![false; nodes.len()];
+    let mut open = Vec::new();
+    for &root in roots {
+        file.get(nodes, "node", root, || "the scene".into())?;
+        open.push(root);
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut below[node], true) {
+                open.extend(children(file, node));
+            }
+        }
+    }
+    Ok(below)
+}
+
+/// The parent of each node: the first that lists it, if there is one the first that is shown.
+fn parents(file: &File<'_>, shown: &[bool]) -> Vec<Option<usize>> {
+    let mut parents: Vec<Option<usize>> = vec![None; shown.len()];
+    let mut again = Tally::default();
+    for parent in 0..shown.len() {
+        for child in children(file, parent) {
+            let Some(first) = parents[child] else {
+                parents[child] = Some(parent);
+                continue;
+            };
+            again.add(|| {
+                if first == parent {
+                    format!("node {child} is a child of node {first} twice")
+                } else {
+                    format!("node {child} is a child of node {first} and of node {parent}")
+                }
+            });
+            if shown[parent] && !shown[first] {
+                parents[child] = Some(parent);
+            }
+        }
+    }
+    again.tell(file, "it is drawn once, below the first that is shown");
+    parents
+}
+
+fn children(file: &File<'_>, node: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let children = file.root.nodes[node].children.iter().flatten();
+    children.map(|child| child.value())
+}
+
 impl Hierarchy {
+    /// The first of `node` and its ancestors that has its place, or the topmost of them.
+    fn topmost(&self, node: usize) -> usize {
+        let mut topmost = node;
+        while let Some(parent) = self.parents[topmost].filter(|_| self.place[topmost].is_none()) {
+            topmost = parent;
+        }
+        topmost
+    }
+
     /// Adds a root with everything below it, unless it is there.
-    fn place(&mut self, file: &File<'_>, root: usize, shown: bool) {
+    fn place(&mut self, file: &File<'_>, root: usize, shown: &[bool]) {
         let mut open = vec![(root, None)];
         while let Some((node, parent)) = open.pop() {
             if self.place[node].is_some() {
@@ -161,16 +220,11 @@ impl Hierarchy {
             self.order.push(Placed {
                 node,
                 parent,
-                shown,
+                shown: shown[node],
             });
-            open.extend(
-                file.root.nodes[node]
-                    .children
-                    .iter()
-                    .flatten()
-                    .rev()
-                    .map(|c| (c.value(), Some(place))),
-            );
+            let children = children(file, node).rev();
+            let own = children.filter(|&child| self.parents[child] == Some(node));
+            open.extend(own.map(|child| (child, Some(place))));
         }
     }
 

@@ -29,15 +29,33 @@ pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<Strin
     }
 }
 
-/// Gives an image of sixteen bits its coarser levels: GPUs sample the format and do not draw into it.
-pub(super) fn complete(image: &mut Image) {
-    if image.format != TexelFormat::Rgba16 || image.levels.len() != 1 {
+/// Gives an image of sixteen bits its coarser levels: GPUs sample the format and do not draw into it. Of normals, alpha says in them how far
+/// those under a texel differ, as in `mipmap_normals`.
+pub(super) fn complete(image: &mut Image, normals: bool) {
+    if image.format != TexelFormat::Rgba16 {
         return;
+    }
+    if normals {
+        // Stored levels do not say how far normals differ.
+        image.levels.truncate(1);
+    }
+    if image.levels.len() != 1 {
+        return;
+    }
+    if normals {
+        for texel in image.levels.iter_mut().flat_map(|l| l.chunks_exact_mut(8)) {
+            texel[6..].fill(255);
+        }
     }
     for level in 1..full_levels(image.size()) {
         if let Some(finer) = image.levels.last() {
             let size = level_size(image.size(), level - 1);
-            image.levels.push(coarser(image.format, size, finer, false));
+            let coarser = if normals {
+                coarser_normals(size, finer)
+            } else {
+                coarser(image.format, size, finer, false)
+            };
+            image.levels.push(coarser);
         }
     }
 }
@@ -88,6 +106,41 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
             mean.round() as u8
         });
     });
+    out
+}
+
+/// The level below one of normals of sixteen bits, as `mipmap_normals` of mipmap.wgsl.
+fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
+    let weighted = finer.chunks_exact(8).flat_map(|texel| {
+        let stored = |i: usize| f32::from(u16::from_ne_bytes([texel[2 * i], texel[2 * i + 1]]));
+        let [x, y, z] = [0, 1, 2].map(|i| stored(i) / 65535.0 * 2.0 - 1.0);
+        let missing = 1.0 - stored(3) / 65535.0;
+        let share = (1.0 - missing * missing) / (x * x + y * y + z * z).sqrt().max(1e-3);
+        [share * x, share * y, share * z, 0.0]
+    });
+    let weighted: Vec<f32> = weighted.collect();
+    let mut out = Vec::with_capacity(finer.len() / 2);
+    let mut mean = [0.0; 3];
+    boxes(
+        size,
+        |at| weighted[at],
+        |channel, value| {
+            if let Some(axis) = mean.get_mut(channel) {
+                *axis = value;
+                return;
+            }
+            let length = mean.iter().map(|x| x * x).sum::<f32>().sqrt().min(1.0);
+            let normal = if length > 1e-6 {
+                mean.map(|x| x / length)
+            } else {
+                [0.0, 0.0, 1.0]
+            };
+            let [x, y, z] = normal.map(|x| x * 0.5 + 0.5);
+            let stored =
+                [x, y, z, 1.0 - (1.0 - length).sqrt()].map(|c| (c * 65535.0).round() as u16);
+            out.extend(stored.iter().flat_map(|c| c.to_ne_bytes()));
+        },
+    );
     out
 }
 

@@ -1,11 +1,8 @@
 //! MTL materials, mapped to metallic-roughness.
 
 use super::parse::{lines, numbers, statement, utf8};
-use crate::scene::{self, AlphaMode, Sampler, TextureRef, Wrap, files::shorten};
+use crate::scene::{self, AlphaMode, Sampler, TextureRef, Wrap, files::shorten, image::Role};
 use glam::{Affine2, Vec2, Vec3};
-
-/// Roughness where a file does not say.
-const ROUGHNESS: f32 = 0.6;
 
 /// A material as its statements have it.
 #[derive(Debug, Clone, Default)]
@@ -46,16 +43,13 @@ pub(super) struct Map {
     clamp: bool,
 }
 
-/// The material of faces that have none: a grey dielectric.
+/// The material of faces that have none.
 pub(super) fn default_material(name: &str) -> scene::Material {
     scene::Material {
         name: name.to_owned(),
-        base_color: Vec3::splat(0.8).extend(1.0),
-        metallic: 0.0,
-        roughness: ROUGHNESS,
         // OBJ does not say which side of a face is seen.
         double_sided: true,
-        ..scene::Material::default()
+        ..scene::Material::stand_in()
     }
 }
 
@@ -118,18 +112,37 @@ impl Material {
         Ok(())
     }
 
-    /// Every texture.
-    pub(super) fn maps(&self) -> impl Iterator<Item = &Map> {
+    /// Every texture, and what it is.
+    pub(super) fn maps(&self) -> impl Iterator<Item = (Role, &Map)> {
         [
-            &self.color_map,
-            &self.emissive_map,
-            &self.alpha_map,
-            &self.roughness_map,
-            &self.metallic_map,
-            &self.normal_map,
+            (Role::Color, &self.color_map),
+            (Role::Color, &self.emissive_map),
+            (Role::Number, &self.alpha_map),
+            (Role::Number, &self.roughness_map),
+            (Role::Number, &self.metallic_map),
+            (Role::Number, &self.normal_map),
+        ]
+        .into_iter()
+        .filter_map(|(role, map)| Some((role, map.as_ref()?)))
+    }
+
+    /// The material without the maps that `is_missing`, but for those of colours.
+    pub(super) fn without(mut self, is_missing: impl Fn(&Map) -> bool) -> Self {
+        let same = |a: &Option<Map>, b: &Option<Map>| matches!((a, b), (Some(a), Some(b)) if a.path == b.path);
+        // One file that is missing is missing in both, and then shows as the colour that it is.
+        let of_color = same(&self.color_map, &self.alpha_map);
+        for map in [
+            Some(&mut self.alpha_map).filter(|_| !of_color),
+            Some(&mut self.roughness_map),
+            Some(&mut self.metallic_map),
+            Some(&mut self.normal_map),
         ]
         .into_iter()
         .flatten()
+        {
+            map.take_if(|map| is_missing(map));
+        }
+        self
     }
 
     /// Where no texture says.
@@ -141,7 +154,7 @@ impl Material {
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))
-            .unwrap_or(ROUGHNESS)
+            .unwrap_or(scene::Material::stand_in().roughness)
     }
 
     /// The material without its textures.
@@ -169,6 +182,7 @@ impl Material {
                 (Some(_), false) => AlphaMode::Mask,
                 (None, false) => AlphaMode::Opaque,
             },
+            stand_in: false,
             ..default
         }
     }

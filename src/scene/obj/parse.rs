@@ -16,10 +16,14 @@ pub(super) struct Model {
     colors: Vec<Option<Vec3>>,
     uvs: Vec<Vec2>,
     normals: Vec<Vec3>,
-    /// Corners of all faces.
+    /// Corners of all faces, points and lines.
     pub(super) corners: Vec<Corner>,
     /// Faces of three corners and more, all of whose positions exist.
     pub(super) faces: Vec<Face>,
+    /// Points, each of one corner or more, all of whose positions exist.
+    pub(super) points: Vec<Face>,
+    /// Lines through two corners or more, all of whose positions exist.
+    pub(super) lines: Vec<Face>,
     /// Names of objects, or of groups where there are no objects; the first is for faces before any.
     pub(super) objects: Vec<String>,
     /// Names of used materials.
@@ -39,7 +43,7 @@ pub(super) struct Corner {
     normal: u32,
 }
 
-/// A polygon.
+/// A polygon; or points, or a line through several.
 #[derive(Debug)]
 pub(super) struct Face {
     /// Into the corners.
@@ -212,7 +216,7 @@ pub(super) fn parse(
         smooth: true,
         ..Parser::default()
     };
-    let mut face_lines = Vec::new();
+    let (mut face_lines, mut thin_lines) = (Vec::new(), [Vec::new(), Vec::new()]);
     for (line, text) in lines(bytes) {
         let Some((keyword, rest)) = statement(&text) else {
             // What begins with a comment may hold nothing else.
@@ -222,13 +226,21 @@ pub(super) fn parse(
         if line % 4096 == 0 {
             load.progress().check()?;
         }
-        let before = parser.model.faces.len();
+        let model = &parser.model;
+        let before = [model.faces.len(), model.points.len(), model.lines.len()];
         parser.statement(line, keyword, rest);
-        if let Some(face) = parser.model.faces.get(before) {
-            load.take(Budget::Triangles, face.corners.len() as u64 - 2, || {
-                path.display().to_string()
-            })?;
+        let (model, what) = (&parser.model, || path.display().to_string());
+        if let Some(face) = model.faces.get(before[0]) {
+            load.take(Budget::Triangles, face.corners.len() as u64 - 2, what)?;
             face_lines.push(line);
+        }
+        if let Some(points) = model.points.get(before[1]) {
+            load.take(Budget::Lines, points.corners.len() as u64, what)?;
+            thin_lines[0].push(line);
+        }
+        if let Some(through) = model.lines.get(before[2]) {
+            load.take(Budget::Lines, through.corners.len() as u64 - 1, what)?;
+            thin_lines[1].push(line);
         }
     }
     if !parser.known {
@@ -237,6 +249,7 @@ pub(super) fn parse(
             "is no OBJ: none of its lines begins with v, f or another keyword",
         ));
     }
+    parser.check_thin(&thin_lines);
     parser.check_corners(&face_lines);
     parser.tell(warnings);
     Ok(parser.model)
@@ -263,6 +276,8 @@ struct Parser {
     unplaced_faces: Tally,
     thin_faces: Tally,
     lost_attributes: Tally,
+    bad_thin: Tally,
+    unplaced_thin: Tally,
     ignored: Tally,
 }
 
@@ -286,6 +301,8 @@ impl Parser {
                 });
             }
             "f" | "fo" => self.face(line, rest),
+            "p" => self.thin(line, rest, 1),
+            "l" => self.thin(line, rest, 2),
             "o" => {
                 self.has_objects = true;
                 self.object = place(&mut self.object_places, &mut self.model.objects, rest);
@@ -303,7 +320,7 @@ impl Parser {
                 place(&mut self.library_places, &mut self.model.libraries, rest);
             }
             "s" => self.smooth = !matches!(rest, "off" | "0"),
-            "p" | "l" | "curv" | "curv2" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" | "res" => {
+            "curv" | "curv2" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" | "res" => {
                 self.ignored.add(line);
             }
             "g" | "mtllib" | "vp" | "cstype" | "deg" | "bmat" | "step" | "parm" | "trim"
@@ -332,7 +349,8 @@ impl Parser {
         self.model.positions.push(position);
     }
 
-    fn face(&mut self, line: usize, rest: &str) {
+    /// Adds the corners of an element, and says where.
+    fn corners(&mut self, rest: &str) -> Range<usize> {
         let model = &mut self.model;
         let first = model.corners.len();
         for word in words(rest) {
@@ -348,7 +366,35 @@ impl Parser {
                 break;
             }
         }
-        let corners = first..model.corners.len();
+        first..model.corners.len()
+    }
+
+    /// Points, or a line through them, of at least so many.
+    fn thin(&mut self, line: usize, rest: &str, least: usize) {
+        let corners = self.corners(rest);
+        let model = &mut self.model;
+        let all = &model.corners[corners.clone()];
+        if corners.len() < least || all.iter().any(|c| c.position >= ABSENT) {
+            model.corners.truncate(corners.start);
+            self.bad_thin.add(line);
+            return;
+        }
+        let list = if least == 1 {
+            &mut model.points
+        } else {
+            &mut model.lines
+        };
+        list.push(Face {
+            corners,
+            object: self.object,
+            material: self.material,
+            smooth: self.smooth,
+        });
+    }
+
+    fn face(&mut self, line: usize, rest: &str) {
+        let corners = self.corners(rest);
+        let (model, first) = (&mut self.model, corners.start);
         let broken = model.corners[first..].iter().any(|c| c.position >= ABSENT);
         if broken || corners.len() < 3 {
             model.corners.truncate(first);
@@ -366,6 +412,29 @@ impl Parser {
             material: self.material,
             smooth: self.smooth,
         });
+    }
+
+    /// As [`Self::check_corners`], for points and lines; it comes before, while positions may be NaN.
+    fn check_thin(&mut self, [points, lines]: &[Vec<usize>; 2]) {
+        let model = &mut self.model;
+        let (positions, corners) = (&model.positions, &model.corners);
+        for (list, lines) in [(&mut model.points, points), (&mut model.lines, lines)] {
+            let mut lines = lines.iter();
+            list.retain(|element| {
+                let line = *lines.next().unwrap_or(&0);
+                let all = &corners[element.corners.clone()];
+                let place = |c: &Corner| positions.get(c.position as usize);
+                if !all.iter().all(|c| place(c).is_some()) {
+                    self.bad_thin.add(line);
+                    return false;
+                }
+                if !all.iter().all(|c| place(c).is_some_and(|p| p.is_finite())) {
+                    self.unplaced_thin.add(line);
+                    return false;
+                }
+                true
+            });
+        }
     }
 
     /// Leaves out what refers to nothing. Only at the end is it known how much there is: a face may come before its vertices.
@@ -422,9 +491,14 @@ impl Parser {
                 "faces refer to texture coordinates or normals that do not exist and do without",
             ),
             (
-                &self.ignored,
-                "points, lines, curves and surfaces are ignored",
+                &self.bad_thin,
+                "points and lines lack vertices, or refer to some that do not exist, and are left out",
             ),
+            (
+                &self.unplaced_thin,
+                "points and lines have corners that are NaN or infinite and are left out",
+            ),
+            (&self.ignored, "curves and surfaces are ignored"),
         ] {
             tally.tell(what, warnings);
         }

@@ -1,0 +1,35 @@
+// Points and lines in the raster passes: the vertex shaders, and the surface that a fragment stands for (glTF 2.0, 3.9.7).
+//
+// Behind the triangles `indices` holds two words for each: the vertices at a line's ends, or a point's vertex twice; with flags that say how it is
+// lit. The instance is the number of triangles. In `Fragment::triangle` stands its place behind the triangles in `triangle_info`, with the flags.
+#import "common/material.wgsl"
+
+// No normals: what is seen is base colour and emission.
+const SEGMENT_UNLIT = 0x80000000u;
+// No tangents: normal textures are left out.
+const SEGMENT_PLAIN = 0x40000000u;
+const SEGMENT_NUMBER = 0x3fffffffu;
+
+fn segment_vertex(triangles: u32, segment: u32, end: u32) -> Fragment {
+    let word = indices[3u * triangles + 2u * segment + end];
+    return merged_fragment(word & SEGMENT_NUMBER, (word & ~SEGMENT_NUMBER) | (triangles + segment));
+}
+
+@vertex
+fn line_vertex(@builtin(vertex_index) corner: u32, @builtin(instance_index) triangles: u32) -> Fragment {
+    return segment_vertex(triangles, corner / 2u, corner & 1u);
+}
+
+@vertex
+fn point_vertex(@builtin(vertex_index) point: u32, @builtin(instance_index) triangles: u32) -> Fragment {
+    return segment_vertex(triangles, point, 0u);
+}
+
+// Without layers, and with the normal that the file gives whichever way it is seen.
+fn segment_surface(in: Fragment, base_color: vec4f) -> Surface {
+    var s = material_surface(in, base_color, true);
+    s.normal = select(s.normal, material_normal(in), (in.triangle & SEGMENT_PLAIN) != 0u);
+    s.unlit = s.unlit || (in.triangle & SEGMENT_UNLIT) != 0u;
+    s.layered = false;
+    return s;
+}

@@ -1,0 +1,36 @@
+// blend_points_lines: points and lines that are blended by alpha, in the order of `blend`. They send no rays: where those find shadows, they are lit.
+//
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0)
+// out  hdr: blended by alpha
+//      display: blended by alpha, of unlit ones their base colour
+#import "common/blended.wgsl"
+#import "common/brdf.wgsl"
+#import "common/light.wgsl"
+#import "common/points_lines.wgsl"
+#import "common/shadow_map.wgsl"
+#import "common/unseen.wgsl"
+
+@fragment
+fn blend_points_lines(in: Fragment) -> Blended {
+    let base_color = material_base_color(in.uv, in.color);
+    let s = segment_surface(in, base_color);
+    let to_eye = frame_to_eye(s.position);
+    let zero = unseen_zero(in.clip.x);
+    var radiance = s.emissive;
+    if u32(s.unlit) + zero == 0u {
+        radiance += brdf_ambient(s, to_eye, open_wholly(s.normal));
+        for (var i = 0u; i < frame.light_count + zero; i++) {
+            let sample = light_sample(lights[i], s.position);
+            if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+                var visible = 1.0;
+                if frame.shadow_mode + zero == SHADOWS_MAP {
+                    visible = shadow_map_visibility(lights[i], sample, s.position, s.normal);
+                }
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;
+            }
+        }
+    }
+    let alpha = saturate(base_color.a);
+    let shown = select(vec3f(0.0), saturate(s.albedo), s.unlit);
+    return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), alpha), vec4f(shown, alpha));
+}

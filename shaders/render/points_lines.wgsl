@@ -1,0 +1,17 @@
+// points_lines: opaque and masked points and lines into the G-buffer, one pixel wide.
+//
+// in   the merged scene (group 2), one material (group 3), what `gbuffer` has drawn
+// out  as of `gbuffer`; ids say that there is no triangle
+#import "common/points_lines.wgsl"
+
+@fragment
+fn points_lines(in: Fragment) -> GBufferTexel {
+    let base_color = material_base_color(in.uv, in.color);
+    let surface = segment_surface(in, base_color);
+    if base_color.a < material.alpha_cutoff {
+        discard;
+    }
+    var texel = gbuffer_pack(surface, in.triangle & SEGMENT_NUMBER);
+    texel.ids |= GBUFFER_NO_TRIANGLE;
+    return texel;
+}

@@ -1,0 +1,528 @@
+//! `canopy bench compile`: what every entry point of every shader costs until it has run once, without any scene.
+//!
+//! A pipeline is made with the layout that its shader implies and run once, over bindings that hold zeros. Drivers differ in where they
+//! compile: most when the pipeline is made, Mesa's software one when it is first used; so both are timed.
+
+use super::{
+    Bench,
+    report::{Column, Format, Run},
+};
+use crate::{
+    Error, Result,
+    gpu::{Gpu, pass, profiler::Stopwatch, shader},
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+use wgpu::naga::{
+    AddressSpace, Binding, Block, EntryPoint, Function, FunctionArgument, GlobalVariable, Handle,
+    ImageClass, ImageDimension, Module, Scalar, ScalarKind, ShaderStage, Statement, StorageFormat,
+    Type, TypeInner,
+    front::wgsl,
+    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+};
+
+/// Columns of the table.
+pub(super) const COLUMNS: &[Column] = &[
+    ("shader", "shader", Format::Text),
+    ("entry point", "name", Format::Text),
+    ("expressions", "expressions", Format::Count),
+    ("parse ms", "parse_ms", Format::Ms),
+    ("make ms", "make_ms", Format::Ms),
+    ("first use ms", "first_use_ms", Format::Ms),
+    ("sum ms", "sum_ms", Format::Ms),
+];
+
+/// Bytes of a storage buffer that is bound: more than any struct that it is read as.
+const STORAGE_BYTES: u64 = 1 << 20;
+/// Texels along an edge of what is bound and drawn to.
+const SIDE: u32 = 8;
+
+/// Measures all entry points, the dearest first.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let gpu = &bench.meter.gpu;
+    let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/");
+    let shaders: Vec<_> = shader::SOURCES.iter().filter(|s| entries(s)).collect();
+    let mut progress = bench.progress(shaders.len());
+    let mut runs = Vec::new();
+    let mut total_ms = 0.0;
+    for (path, _) in shaders {
+        progress.step(path);
+        if path.ends_with("_subgroups.wgsl") && gpu.subgroup_size.is_none() {
+            continue;
+        }
+        let stopwatch = Stopwatch::new();
+        let reflected = Reflected::new(gpu, path)?;
+        let module = shader::module(gpu, path)?;
+        let parse_ms = stopwatch.ms();
+        let mut parse_ms = Some(parse_ms);
+        for (index, entry) in reflected.module.entry_points.iter().enumerate() {
+            if entry.stage == ShaderStage::Vertex && reflected.draws() {
+                continue;
+            }
+            let [make_ms, first_use_ms] = reflected.measure(gpu, &module, index)?;
+            let parse_ms = parse_ms.take().unwrap_or(0.0);
+            let sum_ms = parse_ms + make_ms + first_use_ms;
+            total_ms += sum_ms;
+            runs.push((
+                sum_ms,
+                Run::new(json!({
+                    "name": entry.name,
+                    "shader": path,
+                    "expressions": reflected.expressions(index),
+                    "parse_ms": parse_ms,
+                    "make_ms": make_ms,
+                    "first_use_ms": first_use_ms,
+                    "sum_ms": sum_ms,
+                })),
+            ));
+        }
+    }
+    runs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    bench
+        .report
+        .runs
+        .extend(runs.into_iter().map(|(_, run)| run));
+    let note = format!(
+        "all of them: {:.1} s. Where the driver keeps compiled shaders on disk, that has to be switched off (Mesa: MESA_SHADER_CACHE_DISABLE=true)",
+        total_ms / 1e3
+    );
+    bench.report.notes.push(note);
+    Ok(())
+}
+
+/// A shader as naga understands it.
+struct Reflected {
+    module: Module,
+    info: ModuleInfo,
+}
+
+impl Reflected {
+    fn new(gpu: &Gpu, path: &str) -> Result<Self> {
+        let broken = |what: String| Error::Gpu(format!("shaders/{path}: {what}"));
+        let text = shader::compose(path, gpu.arrays)?.text;
+        let module = wgsl::parse_str(&text).map_err(|e| broken(e.to_string()))?;
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+            .validate(&module)
+            .map_err(|e| broken(e.to_string()))?;
+        Ok(Self { module, info })
+    }
+
+    /// Whether it has fragments: vertices are then measured with them.
+    fn draws(&self) -> bool {
+        let mut entries = self.module.entry_points.iter();
+        entries.any(|entry| entry.stage == ShaderStage::Fragment)
+    }
+
+    /// Expressions of an entry point and of all functions that it reaches, each counted once: what a compiler gets to see, before it inlines.
+    fn expressions(&self, index: usize) -> usize {
+        fn visit(module: &Module, function: &Function, seen: &mut Vec<Handle<Function>>) -> usize {
+            let mut called = Vec::new();
+            calls(&function.body, &mut called);
+            called.retain(|function| !seen.contains(function));
+            called.sort();
+            called.dedup();
+            seen.extend(&called);
+            let inner = called.iter().map(|called| &module.functions[*called]);
+            let inner: Vec<_> = inner.collect();
+            let below: usize = inner.iter().map(|inner| visit(module, inner, seen)).sum();
+            function.expressions.len() + below
+        }
+        let entry = &self.module.entry_points[index];
+        visit(&self.module, &entry.function, &mut Vec::new())
+    }
+
+    /// Globals that entry points bind, by group and binding.
+    fn bound(&self, indices: &[usize]) -> BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> {
+        let mut groups: BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> = BTreeMap::new();
+        for (handle, global) in self.module.global_variables.iter() {
+            let Some(binding) = &global.binding else {
+                continue;
+            };
+            let used = |index: &usize| !self.info.get_entry_point(*index)[handle].is_empty();
+            if indices.iter().any(used) {
+                let group = groups.entry(binding.group).or_default();
+                group.insert(binding.binding, global);
+            }
+        }
+        groups
+    }
+
+    /// Milliseconds until the pipeline is made, and what its first use takes longer than its second.
+    fn measure(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<[f64; 2]> {
+        let entry = &self.module.entry_points[index];
+        let stopwatch = Stopwatch::new();
+        if entry.stage == ShaderStage::Compute {
+            let overrides: Vec<_> = self.module.overrides.iter().collect();
+            let missing = overrides.iter().filter(|(_, o)| o.init.is_none());
+            let constants: Vec<_> = missing
+                .filter_map(|(_, o)| Some((o.name.as_deref()?, 1.0)))
+                .collect();
+            let pipeline = pass::compute_pipeline_of(gpu, module, &entry.name, None, &constants)?;
+            let make_ms = stopwatch.ms();
+            let layout = |group| pipeline.get_bind_group_layout(group);
+            let groups = self.groups(gpu, &self.bound(&[index]), layout);
+            let use_ms = || {
+                let mut encoder = gpu.encoder("compile");
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                    label: Some("compile"),
+                    ..Default::default()
+                });
+                pass.set_pipeline(&pipeline);
+                for (group, bound) in &groups {
+                    pass.set_bind_group(*group, bound, &[]);
+                }
+                pass.dispatch_workgroups(1, 1, 1);
+                drop(pass);
+                submit_ms(gpu, encoder)
+            };
+            let first_ms = use_ms()?;
+            return Ok([make_ms, (first_ms - use_ms()?).max(0.0)]);
+        }
+        let drawing = self.drawing(gpu, module, index)?;
+        let make_ms = stopwatch.ms();
+        let first_ms = drawing.use_ms(gpu)?;
+        Ok([make_ms, (first_ms - drawing.use_ms(gpu)?).max(0.0)])
+    }
+
+    fn groups(
+        &self,
+        gpu: &Gpu,
+        bound: &BTreeMap<u32, BTreeMap<u32, &GlobalVariable>>,
+        layout: impl Fn(u32) -> wgpu::BindGroupLayout,
+    ) -> Vec<(u32, wgpu::BindGroup)> {
+        let group = |(group, globals): (&u32, &BTreeMap<u32, &GlobalVariable>)| {
+            let dummies: Vec<_> = globals
+                .iter()
+                .map(|(binding, global)| (*binding, self.dummy(gpu, global)))
+                .collect();
+            let entries: Vec<_> = dummies
+                .iter()
+                .map(|(binding, dummy)| wgpu::BindGroupEntry {
+                    binding: *binding,
+                    resource: dummy.resource(),
+                })
+                .collect();
+            let bound = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("compile"),
+                layout: &layout(*group),
+                entries: &entries,
+            });
+            (*group, bound)
+        };
+        bound.iter().map(group).collect()
+    }
+
+    /// Something to bind: zeros.
+    fn dummy(&self, gpu: &Gpu, global: &GlobalVariable) -> Dummy {
+        let mut inner = &self.module.types[global.ty].inner;
+        if let TypeInner::BindingArray { base, .. } = inner {
+            inner = &self.module.types[*base].inner;
+        }
+        match *inner {
+            TypeInner::Sampler { comparison } => {
+                Dummy::Sampler(gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                    label: Some("compile"),
+                    compare: comparison.then_some(wgpu::CompareFunction::Less),
+                    ..Default::default()
+                }))
+            }
+            TypeInner::Image {
+                dim,
+                arrayed,
+                class,
+            } => texture(gpu, dim, arrayed, class),
+            _ if global.space == AddressSpace::Uniform => {
+                let bytes = gpu.limits.max_uniform_buffer_binding_size;
+                let usage = wgpu::BufferUsages::UNIFORM;
+                Dummy::Buffer(gpu.buffer("compile", bytes.min(1 << 16), usage))
+            }
+            _ => Dummy::Buffer(gpu.buffer("compile", STORAGE_BYTES, wgpu::BufferUsages::STORAGE)),
+        }
+    }
+
+    /// A pipeline that draws with the entry point at `index`: a fragment with a vertex entry that feeds it, or a vertex alone.
+    fn drawing(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<Drawing> {
+        let entry = &self.module.entry_points[index];
+        let feeds = |vertex: &EntryPoint| {
+            let is_vertex = vertex.stage == ShaderStage::Vertex;
+            is_vertex && (vertex.name == entry.name || self.feeds(vertex, entry))
+        };
+        let mut entries = self.module.entry_points.iter();
+        let vertex_index = entries
+            .position(feeds)
+            .ok_or_else(|| Error::Gpu(format!("{} has no vertices", entry.name)))?;
+        let vertex = &self.module.entry_points[vertex_index];
+        let fragment = (entry.stage == ShaderStage::Fragment).then_some(entry);
+        let formats: Vec<_> = fragment.map_or(vec![], |entry| self.outputs(entry));
+        let attributes: Vec<_> = self.inputs(vertex);
+        let buffers: Vec<_> = attributes
+            .iter()
+            .map(|attribute| {
+                Some(wgpu::VertexBufferLayout {
+                    array_stride: 16,
+                    step_mode: wgpu::VertexStepMode::Vertex,
+                    attributes: std::slice::from_ref(attribute),
+                })
+            })
+            .collect();
+        let targets: Vec<_> = formats
+            .iter()
+            .map(|format| Some((*format).into()))
+            .collect();
+        let options = wgpu::PipelineCompilationOptions::default;
+        let pipeline = gpu.catch(|| {
+            gpu.device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: Some(&entry.name),
+                    layout: None,
+                    vertex: wgpu::VertexState {
+                        module,
+                        entry_point: Some(&vertex.name),
+                        compilation_options: options(),
+                        buffers: &buffers,
+                    },
+                    primitive: wgpu::PrimitiveState::default(),
+                    depth_stencil: Some(wgpu::DepthStencilState {
+                        format: wgpu::TextureFormat::Depth32Float,
+                        depth_write_enabled: Some(true),
+                        depth_compare: Some(wgpu::CompareFunction::Greater),
+                        stencil: wgpu::StencilState::default(),
+                        bias: wgpu::DepthBiasState::default(),
+                    }),
+                    multisample: wgpu::MultisampleState::default(),
+                    fragment: fragment.map(|entry| wgpu::FragmentState {
+                        module,
+                        entry_point: Some(&entry.name),
+                        compilation_options: options(),
+                        targets: &targets,
+                    }),
+                    multiview_mask: None,
+                    cache: None,
+                })
+        })?;
+        let layout = |group| pipeline.get_bind_group_layout(group);
+        let groups = self.groups(gpu, &self.bound(&[vertex_index, index]), layout);
+        let attachment = |format| {
+            let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
+            pass::target(gpu, "compile", [SIDE; 2], format, usage)
+                .create_view(&wgpu::TextureViewDescriptor::default())
+        };
+        Ok(Drawing {
+            colors: formats.into_iter().map(attachment).collect(),
+            depth: attachment(wgpu::TextureFormat::Depth32Float),
+            vertices: attributes.len() as u32,
+            pipeline,
+            groups,
+        })
+    }
+
+    /// Whether the fragment finds in the vertex all that it reads.
+    fn feeds(&self, vertex: &EntryPoint, fragment: &EntryPoint) -> bool {
+        let result = vertex.function.result.iter();
+        let made: Vec<_> = result
+            .flat_map(|result| self.locations(result.ty, result.binding.as_ref()))
+            .collect();
+        let arguments = fragment.function.arguments.iter();
+        let mut read = arguments.flat_map(|a| self.locations(a.ty, a.binding.as_ref()));
+        read.all(|read| made.contains(&read))
+    }
+
+    /// Locations of a value between stages, or of its members, and what is there.
+    fn locations(&self, ty: Handle<Type>, binding: Option<&Binding>) -> Vec<(u32, Handle<Type>)> {
+        match (&self.module.types[ty].inner, binding) {
+            (TypeInner::Struct { members, .. }, None) => members
+                .iter()
+                .flat_map(|member| self.locations(member.ty, member.binding.as_ref()))
+                .collect(),
+            (_, Some(Binding::Location { location, .. })) => vec![(*location, ty)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Formats of the targets that a fragment writes.
+    fn outputs(&self, entry: &EntryPoint) -> Vec<wgpu::TextureFormat> {
+        let Some(result) = &entry.function.result else {
+            return Vec::new();
+        };
+        let types = match &self.module.types[result.ty].inner {
+            TypeInner::Struct { members, .. } => members.iter().map(|member| member.ty).collect(),
+            _ => vec![result.ty],
+        };
+        let format = |ty| match scalar(&self.module.types[ty].inner) {
+            Some((
+                Scalar {
+                    kind: ScalarKind::Uint,
+                    ..
+                },
+                _,
+            )) => wgpu::TextureFormat::R32Uint,
+            _ => wgpu::TextureFormat::Rgba16Float,
+        };
+        types.into_iter().map(format).collect()
+    }
+
+    /// The vertex buffers that a vertex entry point reads.
+    fn inputs(&self, entry: &EntryPoint) -> Vec<wgpu::VertexAttribute> {
+        let attribute = |argument: &FunctionArgument| {
+            let Some(Binding::Location { location, .. }) = argument.binding else {
+                return None;
+            };
+            use wgpu::VertexFormat::{
+                Float32, Float32x2, Float32x3, Float32x4, Uint32, Uint32x2, Uint32x3, Uint32x4,
+            };
+            let (scalar, size) = scalar(&self.module.types[argument.ty].inner)?;
+            let formats = match scalar.kind {
+                ScalarKind::Uint => [Uint32, Uint32x2, Uint32x3, Uint32x4],
+                _ => [Float32, Float32x2, Float32x3, Float32x4],
+            };
+            Some(wgpu::VertexAttribute {
+                format: *formats.get(size - 1)?,
+                offset: 0,
+                shader_location: location,
+            })
+        };
+        let arguments = &entry.function.arguments;
+        arguments.iter().filter_map(attribute).collect()
+    }
+}
+
+/// The functions that a block calls.
+fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
+    for statement in block {
+        match statement {
+            Statement::Call { function, .. } => out.push(*function),
+            Statement::Block(block) => calls(block, out),
+            Statement::If { accept, reject, .. } => {
+                calls(accept, out);
+                calls(reject, out);
+            }
+            Statement::Switch { cases, .. } => cases.iter().for_each(|case| calls(&case.body, out)),
+            Statement::Loop {
+                body, continuing, ..
+            } => {
+                calls(body, out);
+                calls(continuing, out);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The scalar of a scalar or vector, and how many it has.
+fn scalar(inner: &TypeInner) -> Option<(Scalar, usize)> {
+    match *inner {
+        TypeInner::Scalar(scalar) => Some((scalar, 1)),
+        TypeInner::Vector { size, scalar } => Some((scalar, size as usize)),
+        _ => None,
+    }
+}
+
+/// What stands in for a binding.
+enum Dummy {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::TextureView),
+    Sampler(wgpu::Sampler),
+}
+
+impl Dummy {
+    fn resource(&self) -> wgpu::BindingResource<'_> {
+        match self {
+            Self::Buffer(buffer) => buffer.as_entire_binding(),
+            Self::Texture(view) => wgpu::BindingResource::TextureView(view),
+            Self::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler),
+        }
+    }
+}
+
+fn texture(gpu: &Gpu, dim: ImageDimension, arrayed: bool, class: ImageClass) -> Dummy {
+    use wgpu::{TextureFormat as Color, TextureUsages as Usage};
+    let (format, usage) = match class {
+        ImageClass::Storage { format, .. } => (
+            match format {
+                StorageFormat::R32Uint => Color::R32Uint,
+                StorageFormat::Rg32Uint => Color::Rg32Uint,
+                StorageFormat::Rgba32Uint => Color::Rgba32Uint,
+                StorageFormat::Rgba32Float => Color::Rgba32Float,
+                _ => Color::Rgba16Float,
+            },
+            Usage::STORAGE_BINDING,
+        ),
+        ImageClass::Depth { .. } => (Color::Depth32Float, Usage::TEXTURE_BINDING),
+        ImageClass::Sampled {
+            kind: ScalarKind::Uint,
+            ..
+        } => (Color::Rgba32Uint, Usage::TEXTURE_BINDING),
+        _ => (Color::Rgba8Unorm, Usage::TEXTURE_BINDING),
+    };
+    let cube = dim == ImageDimension::Cube;
+    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("compile"),
+        size: wgpu::Extent3d {
+            width: SIDE,
+            height: SIDE,
+            depth_or_array_layers: if cube || arrayed { 6 } else { 1 },
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    });
+    Dummy::Texture(texture.create_view(&wgpu::TextureViewDescriptor {
+        label: Some("compile"),
+        dimension: Some(match (cube, arrayed) {
+            (true, _) => wgpu::TextureViewDimension::Cube,
+            (false, true) => wgpu::TextureViewDimension::D2Array,
+            (false, false) => wgpu::TextureViewDimension::D2,
+        }),
+        ..Default::default()
+    }))
+}
+
+/// A draw call of a triangle.
+struct Drawing {
+    pipeline: wgpu::RenderPipeline,
+    groups: Vec<(u32, wgpu::BindGroup)>,
+    colors: Vec<wgpu::TextureView>,
+    depth: wgpu::TextureView,
+    /// Vertex buffers.
+    vertices: u32,
+}
+
+impl Drawing {
+    fn use_ms(&self, gpu: &Gpu) -> Result<f64> {
+        let vertices = gpu.buffer("compile", STORAGE_BYTES, wgpu::BufferUsages::VERTEX);
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let colors = self
+            .colors
+            .iter()
+            .map(|view| Some(pass::color(view, clear)));
+        let colors: Vec<_> = colors.collect();
+        let mut encoder = gpu.encoder("compile");
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("compile"),
+            color_attachments: &colors,
+            depth_stencil_attachment: Some(pass::depth(&self.depth, wgpu::LoadOp::Clear(0.0))),
+            ..Default::default()
+        });
+        pass.set_pipeline(&self.pipeline);
+        for (group, bound) in &self.groups {
+            pass.set_bind_group(*group, bound, &[]);
+        }
+        for slot in 0..self.vertices {
+            pass.set_vertex_buffer(slot, vertices.slice(..));
+        }
+        pass.draw(0..3, 0..1);
+        drop(pass);
+        submit_ms(gpu, encoder)
+    }
+}
+
+/// Milliseconds until the GPU is done with it.
+fn submit_ms(gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<f64> {
+    let stopwatch = Stopwatch::new();
+    gpu.queue.submit([encoder.finish()]);
+    gpu.wait()?;
+    Ok(stopwatch.ms())
+}

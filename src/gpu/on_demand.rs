@@ -1,0 +1,188 @@
+//! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a time on threads.
+
+use super::{Gpu, profiler::Stopwatch};
+use crate::{Error, Result};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+/// A pipeline, or several that are always needed together, made when first needed. Clones share what is made.
+pub struct OnDemand<T>(Arc<Inner<T>>);
+
+/// What compiles it.
+type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
+
+struct Inner<T> {
+    label: String,
+    make: Make<T>,
+    made: OnceLock<T>,
+    /// Held while it is made, so that of two threads that need it one waits.
+    making: Mutex<()>,
+}
+
+impl<T> OnDemand<T> {
+    /// Nothing yet. `make` compiles it, on any thread.
+    pub fn new(
+        label: impl Into<String>,
+        make: impl Fn(&Gpu) -> Result<T> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            label: label.into(),
+            make: Box::new(make),
+            made: OnceLock::new(),
+            making: Mutex::new(()),
+        }))
+    }
+
+    /// It, made now if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of making it; the next call tries again.
+    pub fn get(&self, gpu: &Gpu) -> Result<&T> {
+        let inner = &*self.0;
+        if let Some(made) = inner.made.get() {
+            return Ok(made);
+        }
+        let _making = inner.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = inner.made.get() {
+            return Ok(made);
+        }
+        let stopwatch = Stopwatch::new();
+        let made = (inner.make)(gpu)?;
+        log::debug!("compiled {} in {:.1} ms", inner.label, stopwatch.ms());
+        gpu.count_compiled();
+        Ok(inner.made.get_or_init(|| made))
+    }
+}
+
+impl<T> Clone for OnDemand<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> std::fmt::Debug for OnDemand<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnDemand")
+            .field("label", &self.0.label)
+            .field("is_made", &self.0.made.get().is_some())
+            .finish()
+    }
+}
+
+/// An [`OnDemand`] of whatever type.
+pub trait Prepare: Send + Sync {
+    /// Its name.
+    fn label(&self) -> &str;
+
+    /// The same number for clones of one, another for any other.
+    fn identity(&self) -> usize;
+
+    /// Whether it is made.
+    fn is_ready(&self) -> bool;
+
+    /// Makes it, if it is not.
+    ///
+    /// # Errors
+    ///
+    /// Those of making it.
+    fn prepare(&self, gpu: &Gpu) -> Result<()>;
+}
+
+impl<T: Send + Sync> Prepare for OnDemand<T> {
+    fn label(&self) -> &str {
+        &self.0.label
+    }
+
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.0.made.get().is_some()
+    }
+
+    fn prepare(&self, gpu: &Gpu) -> Result<()> {
+        self.get(gpu).map(|_| ())
+    }
+}
+
+/// Several to be made: what a frame needs.
+#[derive(Default)]
+pub struct Needs(Vec<Box<dyn Prepare>>);
+
+impl std::fmt::Debug for Needs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Needs({})", self.0.len())
+    }
+}
+
+impl Needs {
+    /// Adds one, unless it is ready or there already.
+    pub fn add<T: Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
+        let is_there = || {
+            self.0
+                .iter()
+                .any(|other| other.identity() == one.identity())
+        };
+        if !(one.is_ready() || is_there()) {
+            self.0.push(Box::new(one.clone()));
+        }
+    }
+
+    /// Whether there is nothing to make.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names of all, each once.
+    pub fn names(&self) -> String {
+        let mut names = Vec::new();
+        for one in &self.0 {
+            if !names.contains(&one.label()) {
+                names.push(one.label());
+            }
+        }
+        names.join(", ")
+    }
+
+    /// Makes all of them, on as many threads as the processor has.
+    ///
+    /// # Errors
+    ///
+    /// The first of any of them.
+    pub fn meet(&self, gpu: &Gpu) -> Result<()> {
+        self.meet_unless(gpu, &AtomicBool::new(false))
+    }
+
+    /// As [`Needs::meet`], but begins no more of them once it is `cancelled`.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool) -> Result<()> {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            while let Some(one) = self.0.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if cancelled.load(Ordering::Relaxed) {
+                    break;
+                }
+                one.prepare(gpu)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let more = threads.min(self.0.len()).saturating_sub(1);
+            let others: Vec<_> = (0..more).map(|_| scope.spawn(work)).collect();
+            let mut outcome = work();
+            for other in others {
+                let panicked = |_| Err(Error::Gpu("a shader's compilation panicked".into()));
+                outcome = outcome.and(other.join().unwrap_or_else(panicked));
+            }
+            outcome
+        })
+    }
+}

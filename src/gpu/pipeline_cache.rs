@@ -1,0 +1,143 @@
+//! What the driver has compiled, kept on disk from one run to the next (`VkPipelineCache`). Mesa's software driver has nothing to put there and
+//! keeps compiled shaders on disk by itself, as drivers of other backends do.
+
+use super::Gpu;
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// More than this is no cache of ours.
+const MOST_BYTES: u64 = 256 << 20;
+/// A cache in which there is nothing but headers, wgpu's and Vulkan's.
+const EMPTY_BYTES: usize = 128;
+
+/// A pipeline cache and its file.
+#[derive(Debug)]
+pub(super) struct PipelineCache {
+    pub(super) inner: wgpu::PipelineCache,
+    path: PathBuf,
+}
+
+impl PipelineCache {
+    /// The cache of the adapter, in canopy's folder of the platform's cache folder. `None` where the device has no such caches.
+    pub(super) fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> Option<Self> {
+        let folders = directories::ProjectDirs::from("", "", "canopy")?;
+        let name = wgpu::util::pipeline_cache_key(info)?;
+        Self::of_file(device, &folders.cache_dir().join(name))
+    }
+
+    /// The cache that the file at `path` holds; an empty one where there is none, or where it is another driver's.
+    fn of_file(device: &wgpu::Device, path: &Path) -> Option<Self> {
+        if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
+            return None;
+        }
+        let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MOST_BYTES);
+        let data = is_small.then(|| fs::read(path).ok()).flatten();
+        // SAFETY: the data is what `get_data` gave for a device of this name, in a folder of this user's. wgpu compares its header with the
+        // adapter, the driver's version and the length, and begins an empty cache where they differ.
+        let inner = unsafe {
+            device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
+                label: Some("canopy"),
+                data: data.as_deref(),
+                fallback: true,
+            })
+        };
+        Some(Self {
+            inner,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Writes it to its file. That this fails costs the next run time, and nothing else.
+    pub(super) fn save(&self) {
+        let Some(data) = self.inner.get_data() else {
+            return;
+        };
+        if data.len() <= EMPTY_BYTES || data.len() as u64 > MOST_BYTES {
+            return;
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let written = fs::create_dir_all(folder).and_then(|()| {
+            // Under a name of its own first: another canopy may be reading or writing.
+            let aside = self.path.with_extension(std::process::id().to_string());
+            let written = fs::File::create(&aside)
+                .and_then(|mut file| file.write_all(&data))
+                .and_then(|()| fs::rename(&aside, &self.path));
+            if written.is_err() {
+                fs::remove_file(&aside).ok();
+            }
+            written
+        });
+        if let Err(error) = written {
+            log::debug!("{}: {error}", self.path.display());
+        }
+    }
+}
+
+impl Gpu {
+    /// What pipelines are compiled with.
+    pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipeline_cache.as_ref().map(|cache| &cache.inner)
+    }
+
+    /// Keeps on disk what has been compiled since the start, or since the last call, so that the next run finds it.
+    pub fn save_pipelines(&self) {
+        if self.compiled()
+            != self
+                .saved
+                .swap(self.compiled(), std::sync::atomic::Ordering::Relaxed)
+            && let Some(cache) = &self.pipeline_cache
+        {
+            cache.save();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Config, gpu::pass};
+
+    #[test]
+    fn whatever_the_file_holds_pipelines_compile_and_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some folder").join("cache");
+        let mut gpu = Gpu::new(&Config::default().gpu).unwrap();
+        if !gpu
+            .device
+            .features()
+            .contains(wgpu::Features::PIPELINE_CACHE)
+        {
+            return;
+        }
+        for contents in [None, Some(vec![]), Some(vec![7; 4096]), Some(vec![0; 40])] {
+            if let Some(contents) = &contents {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(&path, contents).unwrap();
+            }
+            // Twice: the second time there may be what the first has saved.
+            for _ in 0..2 {
+                gpu.pipeline_cache = PipelineCache::of_file(&gpu.device, &path);
+                assert!(gpu.pipeline_cache().is_some());
+                pass::compute_pipeline(&gpu, "accel/copy.wgsl", "copy").unwrap();
+                gpu.count_compiled();
+                gpu.save_pipelines();
+                let saved = gpu.pipeline_cache().unwrap().get_data().unwrap();
+                let is_saved = saved.len() > EMPTY_BYTES;
+                assert_eq!(
+                    fs::read(&path).ok(),
+                    if is_saved {
+                        Some(saved)
+                    } else {
+                        contents.clone()
+                    }
+                );
+            }
+            gpu.check().unwrap();
+            let others = fs::read_dir(folder.path().join("some folder"));
+            assert!(others.is_ok_and(|files| files.count() == 1) || contents.is_none());
+        }
+    }
+}

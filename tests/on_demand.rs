@@ -1,0 +1,200 @@
+//! What is compiled when: by the first frame that needs it, ahead of it on request, and no sooner.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    Error,
+    config::{Antialias, Background, Config, OcclusionMode, Rebuild, ShadowMode, Source},
+    gpu::{Gpu, Needs, OnDemand},
+    render::{Channel, FrameInput, Renderer, Sample, SceneBuffers},
+    scene::{AlphaMode, Layers, Pose, Scene},
+};
+use common::{
+    gpu,
+    scenes::{look_at, matte, quad, scene},
+};
+use glam::Vec3;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+/// A renderer that records frames which never run: nothing but compiling takes time.
+struct Recorder<'a> {
+    gpu: &'a Gpu,
+    renderer: Renderer,
+    buffers: SceneBuffers,
+    scene: &'a Scene,
+    config: Config,
+    channel: Channel,
+    samples: u32,
+    target_size: [u32; 2],
+}
+
+const SIZE: [u32; 2] = [16, 16];
+
+impl<'a> Recorder<'a> {
+    fn new(gpu: &'a Gpu, scene: &'a Scene) -> Self {
+        let renderer = Renderer::new(gpu).unwrap();
+        let mut config = Config::default();
+        config.environment.source = Source::Color;
+        config.environment.background = Background::Color;
+        config.shadows.mode = ShadowMode::Off;
+        config.occlusion.mode = OcclusionMode::Off;
+        config.image.antialias = Antialias::Off;
+        Self {
+            buffers: renderer.uploader().upload(gpu, scene, &config).unwrap(),
+            gpu,
+            renderer,
+            scene,
+            config,
+            channel: Channel::Lit,
+            samples: 1,
+            target_size: SIZE,
+        }
+    }
+
+    /// How many pipelines a frame says that it needs, and how many it compiles beyond those.
+    fn record(&mut self) -> [u32; 2] {
+        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let target = canopy::gpu::pass::target(self.gpu, "test", self.target_size, format, usage);
+        let target = target.create_view(&wgpu::TextureViewDescriptor::default());
+        let pose = Pose::new(self.scene, None, 0.0);
+        let input = FrameInput {
+            scene: self.scene,
+            buffers: &self.buffers,
+            pose: &pose,
+            view: look_at(Vec3::new(0.0, 2.0, 4.0), Vec3::ZERO, 45.0),
+            config: &self.config,
+            exposure_ev: 0.0,
+            elapsed_secs: f32::INFINITY,
+            channel: self.channel,
+            size: SIZE,
+        };
+        let start = self.gpu.compiled();
+        let needs = self
+            .renderer
+            .needs(self.gpu, &input, self.samples, (format, self.target_size));
+        needs.meet(self.gpu).unwrap();
+        let met = self.gpu.compiled();
+        for index in 0..self.samples {
+            let sample = Sample {
+                index,
+                count: self.samples,
+            };
+            let mut encoder = self.gpu.encoder("test");
+            self.renderer
+                .record_sample(self.gpu, &mut encoder, &input, sample, &target)
+                .unwrap();
+        }
+        [met - start, self.gpu.compiled() - met]
+    }
+}
+
+fn floor() -> Scene {
+    let floor = || quad(Vec3::new(-1.0, 0.0, 1.0), Vec3::X * 2.0, Vec3::Z * -2.0, 0);
+    scene([floor()], vec![matte(Vec3::splat(0.5))])
+}
+
+#[test]
+fn a_frame_compiles_what_it_needs_and_no_more() {
+    let gpu = gpu();
+    let scene = floor();
+    let mut recorder = Recorder::new(&gpu, &scene);
+    let [bare, late] = recorder.record();
+    assert_eq!(late, 0);
+    // An environment of one colour, the G-buffer, lighting and a tone curve.
+    assert!((4..=8).contains(&bare), "{bare}");
+    assert_eq!(recorder.record(), [0, 0], "the second frame");
+
+    // Each of these adds to it what it alone needs, and says so beforehand.
+    type Change = fn(&mut Recorder<'_>);
+    let changes: [(&str, Change); 12] = [
+        ("sky", |r| r.config.environment.source = Source::Sky),
+        ("maps", |r| r.config.shadows.mode = ShadowMode::Map),
+        ("rays", |r| r.config.shadows.mode = ShadowMode::Rays),
+        ("rays by pixel", |r| r.config.shadows.compact_rays = false),
+        ("occlusion", |r| {
+            r.config.occlusion.mode = OcclusionMode::Rays;
+        }),
+        ("anti-aliasing", |r| {
+            r.config.image.antialias = Antialias::Smaa;
+        }),
+        ("stretched", |r| r.target_size = [32, 32]),
+        ("histogram", |r| {
+            r.config.image.exposure = "histogram".into();
+        }),
+        ("samples", |r| r.samples = 2),
+        ("a channel", |r| {
+            (r.channel, r.samples) = (Channel::Normal, 1);
+        }),
+        ("bands", |r| r.config.environment.order = 5),
+        ("refits", |r| r.config.tree.rebuild = Rebuild::Refit),
+    ];
+    for (what, change) in changes {
+        change(&mut recorder);
+        let [needed, late] = recorder.record();
+        assert_eq!(late, 0, "{what}");
+        assert!(needed > 0, "{what} was compiled before");
+        assert_eq!(recorder.record(), [0, 0], "{what}, once more");
+    }
+}
+
+#[test]
+fn surfaces_compile_what_draws_them() {
+    let gpu = gpu();
+    let plain = {
+        let scene = floor();
+        Recorder::new(&gpu, &scene).record()[0]
+    };
+    let with = |change: fn(&mut canopy::scene::Material)| {
+        let mut scene = floor();
+        change(&mut scene.materials[0]);
+        let [needed, late] = Recorder::new(&gpu, &scene).record();
+        assert_eq!(late, 0);
+        needed
+    };
+    assert_eq!(with(|m| m.double_sided = true), plain);
+    assert_eq!(with(|m| m.alpha_mode = AlphaMode::Mask), plain);
+    let layered = with(|m| m.layers = Some(Box::new(Layers::default())));
+    assert_eq!(layered, plain + 1);
+    // Nothing is left for the G-buffer.
+    assert_eq!(with(|m| m.alpha_mode = AlphaMode::Blend), plain);
+}
+
+#[test]
+fn what_fails_to_compile_is_an_error_and_tried_again() {
+    let gpu = gpu();
+    let calls = Arc::new(AtomicU32::new(0));
+    let seen = calls.clone();
+    let made = OnDemand::new("test", move |_| {
+        match seen.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(Error::Gpu("not yet".into())),
+            n => Ok(n),
+        }
+    });
+    let mut needs = Needs::default();
+    needs.add(&made);
+    needs.add(&OnDemand::new("other", |_| Ok(7)));
+    needs.add(&made.clone());
+    assert_eq!(needs.names(), "test, other");
+    assert!(
+        needs
+            .meet(&gpu)
+            .unwrap_err()
+            .to_string()
+            .contains("not yet")
+    );
+    needs.meet(&gpu).unwrap();
+    needs.meet(&gpu).unwrap();
+    assert_eq!(
+        (made.get(&gpu).unwrap(), calls.load(Ordering::Relaxed)),
+        (&1, 2)
+    );
+    let mut met = Needs::default();
+    met.add(&made);
+    assert!(met.is_empty());
+}
