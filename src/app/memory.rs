@@ -1,4 +1,7 @@
 //! What the process and the GPU hold over time, for `--stats`: a leak shows as a slope.
+//!
+//! A sample holds the largest figures since the sample before it. A window whose size changes between samples would
+//! otherwise be measured at whichever size it has at that moment.
 
 use crate::{Result, gpu::Gpu, output};
 use serde_json::{Value, json};
@@ -7,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two samples.
+/// Time between two samples.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// A log of samples.
@@ -16,6 +19,14 @@ pub(super) struct MemoryLog {
     start: Instant,
     samples: Vec<Value>,
     next: Instant,
+    /// The largest figures since the last sample, in bytes.
+    peak: Peak,
+}
+
+#[derive(Debug, Default)]
+struct Peak {
+    process: Option<u64>,
+    gpu: Option<u64>,
 }
 
 impl MemoryLog {
@@ -24,22 +35,27 @@ impl MemoryLog {
             start: Instant::now(),
             samples: Vec::new(),
             next: Instant::now(),
+            peak: Peak::default(),
         }
     }
 
-    /// Takes a sample where it is time for one.
+    /// Measures, and adds a sample where it is time for one. To be called once a frame.
     pub(super) fn tick(&mut self, gpu: &Gpu, frames: u64, scenes: u64) {
+        let report = gpu.device.generate_allocator_report();
+        let gpu_bytes = report.map(|report| report.total_allocated_bytes);
+        self.peak.process = self.peak.process.max(resident_bytes());
+        self.peak.gpu = self.peak.gpu.max(gpu_bytes);
         if Instant::now() < self.next {
             return;
         }
         self.next = Instant::now() + INTERVAL;
-        let report = gpu.device.generate_allocator_report();
+        let peak = std::mem::take(&mut self.peak);
         self.samples.push(json!({
             "seconds": self.start.elapsed().as_secs_f64(),
             "frames": frames,
             "scenes": scenes,
-            "process_bytes": resident_bytes(),
-            "gpu_bytes": report.map(|report| report.total_allocated_bytes),
+            "process_bytes": peak.process,
+            "gpu_bytes": peak.gpu,
         }));
     }
 
