@@ -429,7 +429,10 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     let late = samples.partition_point(|sample| seconds(sample) < last);
     // Without this a slow start would leave the first part with nothing to compare.
     let changed = samples[early - 1]["scenes"].as_u64().unwrap();
-    assert!(changed > 2, "{changed} scenes in the first {warm:.0} s of {end:.0} s");
+    assert!(
+        changed > 2,
+        "{changed} scenes in the first {warm:.0} s of {end:.0} s"
+    );
     for key in ["process_bytes", "gpu_bytes"] {
         let [before, after] = [&samples[..early], &samples[late..]].map(|part| largest(part, key));
         println!("{key}: {before} until {warm:.0} s, {after} after {last:.0} s");

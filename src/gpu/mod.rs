@@ -2,6 +2,9 @@
 
 pub mod adapter;
 pub mod array;
+pub mod bind;
+pub mod image;
+pub mod kernel;
 pub mod layout;
 pub mod on_demand;
 pub mod pass;
@@ -9,11 +12,16 @@ mod pipeline_cache;
 pub mod profiler;
 pub mod readback;
 pub mod shader;
+pub mod uniform;
 pub mod uniform_array;
 
 pub use adapter::{AdapterReport, Display, adapters, instance};
 pub use array::{Array, Arrays};
+pub use bind::{Bind, bind_group};
+pub use image::Image;
+pub use kernel::{Cover, Kernel, Workgroups};
 pub use on_demand::{Needs, OnDemand};
+pub use uniform::Uniform;
 pub use uniform_array::UniformArray;
 
 use crate::{Error, Result, config, error::guarded};

@@ -1,0 +1,60 @@
+//! A texture of one level and one layer with a view of all of it: what passes hand each other.
+
+use super::{Bind, Gpu};
+
+/// The texture and its view.
+#[derive(Debug)]
+pub struct Image {
+    /// The texture.
+    pub texture: wgpu::Texture,
+    /// All of it.
+    pub view: wgpu::TextureView,
+}
+
+impl Image {
+    /// An image of `size` pixels, or of one along a side that has none.
+    pub fn new(
+        gpu: &Gpu,
+        label: &str,
+        size: [u32; 2],
+        format: wgpu::TextureFormat,
+        usage: wgpu::TextureUsages,
+    ) -> Self {
+        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some(label),
+            size: wgpu::Extent3d {
+                width: size[0].max(1),
+                height: size[1].max(1),
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage,
+            view_formats: &[],
+        });
+        let view = texture.create_view(&wgpu::TextureViewDescriptor {
+            label: Some(label),
+            ..Default::default()
+        });
+        Self { texture, view }
+    }
+
+    /// Pixels in a row, and rows.
+    pub fn size(&self) -> [u32; 2] {
+        size_of_view(&self.view)
+    }
+}
+
+impl Bind for Image {
+    fn binding(&self) -> wgpu::BindingResource<'_> {
+        self.view.binding()
+    }
+}
+
+/// Pixels in a row and rows of the texture of `view`.
+pub fn size_of_view(view: &wgpu::TextureView) -> [u32; 2] {
+    let texture = view.texture();
+    [texture.width(), texture.height()]
+}

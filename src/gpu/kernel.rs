@@ -1,0 +1,184 @@
+//! The one way to write a pass: a pipeline that is compiled when it is first needed, the bind group that is its own, and
+//! the groups that it shares with others.
+//!
+//! A pass says once what it binds (`new`), and then what stands there (`dispatch`, `draw`), in the order of its shader.
+
+use super::{
+    Bind, Gpu, Needs, OnDemand, bind_group,
+    pass::{self, Binding},
+    shader,
+};
+use crate::Result;
+use std::collections::HashMap;
+
+/// A compute entry point.
+#[derive(Debug)]
+pub struct Kernel {
+    entry: &'static str,
+    pipeline: OnDemand<wgpu::ComputePipeline>,
+    layout: wgpu::BindGroupLayout,
+    /// Index of its own bind group: the lowest that no shared group has.
+    own: u32,
+}
+
+/// How many workgroups are dispatched.
+#[derive(Debug, Clone, Copy)]
+pub enum Workgroups<'a> {
+    /// So many, as [`pass::dispatch`] lays them out.
+    Count(u32),
+    /// So many along each axis.
+    Grid([u32; 3]),
+    /// One for each tile of 8 × 8 of so many pixels.
+    Pixels([u32; 2]),
+    /// As the GPU has written at this byte of the buffer.
+    Indirect(&'a wgpu::Buffer, u64),
+}
+
+impl Kernel {
+    /// The compute shader `entry` of `path`, ready to be compiled. `shared` are the groups that others bind too, by index;
+    /// its own group holds `bindings`.
+    pub fn new(
+        gpu: &Gpu,
+        path: &'static str,
+        entry: &'static str,
+        shared: &[(u32, &wgpu::BindGroupLayout)],
+        bindings: &[Binding],
+    ) -> Self {
+        Self::with_constants(gpu, path, entry, shared, bindings, &[])
+    }
+
+    /// As [`Kernel::new`], with values for `override` constants of the shader.
+    pub fn with_constants(
+        gpu: &Gpu,
+        path: &'static str,
+        entry: &'static str,
+        shared: &[(u32, &wgpu::BindGroupLayout)],
+        bindings: &[Binding],
+        constants: &[(&'static str, f64)],
+    ) -> Self {
+        let layout = pass::compute_layout(gpu, entry, bindings);
+        let mut own = 0;
+        while shared.iter().any(|(index, _)| *index == own) {
+            own += 1;
+        }
+        let mut groups: Vec<_> = shared
+            .iter()
+            .map(|(index, group)| (*index, (*group).clone()))
+            .collect();
+        groups.push((own, layout.clone()));
+        groups.sort_by_key(|(index, _)| *index);
+        let constants = constants.to_vec();
+        let pipeline = OnDemand::new(entry, move |gpu| {
+            let layouts: Vec<_> = groups.iter().map(|(_, layout)| layout).collect();
+            let module = shader::module(gpu, path)?;
+            pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
+        });
+        Self {
+            entry,
+            pipeline,
+            layout,
+            own,
+        }
+    }
+
+    /// Adds its pipeline to what has to be compiled.
+    pub fn needs(&self, needs: &mut Needs) {
+        needs.add(&self.pipeline);
+    }
+
+    /// Records one dispatch into `pass`, with the `shared` groups by index and `own` in the order of the bindings.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pipeline, where nothing has asked for it before.
+    pub fn dispatch(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        shared: &[(u32, &wgpu::BindGroup)],
+        own: &[&dyn Bind],
+        workgroups: Workgroups<'_>,
+    ) -> Result<()> {
+        pass.set_pipeline(self.pipeline.get(gpu)?);
+        for (index, group) in shared {
+            pass.set_bind_group(*index, *group, &[]);
+        }
+        let group = bind_group(gpu, self.entry, &self.layout, own);
+        pass.set_bind_group(self.own, &group, &[]);
+        workgroups.dispatch(pass);
+        Ok(())
+    }
+}
+
+impl Workgroups<'_> {
+    fn dispatch(self, pass: &mut wgpu::ComputePass<'_>) {
+        match self {
+            Self::Count(count) => pass::dispatch(pass, count),
+            Self::Grid([x, y, z]) => pass.dispatch_workgroups(x, y, z),
+            Self::Pixels([width, height]) => {
+                pass.dispatch_workgroups(width.div_ceil(8), height.div_ceil(8), 1);
+            }
+            Self::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, offset),
+        }
+    }
+}
+
+/// A fragment entry point that covers its one target, with a pipeline for each format that it draws to.
+#[derive(Debug)]
+pub struct Cover {
+    path: &'static str,
+    entry: &'static str,
+    layout: wgpu::BindGroupLayout,
+    by_format: HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>,
+}
+
+impl Cover {
+    /// The fragment shader `entry` of `path`, whose vertex shader is `cover`, ready to be compiled. Group 0 holds `bindings`.
+    pub fn new(gpu: &Gpu, path: &'static str, entry: &'static str, bindings: &[Binding]) -> Self {
+        let bindings: Vec<_> = bindings
+            .iter()
+            .map(|binding| (wgpu::ShaderStages::FRAGMENT, *binding))
+            .collect();
+        Self {
+            path,
+            entry,
+            layout: pass::layout(gpu, entry, &bindings),
+            by_format: HashMap::new(),
+        }
+    }
+
+    /// Adds the pipeline for targets of `format` to what has to be compiled.
+    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        needs.add(self.pipeline(format));
+    }
+
+    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pipeline, where nothing has asked for it before.
+    pub fn draw(
+        &mut self,
+        gpu: &Gpu,
+        pass: &mut wgpu::RenderPass<'_>,
+        format: wgpu::TextureFormat,
+        own: &[&dyn Bind],
+    ) -> Result<()> {
+        let group = bind_group(gpu, self.entry, &self.layout, own);
+        pass.set_pipeline(self.pipeline(format).get(gpu)?);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+
+    fn pipeline(&mut self, format: wgpu::TextureFormat) -> &OnDemand<wgpu::RenderPipeline> {
+        let Self {
+            path,
+            entry,
+            layout,
+            by_format,
+        } = self;
+        let make = || pass::cover_on_demand(path, entry, layout, format);
+        by_format.entry(format).or_insert_with(make)
+    }
+}
