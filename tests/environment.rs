@@ -513,7 +513,7 @@ fn an_environment_that_comes_in_steps_is_the_same_in_the_end() {
         stage.renderer.set_environment(&gpu, Some(&new)).unwrap();
         let mut frames = 0;
         let last = loop {
-            stage.renderer.pace.in_parts = true;
+            stage.renderer.budget.in_parts = true;
             let picture = seen(&mut stage);
             frames += 1;
             if !stage.renderer.environment_is_pending() {

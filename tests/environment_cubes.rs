@@ -24,7 +24,7 @@ use canopy::{
         Cube,
         brdf_table::BrdfTable,
         cube_mips::CubeMips,
-        equirect::{Equirect, Source},
+        equirect::{Equirect, EquirectImage},
         prefilter::{Prefilter, PrefilterSettings, samples},
     },
     scene::environment::{EnvironmentImage, Shape},
@@ -106,7 +106,7 @@ fn noisy_faces(size: usize, seed: u64) -> Faces {
 /// A cube with faces of `face` texels, made from `image`.
 fn cube_of(gpu: &Gpu, image: &EnvironmentImage, face: u32, levels: u32) -> Cube {
     let cube = Cube::new(gpu, "test", face, levels, Format::Rgba16Float).unwrap();
-    let source = Source::new(gpu, image).unwrap();
+    let source = EquirectImage::new(gpu, image).unwrap();
     let equirect = Equirect::new(gpu);
     record(gpu, |scope| {
         equirect.record(gpu, scope, &source, &cube).unwrap();
@@ -793,7 +793,7 @@ fn a_white_metal_in_white_light_is_white() {
 fn images_that_do_not_fit_are_refused() {
     let gpu = portable_gpu();
     let (wide, _) = image(8193, 1, |_, _| DVec3::ONE);
-    let error = Source::new(&gpu, &wide).unwrap_err();
+    let error = EquirectImage::new(&gpu, &wide).unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     assert!(
         error
@@ -803,15 +803,15 @@ fn images_that_do_not_fit_are_refused() {
     );
     let (mut short, _) = image(4, 2, |_, _| DVec3::ONE);
     short.texels.pop();
-    assert!(Source::new(&gpu, &short).is_err());
+    assert!(EquirectImage::new(&gpu, &short).is_err());
     let (not_six, _) = image(4, 2, |_, _| DVec3::ONE);
     let not_six = EnvironmentImage {
         shape: Shape::Cube,
         ..not_six
     };
-    assert!(Source::new(&gpu, &not_six).is_err());
+    assert!(EquirectImage::new(&gpu, &not_six).is_err());
     let (fine, _) = image(2048, 1024, |_, _| DVec3::ONE);
-    let source = Source::new(&gpu, &fine).unwrap();
+    let source = EquirectImage::new(&gpu, &fine).unwrap();
     assert_eq!((source.face(1024), source.face(100)), (512, 100));
     let tiny = Cube::new(&gpu, "tiny", 1, 1, Format::Rgba16Float).unwrap();
     let equirect = Equirect::new(&gpu);

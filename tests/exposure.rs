@@ -64,7 +64,7 @@ impl<'a> Meter<'a> {
     /// The exposure after one more frame.
     fn expose(&mut self, picture: &Picture, params: &ExposureParams) -> Used {
         let (gpu, size) = (self.gpu, picture.size);
-        let texture = canopy::gpu::pass::target(
+        let image = canopy::gpu::GpuImage::new(
             gpu,
             "hdr",
             size,
@@ -77,20 +77,21 @@ impl<'a> Meter<'a> {
             .map(|t| t.map(f16::from_f32))
             .collect();
         gpu.queue.write_texture(
-            texture.as_image_copy(),
+            image.texture.as_image_copy(),
             bytemuck::cast_slice(&halves),
             wgpu::TexelCopyBufferLayout {
                 offset: 0,
                 bytes_per_row: Some(8 * size[0]),
                 rows_per_image: None,
             },
-            texture.size(),
+            image.texture.size(),
         );
-        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         let mut profiler = Profiler::new(gpu).unwrap();
         let mut encoder = gpu.encoder("test");
         let mut scope = profiler.scope("test", &mut encoder);
-        self.pass.record(gpu, &mut scope, params, &view).unwrap();
+        self.pass
+            .record(gpu, &mut scope, params, &image.view)
+            .unwrap();
         drop(scope);
         profiler.submit(gpu, encoder);
         gpu.check().unwrap();

@@ -19,7 +19,7 @@ use canopy::{
         tonemap,
         trace::{closest_hit, intersect},
     },
-    render::{Channel, FloatImage, Merged, TreeWork, Uploader, View, pace::Pace},
+    render::{Channel, FloatImage, Merged, TreeWork, Uploader, View, recording::FrameBudget},
     scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
 };
 use common::{
@@ -112,7 +112,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
     let mut stage = Stage::new(&gpu, &scenes[0], [96, 64]);
     for variant in [0, 1, 2, 1, 0] {
         stage.scene = &scenes[variant];
-        stage.buffers.write_variant(&gpu, stage.scene);
+        stage.uploaded.write_variant(&gpu, stage.scene);
         assert!(
             pictures(&mut stage, &pose) == expected[variant],
             "{variant}"
@@ -123,7 +123,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
     for variant in [0, 1, 2] {
         stage.draw(&pose, view);
         stage.scene = &scenes[variant];
-        stage.buffers.write_variant(&gpu, stage.scene);
+        stage.uploaded.write_variant(&gpu, stage.scene);
         assert!(
             stage.draw(&pose, view) == expected[variant][3],
             "{variant} refit"
@@ -218,11 +218,11 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
                 "nothing moves"
             );
         }
-        let data = stage.buffers.tree.read(&gpu).unwrap();
-        let report = data.validate(&stage.buffers.meshes).unwrap();
+        let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+        let report = data.validate(&stage.uploaded.buffers.meshes).unwrap();
         assert_eq!(
             report.nodes,
-            merged.indices.len() - stage.buffers.meshes.len()
+            merged.indices.len() - stage.uploaded.buffers.meshes.len()
         );
         // The tree's triangles are those of the merged buffers, here and now.
         let merged_triangles = triangles(&merged.positions, &merged.indices);
@@ -696,7 +696,7 @@ fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
     }
     let size = [600, 440];
     let mut stage = Stage::new(&gpu, &scene, size);
-    stage.renderer.pace.batch_rays = Pace::MOST_RAYS;
+    stage.renderer.budget.batch_rays = FrameBudget::MOST_RAYS;
     let view = look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0);
     stage.draw(&Pose::new(&scene, None, 0.0), view);
     let visibility = stage.renderer.read_visibility(&gpu).unwrap();
@@ -776,7 +776,6 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
     stage.draw(&pose, view);
     let input = canopy::render::FrameInput {
         scene: &scene,
-        buffers: &stage.buffers,
         pose: &pose,
         view,
         config: &stage.config,
@@ -786,15 +785,17 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         size: [4096, 2560],
     };
     let mut encoder = gpu.encoder("test");
-    let picture = canopy::gpu::pass::target(
+    let picture = canopy::gpu::GpuImage::new(
         &gpu,
         "picture",
         [1, 1],
         wgpu::TextureFormat::Rgba8Unorm,
         wgpu::TextureUsages::RENDER_ATTACHMENT,
     );
-    let target = picture.create_view(&wgpu::TextureViewDescriptor::default());
-    let refused = stage.renderer.record(&gpu, &mut encoder, &input, &target);
+    let uploaded = &mut stage.uploaded;
+    let refused = stage
+        .renderer
+        .record(&gpu, &mut encoder, &input, uploaded, &picture.view);
     let message = refused.unwrap_err().to_string();
     assert!(
         message.starts_with(
@@ -1303,8 +1304,8 @@ fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Dra
     stage.draw(pose, view);
     stage.renderer.collect(stage.gpu);
     stage.gpu.check().unwrap();
-    let data = stage.buffers.tree.read(stage.gpu).unwrap();
-    let valid = data.validate(&stage.buffers.meshes);
+    let data = stage.uploaded.state.tree.read(stage.gpu).unwrap();
+    let valid = data.validate(&stage.uploaded.buffers.meshes);
     valid.unwrap_or_else(|e| panic!("{policy:?}: {e}"));
     let stats = stage.renderer.stats();
     let works = stats.tree_work != TreeWork::None;
@@ -1509,7 +1510,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     let frame = |batch_rays, in_parts| {
         let mut stage = Stage::new(&gpu, &scene, [117, 83]);
-        stage.renderer.pace = Pace {
+        stage.renderer.budget = FrameBudget {
             batch_rays,
             in_parts,
         };
@@ -1534,9 +1535,9 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
             passes,
         )
     };
-    let whole = frame(Pace::MOST_RAYS, false);
+    let whole = frame(FrameBudget::MOST_RAYS, false);
     assert!(whole.1 > 1000);
-    for (batch_rays, in_parts) in [(Pace::MOST_RAYS, true), (1 << 12, false), (1, true)] {
+    for (batch_rays, in_parts) in [(FrameBudget::MOST_RAYS, true), (1 << 12, false), (1, true)] {
         assert!(
             frame(batch_rays, in_parts) == whole,
             "{batch_rays} {in_parts}"
@@ -1555,7 +1556,7 @@ fn a_lost_device_is_an_error_and_no_panic() {
     gpu.device.destroy();
     let renderer = &mut stage.renderer;
     let message = renderer
-        .read_channel(&gpu, Channel::Depth, &stage.buffers)
+        .read_channel(&gpu, Channel::Depth, &stage.uploaded.buffers)
         .unwrap_err()
         .to_string();
     assert!(message.starts_with("the GPU device was lost"), "{message}");

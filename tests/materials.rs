@@ -12,7 +12,7 @@ mod common {
 
 use canopy::{
     config::{Background, Config, OcclusionMode, ShadowMode, Switch},
-    gpu::{Gpu, Tier, pass},
+    gpu::{Gpu, GpuImage, Tier},
     render::{Channel, FrameInput, Renderer, View},
     scene::{self, Layers, Pose, Progress, Projection, Scene},
 };
@@ -85,10 +85,10 @@ impl Studio {
         camera: Camera,
     ) -> (Vec<u8>, Vec<[f32; 4]>) {
         let Self { gpu, renderer } = self;
-        let buffers = renderer.uploader().upload(gpu, scene, config).unwrap();
+        let mut uploaded = renderer.uploader().upload(gpu, scene, config).unwrap();
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let target = pass::target(gpu, "picture", SIZE, format, usage);
+        let target = GpuImage::new(gpu, "picture", SIZE, format, usage);
         let Camera {
             eye,
             target: middle,
@@ -96,7 +96,6 @@ impl Studio {
         } = camera;
         let input = FrameInput {
             scene,
-            buffers: &buffers,
             pose,
             view: View {
                 world_from_view: glam::camera::rh::view::look_at_mat4(eye, middle, Vec3::Y)
@@ -112,13 +111,16 @@ impl Studio {
             size: SIZE,
         };
         let mut encoder = gpu.encoder("test");
-        let view = target.create_view(&wgpu::TextureViewDescriptor::default());
-        renderer.record(gpu, &mut encoder, &input, &view).unwrap();
+        renderer
+            .record(gpu, &mut encoder, &input, &mut uploaded, &target.view)
+            .unwrap();
         renderer.submit(gpu, encoder);
         gpu.wait().unwrap();
         gpu.check().unwrap();
-        let lit = renderer.read_channel(gpu, Channel::Lit, &buffers).unwrap();
-        (gpu.read_texture(&target).unwrap(), lit.texels)
+        let lit = renderer
+            .read_channel(gpu, Channel::Lit, &uploaded.buffers)
+            .unwrap();
+        (gpu.read_texture(&target.texture).unwrap(), lit.texels)
     }
 }
 

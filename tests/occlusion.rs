@@ -79,7 +79,7 @@ fn clutter_view() -> View {
 
 /// What the last frame found at every pixel; `None` without a surface.
 fn found(stage: &mut Stage<'_>) -> Vec<Option<(Vec3, f32)>> {
-    let words = stage.renderer.read_open(stage.gpu).unwrap();
+    let words = stage.renderer.read_ambient_visibility(stage.gpu).unwrap();
     let position = stage.channel(Channel::Position);
     assert_eq!(words.len(), position.texels.len());
     let texels = position.texels.iter();
@@ -661,7 +661,7 @@ fn the_same_frames_are_the_same_bits_and_other_frames_are_not() {
         for step in [0.0, 0.1, 0.1] {
             let view = look_at(Vec3::new(1.5 + step, 2.6, 4.2), Vec3::Y * 0.5, 30.0);
             stage.draw(&pose, view);
-            words.push(stage.renderer.read_open(&gpu).unwrap());
+            words.push(stage.renderer.read_ambient_visibility(&gpu).unwrap());
         }
         words
     };
@@ -681,12 +681,15 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
         (0..2)
             .map(|_| {
                 if let Some(rays) = batch_rays {
-                    stage.renderer.pace.batch_rays = rays;
-                    stage.renderer.pace.in_parts = true;
+                    stage.renderer.budget.batch_rays = rays;
+                    stage.renderer.budget.in_parts = true;
                 }
                 let picture = stage.draw(&pose, view);
                 gpu.check().unwrap();
-                (picture, stage.renderer.read_open(gpu).unwrap())
+                (
+                    picture,
+                    stage.renderer.read_ambient_visibility(gpu).unwrap(),
+                )
             })
             .collect::<Vec<_>>()
     };
@@ -709,11 +712,11 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
         ("radius", |stage| stage.config.occlusion.radius = 0.5),
         ("blended", |stage| stage.config.shadows.blended_cast = false),
         ("variant", |stage| {
-            stage.buffers.write_variant(stage.gpu, stage.scene);
+            stage.uploaded.write_variant(stage.gpu, stage.scene);
         }),
         ("scene", |stage| {
             let uploader = stage.renderer.uploader();
-            stage.buffers = uploader
+            stage.uploaded = uploader
                 .upload(stage.gpu, stage.scene, &stage.config)
                 .unwrap();
         }),
@@ -724,7 +727,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
             gather(&mut stage, &pose, view, frames);
             cut(&mut stage);
             stage.draw(&pose, view);
-            stage.renderer.read_open(&gpu).unwrap()
+            stage.renderer.read_ambient_visibility(&gpu).unwrap()
         };
         assert!(first(3) == first(0), "{name}");
     }
@@ -734,7 +737,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
         stage.config.occlusion.mode = mode;
         stage.config.image.exposure = exposure.into();
         stage.draw(&pose, view);
-        stage.renderer.read_open(&gpu).unwrap()
+        stage.renderer.read_ambient_visibility(&gpu).unwrap()
     };
     let first = draw(OcclusionMode::Rays, "auto");
     assert!(draw(OcclusionMode::Rays, "1.0") != first);
@@ -757,7 +760,7 @@ fn without_rays_nothing_is_done_and_everything_is_open() {
             .iter()
             .filter(|pass| pass.name.starts_with("occlusion"));
         let ours: Vec<_> = ours.map(|pass| pass.name.clone()).collect();
-        let words = stage.renderer.read_open(&gpu).unwrap().len();
+        let words = stage.renderer.read_ambient_visibility(&gpu).unwrap().len();
         let ambient = stage.channel(Channel::Ambient).texels;
         (picture, ours, words, ambient)
     };

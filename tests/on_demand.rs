@@ -7,8 +7,8 @@ mod common;
 use canopy::{
     Error,
     config::{Antialias, Background, Config, OcclusionMode, Rebuild, ShadowMode, Source},
-    gpu::{Gpu, Needs, OnDemand},
-    render::{Channel, FrameInput, Renderer, Sample, SceneBuffers},
+    gpu::{Gpu, GpuImage, Needs, OnDemand},
+    render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
     scene::{AlphaMode, Layers, Pose, Scene},
 };
 use common::{
@@ -25,7 +25,7 @@ use std::sync::{
 struct Recorder<'a> {
     gpu: &'a Gpu,
     renderer: Renderer,
-    buffers: SceneBuffers,
+    uploaded: UploadedScene,
     scene: &'a Scene,
     config: Config,
     channel: Channel,
@@ -45,7 +45,7 @@ impl<'a> Recorder<'a> {
         config.occlusion.mode = OcclusionMode::Off;
         config.image.antialias = Antialias::Off;
         Self {
-            buffers: renderer.uploader().upload(gpu, scene, &config).unwrap(),
+            uploaded: renderer.uploader().upload(gpu, scene, &config).unwrap(),
             gpu,
             renderer,
             scene,
@@ -60,12 +60,10 @@ impl<'a> Recorder<'a> {
     fn record(&mut self) -> [u32; 2] {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let target = canopy::gpu::pass::target(self.gpu, "test", self.target_size, format, usage);
-        let target = target.create_view(&wgpu::TextureViewDescriptor::default());
+        let target = GpuImage::new(self.gpu, "test", self.target_size, format, usage);
         let pose = Pose::new(self.scene, None, 0.0);
         let input = FrameInput {
             scene: self.scene,
-            buffers: &self.buffers,
             pose: &pose,
             view: look_at(Vec3::new(0.0, 2.0, 4.0), Vec3::ZERO, 45.0),
             config: &self.config,
@@ -75,19 +73,30 @@ impl<'a> Recorder<'a> {
             size: SIZE,
         };
         let start = self.gpu.compiled();
-        let needs = self
-            .renderer
-            .needs(self.gpu, &input, self.samples, (format, self.target_size));
+        let needs = self.renderer.needs(
+            self.gpu,
+            &input,
+            &self.uploaded.buffers,
+            self.samples,
+            (format, self.target_size),
+        );
         needs.meet(self.gpu).unwrap();
         let met = self.gpu.compiled();
         for index in 0..self.samples {
-            let sample = Sample {
+            let sample = FrameSample {
                 index,
                 count: self.samples,
             };
             let mut encoder = self.gpu.encoder("test");
             self.renderer
-                .record_sample(self.gpu, &mut encoder, &input, sample, &target)
+                .record_sample(
+                    self.gpu,
+                    &mut encoder,
+                    &input,
+                    &mut self.uploaded,
+                    sample,
+                    &target.view,
+                )
                 .unwrap();
         }
         [met - start, self.gpu.compiled() - met]

@@ -408,7 +408,7 @@ fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
     let mut other = scene.clone();
     other.meshes[0].primitives[0].material = 1;
     stage.scene = &other;
-    stage.buffers.write_variant(&gpu, &other);
+    stage.uploaded.write_variant(&gpu, &other);
     draw(&mut stage);
     let lit = texel(&stage.channel(Channel::Lit), 7, 8);
     assert!(near(lit, [0.5, 0.75, 1., 1.]), "{lit:?}");

@@ -108,7 +108,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
 /// The same stage with another scene: passes are compiled once.
 fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
     let uploader = stage.renderer.uploader();
-    stage.buffers = uploader.upload(stage.gpu, scene, &stage.config).unwrap();
+    stage.uploaded = uploader.upload(stage.gpu, scene, &stage.config).unwrap();
     stage.scene = scene;
 }
 
@@ -224,7 +224,7 @@ fn the_light_of_spheres_ends_without_steps() {
             compared > 15_000 && lit > 1000 && lit < compared - 1000,
             "{found:?} tests little"
         );
-        let triangles = stage.buffers.triangle_count;
+        let triangles = stage.uploaded.buffers.triangle_count;
         assert!(
             found.pixels == 0 && found.ends == 0 && found.radiance < 1e-3,
             "{triangles} triangles lit from {to_light}: {found:?}"

@@ -865,7 +865,7 @@ fn shown(gpu: &Gpu, scenes: &[Scene], channel: Channel, size: u32) -> Vec<Vec<[f
     for scene in scenes {
         stage.scene = scene;
         let uploader = stage.renderer.uploader();
-        stage.buffers = uploader.upload(gpu, scene, &stage.config).unwrap();
+        stage.uploaded = uploader.upload(gpu, scene, &stage.config).unwrap();
         stage.draw(&Pose::new(scene, None, 0.0), view);
         pictures.push(stage.channel(channel).texels);
     }

@@ -5,7 +5,7 @@ use crate::{
     config::Config,
     gpu::Gpu,
     reference::deform,
-    render::{SceneBuffers, Uploader, materials::takes},
+    render::{UploadedScene, Uploader, materials::takes},
     scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
@@ -19,7 +19,7 @@ pub(super) struct Loading {
     /// What is being loaded.
     pub(super) files: Vec<PathBuf>,
     progress: Arc<Progress>,
-    outcome: mpsc::Receiver<Result<(Loaded, SceneBuffers)>>,
+    outcome: mpsc::Receiver<Result<(Loaded, UploadedScene)>>,
 }
 
 /// A scene that has been loaded, and what takes long to find out about it.
@@ -66,7 +66,7 @@ impl Loading {
     }
 
     /// The outcome, once it is there.
-    pub(super) fn poll(&self) -> Option<Result<(Loaded, SceneBuffers)>> {
+    pub(super) fn poll(&self) -> Option<Result<(Loaded, UploadedScene)>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -111,7 +111,7 @@ fn load(
     gpu: &Gpu,
     uploader: &Uploader,
     progress: &Progress,
-) -> Result<(Loaded, SceneBuffers)> {
+) -> Result<(Loaded, UploadedScene)> {
     let mut scene = scene::load_for(files, &config.load, takes(gpu), progress)?;
     let mut misfit = None;
     let mut fits = |found: Result<_>, otherwise| {

@@ -17,7 +17,7 @@ use crate::{
     config::{Antialias, Config},
     gpu::{self, Gpu},
     output,
-    render::{self, Channel, FrameInput, Renderer, Sample, SceneBuffers, View},
+    render::{self, Channel, FrameInput, FrameSample, Renderer, UploadedScene, View},
     scene,
 };
 use glam::Vec2;
@@ -58,7 +58,7 @@ pub(super) struct Viewer {
     opened: (Instant, u32),
     renderer: Renderer,
     /// The scene of the state, uploaded.
-    buffers: Option<SceneBuffers>,
+    uploaded: Option<UploadedScene>,
     egui: egui_winit::State,
     /// Whether the screen knows the fonts: a new one has to be told.
     has_fonts: bool,
@@ -147,7 +147,7 @@ impl Viewer {
             gpu: Arc::new(gpu),
             opened: (Instant::now(), 0),
             renderer,
-            buffers: None,
+            uploaded: None,
             egui,
             has_fonts: true,
             input: Input::default(),
@@ -323,8 +323,8 @@ impl Viewer {
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
-                if let (Some(stage), Some(buffers)) = (&self.state.stage, &mut self.buffers) {
-                    buffers.write_variant(&self.gpu, &stage.scene);
+                if let (Some(stage), Some(uploaded)) = (&self.state.stage, &mut self.uploaded) {
+                    uploaded.write_variant(&self.gpu, &stage.scene);
                 }
             }
             _ => {}
@@ -445,7 +445,7 @@ impl Viewer {
         }
         let files = loading.files.clone();
         self.loading = None;
-        let shown = outcome.and_then(|(loaded, buffers)| self.show(files, loaded, buffers));
+        let shown = outcome.and_then(|(loaded, uploaded)| self.show(files, loaded, uploaded));
         match shown {
             Ok(()) => Ok(()),
             Err(error) => self.report(error),
@@ -456,7 +456,7 @@ impl Viewer {
         &mut self,
         files: Vec<PathBuf>,
         mut loaded: Loaded,
-        buffers: SceneBuffers,
+        uploaded: UploadedScene,
     ) -> Result<()> {
         if self.options.exit_after.is_some()
             && let Some(misfit) = loaded.misfit.take()
@@ -468,7 +468,7 @@ impl Viewer {
         }
         let aspect = self.aspect();
         self.state.show(files, loaded, &self.options.look, aspect);
-        self.buffers = Some(buffers);
+        self.uploaded = Some(uploaded);
         self.scenes += 1;
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
@@ -571,7 +571,7 @@ impl Viewer {
             let uploader = self.renderer.uploader();
             uploader.upload(&gpu, &stage.scene, config)
         };
-        self.buffers = stage.map(upload).transpose()?;
+        self.uploaded = stage.map(upload).transpose()?;
         self.preparing = None;
         self.gpu = Arc::new(gpu);
         self.has_fonts = false;
@@ -700,7 +700,7 @@ impl Viewer {
             return Ok(false);
         };
         self.state.follow(&pose);
-        let (Some(stage), Some(buffers)) = (&mut self.state.stage, &self.buffers) else {
+        let (Some(stage), Some(uploaded)) = (&mut self.state.stage, &mut self.uploaded) else {
             return Ok(false);
         };
         // The first picture has its light.
@@ -767,15 +767,14 @@ impl Viewer {
         // A picture that has come to rest is drawn anew from several samples, and shown once it has them all.
         let sample = match (self.settle, self.samples_left) {
             (0, 0) if !counts_frames => return Ok(false),
-            (0, left @ 1..) => Sample {
+            (0, left @ 1..) => FrameSample {
                 index: shot.config.window.still_samples.saturating_sub(left),
                 count: shot.config.window.still_samples,
             },
-            _ => Sample::SINGLE,
+            _ => FrameSample::SINGLE,
         };
         let input = FrameInput {
             scene: &stage.scene,
-            buffers,
             pose: &pose,
             view: shot.view,
             config: &shot.config,
@@ -790,9 +789,9 @@ impl Viewer {
         };
         if !counts_frames {
             let drawn_to = (screen::FORMAT, shot.area.size);
-            let needs = self
-                .renderer
-                .needs(&self.gpu, &input, sample.count, drawn_to);
+            let needs =
+                self.renderer
+                    .needs(&self.gpu, &input, &uploaded.buffers, sample.count, drawn_to);
             let preparing = self.preparing.as_ref();
             match preparing.map(|(preparing, what)| (preparing.poll(), *what == shot)) {
                 // What is wanted by now has been compiled before.
@@ -822,7 +821,7 @@ impl Viewer {
         self.settle = self.settle.saturating_sub(1);
         let recorded = self
             .renderer
-            .record_sample(&self.gpu, encoder, &input, sample, &target);
+            .record_sample(&self.gpu, encoder, &input, uploaded, sample, &target);
         self.shot = Some(shot);
         match recorded {
             Ok(()) => Ok(true),
@@ -843,7 +842,7 @@ impl Viewer {
         recorded: bool,
     ) -> Result<()> {
         // Before the first picture there is nothing to show of the scene.
-        let drawn = self.buffers.is_some() && self.shot.is_some();
+        let drawn = self.uploaded.is_some() && self.shot.is_some();
         let area = drawn.then_some(self.area);
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };

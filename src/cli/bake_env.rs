@@ -3,19 +3,13 @@
 use crate::{
     Result,
     config::Config,
-    gpu::{
-        Gpu,
-        profiler::{Profiler, Stopwatch},
-    },
+    gpu::{Gpu, profiler::Profiler},
     output::baked::{self, Baked, CubeTexels},
     reference::environment::{
         cube_map::nth_texel_direction,
         project_sh::{COEFFICIENTS, evaluate_sh},
     },
-    render::{
-        environment::{Cube, Environment, most_texels},
-        pace::Pace,
-    },
+    render::environment::{Cube, Environment, most_texels},
     scene::environment::{self, EnvironmentImage, Shape},
 };
 use clap::Args;
@@ -82,8 +76,7 @@ fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     let mut profiler = Profiler::new(gpu)?;
     let mut encoder = gpu.encoder("bake");
     let mut scope = profiler.scope("frame", &mut encoder);
-    let stopwatch = &mut Stopwatch::new();
-    environment.record(gpu, &mut scope, config, Pace::default(), false, stopwatch)?;
+    environment.record_all(gpu, &mut scope, config)?;
     drop(scope);
     profiler.submit(gpu, encoder);
 

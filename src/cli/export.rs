@@ -47,13 +47,12 @@ pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
 fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
     let gpu = Gpu::new(&config.gpu)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let buffers = renderer.uploader().upload(&gpu, scene, config)?;
+    let mut uploaded = renderer.uploader().upload(&gpu, scene, config)?;
     let points = deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 1.0 };
     let target = render::target(&gpu, SIZE)?;
     let input = FrameInput {
         scene,
-        buffers: &buffers,
         pose,
         view: render::view(&Viewpoint::framing(&points, lens, 1.0), Aabb::of(points)),
         config,
@@ -67,10 +66,10 @@ fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
         label: Some("export"),
         ..Default::default()
     });
-    renderer.record(&gpu, &mut encoder, &input, &view)?;
+    renderer.record(&gpu, &mut encoder, &input, &mut uploaded, &view)?;
     renderer.submit(&gpu, encoder);
     gpu.wait()?;
-    renderer.read_merged(&gpu, &buffers)
+    renderer.read_merged(&gpu, &uploaded.buffers)
 }
 
 /// Wavefront OBJ: an object for each mesh instance that shows, positions and normals with the digits that bring every f32 back.

@@ -8,7 +8,7 @@ use crate::{
     output::{self, picture},
     reference::deform,
     render::{
-        Channel, FrameInput, FrameStats, Renderer, Sample, SceneBuffers, View,
+        Channel, FrameInput, FrameSample, FrameStats, Renderer, UploadedScene, View,
         environment::most_texels, materials::takes,
     },
     scene::{
@@ -123,7 +123,7 @@ struct Shot {
     exposure_ev: f32,
     gpu: Gpu,
     renderer: Renderer,
-    buffers: SceneBuffers,
+    uploaded: UploadedScene,
     /// Of the last frame.
     stats: FrameStats,
 }
@@ -162,7 +162,7 @@ impl Shot {
         check_size(&gpu, config.output.size)?;
         let mut renderer = Renderer::new(&gpu)?;
         let file_luminance = light_from_file(&gpu, &mut renderer, &config)?;
-        let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
+        let uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
         // The GPU has them now.
         scene.images.iter_mut().for_each(|i| i.levels.clear());
         Ok(Self {
@@ -182,7 +182,7 @@ impl Shot {
             camera,
             gpu,
             renderer,
-            buffers,
+            uploaded,
             stats: FrameStats::default(),
         })
     }
@@ -195,7 +195,7 @@ impl Shot {
             let time = self.wrapped(start + frame as f32 * step, frame);
             let count = args.samples;
             for index in 0..count {
-                let sample = Sample { index, count };
+                let sample = FrameSample { index, count };
                 self.frame(time, sample, &target)?;
                 // Channels do not mix: a number between two meshes' is a third one's.
                 let ready = |output: &&Output| match output.channel {
@@ -228,14 +228,13 @@ impl Shot {
     }
 
     /// Draws a sample of the moment `time` and waits for it.
-    fn frame(&mut self, time: f32, sample: Sample, target: &wgpu::Texture) -> Result<()> {
+    fn frame(&mut self, time: f32, sample: FrameSample, target: &wgpu::Texture) -> Result<()> {
         let pose = Pose::new(&self.scene, self.clip, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
         let through = |camera| Viewpoint::of_camera(&self.scene, &pose, camera);
         let viewpoint = self.camera.and_then(through).unwrap_or(self.viewpoint);
         let input = FrameInput {
             scene: &self.scene,
-            buffers: &self.buffers,
             pose: &pose,
             view: view(&viewpoint, bounds),
             config: &self.config,
@@ -249,8 +248,14 @@ impl Shot {
             label: Some("picture"),
             ..Default::default()
         });
-        self.renderer
-            .record_sample(&self.gpu, &mut encoder, &input, sample, &target_view)?;
+        self.renderer.record_sample(
+            &self.gpu,
+            &mut encoder,
+            &input,
+            &mut self.uploaded,
+            sample,
+            &target_view,
+        )?;
         self.renderer.submit(&self.gpu, encoder);
         self.gpu.wait()?;
         self.renderer.collect(&self.gpu);
@@ -264,9 +269,9 @@ impl Shot {
         match (output.channel, output.extension) {
             (Channel::Lit, "png") => picture::png(width, height, self.gpu.read_texture(target)?),
             (channel, extension) => {
-                let image = self
-                    .renderer
-                    .read_channel(&self.gpu, channel, &self.buffers)?;
+                let image =
+                    self.renderer
+                        .read_channel(&self.gpu, channel, &self.uploaded.buffers)?;
                 if extension == "exr" {
                     return picture::exr(&image);
                 }

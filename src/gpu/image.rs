@@ -4,14 +4,14 @@ use super::{Bind, Gpu};
 
 /// The texture and its view.
 #[derive(Debug)]
-pub struct Image {
+pub struct GpuImage {
     /// The texture.
     pub texture: wgpu::Texture,
     /// All of it.
     pub view: wgpu::TextureView,
 }
 
-impl Image {
+impl GpuImage {
     /// An image of `size` pixels, or of one along a side that has none.
     pub fn new(
         gpu: &Gpu,
@@ -47,7 +47,7 @@ impl Image {
     }
 }
 
-impl Bind for Image {
+impl Bind for GpuImage {
     fn binding(&self) -> wgpu::BindingResource<'_> {
         self.view.binding()
     }

@@ -147,38 +147,43 @@ impl Cover {
         }
     }
 
-    /// Adds the pipeline for targets of `format` to what has to be compiled.
-    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
-        needs.add(self.pipeline(format));
+    /// With pipelines for `formats`.
+    pub fn for_formats(mut self, formats: &[wgpu::TextureFormat]) -> Self {
+        for format in formats {
+            self.by_format.insert(*format, self.pipeline(*format));
+        }
+        self
     }
 
-    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings.
+    /// Adds the pipeline for targets of `format` to what has to be compiled.
+    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
+        let made = self.pipeline(format);
+        needs.add(self.by_format.entry(format).or_insert(made));
+    }
+
+    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings. A pipeline of a
+    /// format that [`Cover::needs`] was not told of is compiled for this draw alone.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline, where nothing has asked for it before.
+    /// Those of compiling the pipeline.
     pub fn draw(
-        &mut self,
+        &self,
         gpu: &Gpu,
         pass: &mut wgpu::RenderPass<'_>,
         format: wgpu::TextureFormat,
         own: &[&dyn Bind],
     ) -> Result<()> {
         let group = bind_group(gpu, self.entry, &self.layout, own);
-        pass.set_pipeline(self.pipeline(format).get(gpu)?);
+        let pipeline = self.by_format.get(&format).cloned();
+        let pipeline = pipeline.unwrap_or_else(|| self.pipeline(format));
+        pass.set_pipeline(pipeline.get(gpu)?);
         pass.set_bind_group(0, &group, &[]);
         pass.draw(0..3, 0..1);
         Ok(())
     }
 
-    fn pipeline(&mut self, format: wgpu::TextureFormat) -> &OnDemand<wgpu::RenderPipeline> {
-        let Self {
-            path,
-            entry,
-            layout,
-            by_format,
-        } = self;
-        let make = || pass::cover_on_demand(path, entry, layout, format);
-        by_format.entry(format).or_insert_with(make)
+    fn pipeline(&self, format: wgpu::TextureFormat) -> OnDemand<wgpu::RenderPipeline> {
+        pass::cover_on_demand(self.path, self.entry, &self.layout, format)
     }
 }

@@ -18,7 +18,7 @@ pub mod uniform_array;
 pub use adapter::{AdapterReport, Display, adapters, instance};
 pub use array::{Array, Arrays};
 pub use bind::{Bind, bind_group};
-pub use image::Image;
+pub use image::GpuImage;
 pub use kernel::{Cover, Kernel, Workgroups};
 pub use on_demand::{Needs, OnDemand};
 pub use uniform::Uniform;

@@ -2,7 +2,6 @@
 
 use super::{Gpu, OnDemand, array::Arrays, shader};
 use crate::Result;
-use std::collections::HashMap;
 
 /// A compute pipeline with the layout that its shader implies.
 pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::ComputePipeline> {
@@ -108,30 +107,6 @@ pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
         rows.max(1),
         1,
     );
-}
-
-/// A texture of the frame: one level, one layer, with a default view.
-pub fn target(
-    gpu: &Gpu,
-    label: &str,
-    size: [u32; 2],
-    format: wgpu::TextureFormat,
-    usage: wgpu::TextureUsages,
-) -> wgpu::Texture {
-    gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: Some(label),
-        size: wgpu::Extent3d {
-            width: size[0].max(1),
-            height: size[1].max(1),
-            depth_or_array_layers: 1,
-        },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    })
 }
 
 /// What a binding of a bind group layout holds.
@@ -300,39 +275,6 @@ pub fn cover_on_demand(
         let module = shader::module(gpu, path)?;
         cover_pipeline(gpu, &module, entry, &[&layout], format)
     })
-}
-
-/// Pipelines that cover their one target by `cover` and `entry`, one for each format that they have drawn to.
-#[derive(Debug)]
-pub struct CoverPipelines {
-    path: &'static str,
-    entry: &'static str,
-    layout: wgpu::BindGroupLayout,
-    by_format: HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>,
-}
-
-impl CoverPipelines {
-    /// None yet.
-    pub fn new(path: &'static str, entry: &'static str, layout: &wgpu::BindGroupLayout) -> Self {
-        Self {
-            path,
-            entry,
-            layout: layout.clone(),
-            by_format: HashMap::new(),
-        }
-    }
-
-    /// The one that draws to `format`.
-    pub fn of(&mut self, format: wgpu::TextureFormat) -> &OnDemand<wgpu::RenderPipeline> {
-        let Self {
-            path,
-            entry,
-            layout,
-            by_format,
-        } = self;
-        let make = || cover_on_demand(path, entry, layout, format);
-        by_format.entry(format).or_insert_with(make)
-    }
 }
 
 /// A colour attachment that is kept.

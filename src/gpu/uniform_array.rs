@@ -11,6 +11,7 @@ pub struct UniformArray<T> {
     buffer: wgpu::Buffer,
     /// Bytes from one to the next.
     stride: u32,
+    len: usize,
     of: PhantomData<T>,
 }
 
@@ -23,46 +24,64 @@ impl<T: Pod> UniformArray<T> {
     pub fn new(gpu: &Gpu, label: &str, values: impl ExactSizeIterator<Item = T>) -> Result<Self> {
         let alignment = gpu.limits.min_uniform_buffer_offset_alignment;
         let stride = (size_of::<T>() as u32).next_multiple_of(alignment);
-        let bytes = u64::from(stride) * values.len() as u64;
+        let len = values.len();
+        let bytes = u64::from(stride) * len as u64;
         // An offset is a number of 32 bits.
         let allowed = gpu.limits.max_buffer_size.min(u64::from(u32::MAX));
         if bytes > allowed {
             return Err(Error::Limit {
                 what: "the scene".into(),
-                needed: format!("{} {label}", values.len()),
+                needed: format!("{len} {label}"),
                 allowed: format!("{} {label}", allowed / u64::from(stride)),
                 by: format!("buffer limit of {}", gpu.info.name),
             });
         }
         // At least one, to be bound.
         let mut contents = vec![0_u8; bytes.max(stride.into()) as usize];
-        for (place, value) in contents.chunks_exact_mut(stride as usize).zip(values) {
-            place[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        for (slot, value) in contents.chunks_exact_mut(stride as usize).zip(values) {
+            slot[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         }
         Ok(Self {
             buffer: gpu.buffer_with(label, &contents, wgpu::BufferUsages::UNIFORM),
             stride,
+            len,
             of: PhantomData,
         })
     }
 
-    /// Replaces one.
+    /// Replaces one of them.
     pub fn write(&self, gpu: &Gpu, index: usize, value: &T) {
         let offset = u64::from(self.offset(index));
         gpu.queue
             .write_buffer(&self.buffer, offset, bytemuck::bytes_of(value));
     }
 
-    /// For a bind group.
-    pub fn binding(&self) -> wgpu::BindingResource<'_> {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &self.buffer,
-            offset: 0,
-            size: wgpu::BufferSize::new(size_of::<T>() as u64),
-        })
+    /// Replaces all of them, in another buffer where their number differs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`UniformArray::new`].
+    pub fn write_all(&mut self, gpu: &Gpu, label: &str, values: &[T]) -> Result<()> {
+        if self.len != values.len() {
+            *self = Self::new(gpu, label, values.iter().copied())?;
+        } else {
+            for (index, value) in values.iter().enumerate() {
+                self.write(gpu, index, value);
+            }
+        }
+        Ok(())
     }
 
-    /// With what offset that is bound for one of them.
+    /// One of them, for a bind group; the first where it is bound with the offset of any.
+    pub fn at(&self, index: usize) -> wgpu::BufferBinding<'_> {
+        wgpu::BufferBinding {
+            buffer: &self.buffer,
+            offset: u64::from(self.offset(index)),
+            size: wgpu::BufferSize::new(size_of::<T>() as u64),
+        }
+    }
+
+    /// The dynamic offset of one of them, in bytes.
     pub fn offset(&self, index: usize) -> u32 {
         self.stride * index as u32
     }

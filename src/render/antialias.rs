@@ -1,71 +1,68 @@
 //! `antialias`: smooths the steps of edges in the finished picture by their shape.
 
-use super::targets::{EDGES_FORMAT, PICTURE_FORMAT, Targets};
+use super::{
+    edges::{PICTURE_FORMAT, fitted},
+    recording::{Recording, cover_in},
+};
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs,
-        pass::{self, Binding, CoverPipelines},
-        profiler::Scope,
+        Bind, Cover, Gpu, GpuImage, Needs, image,
+        pass::Binding::{Filtered, Float, Sampler, Uint},
     },
 };
-use wgpu::{BindingResource as Resource, TextureFormat as Format};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const EDGES_FORMAT: Format = Format::R8Uint;
 
 /// The pass.
 #[derive(Debug)]
 pub struct Antialias {
-    edges: Draw,
-    weights: Draw,
-    blend: Draw,
-    stretch: Draw,
+    edges: Cover,
+    weights: Cover,
+    blend: Cover,
+    stretch: Cover,
     sampler: wgpu::Sampler,
+    images: Images,
+    /// The smooth picture where it is stretched afterwards, else one texel.
+    smooth: GpuImage,
 }
 
-/// One of its draws.
+/// What its draws hand each other.
 #[derive(Debug)]
-struct Draw {
-    name: &'static str,
-    entry: &'static str,
-    layout: wgpu::BindGroupLayout,
-    pipelines: CoverPipelines,
+struct Images {
+    edges: GpuImage,
+    /// The share of a pixel that its neighbours cover.
+    weights: GpuImage,
 }
 
 impl Antialias {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let draw = |name, entry, bindings: &[Binding]| {
-            let fragment = |binding: &Binding| (wgpu::ShaderStages::FRAGMENT, *binding);
-            let bindings: Vec<_> = bindings.iter().map(fragment).collect();
-            let layout = pass::layout(gpu, entry, &bindings);
-            Draw {
-                name,
-                entry,
-                pipelines: CoverPipelines::new("render/antialias.wgsl", entry, &layout),
-                layout,
-            }
-        };
-        let float = Binding::Float;
-        let stretched = [Binding::Filtered, Binding::Sampler];
+        let cover =
+            |entry, bindings: &[_]| Cover::new(gpu, "render/antialias.wgsl", entry, bindings);
         Self {
-            edges: draw("edges", "edges", &[float]),
-            weights: draw("weights", "weights", &[Binding::Uint]),
-            blend: draw("blend", "blend_neighbours", &[float; 2]),
-            stretch: draw("stretch", "stretch", &stretched),
+            edges: cover("edges", &[Float]),
+            weights: cover("weights", &[Uint]),
+            blend: cover("blend_neighbours", &[Float; 2]),
+            stretch: cover("stretch", &[Filtered, Sampler]),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("antialias"),
                 mag_filter: wgpu::FilterMode::Linear,
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
+            images: Images::new(gpu, [1, 1]),
+            smooth: smooth(gpu, [1, 1]),
         }
     }
 
     /// What it compiles to smooth a picture into a target of `format`, which may be `stretched`.
     pub fn needs(&mut self, format: Format, stretched: bool, needs: &mut Needs) {
-        needs.add(self.edges.pipelines.of(EDGES_FORMAT));
-        needs.add(self.weights.pipelines.of(PICTURE_FORMAT));
-        let smoothed = if stretched { PICTURE_FORMAT } else { format };
-        needs.add(self.blend.pipelines.of(smoothed));
+        self.edges.needs(EDGES_FORMAT, needs);
+        self.weights.needs(PICTURE_FORMAT, needs);
+        let smooth = if stretched { PICTURE_FORMAT } else { format };
+        self.blend.needs(smooth, needs);
         if stretched {
             self.needs_stretch(format, needs);
         }
@@ -73,84 +70,83 @@ impl Antialias {
 
     /// What it compiles to stretch a picture into a target of `format`.
     pub fn needs_stretch(&mut self, format: Format, needs: &mut Needs) {
-        needs.add(self.stretch.pipelines.of(format));
+        self.stretch.needs(format, needs);
     }
 
-    /// Smooths the picture of `targets` into `target`, which may be larger.
+    /// Smooths `picture` into `target`, which may be larger.
     pub fn record(
         &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        targets: &Targets,
+        recording: &mut Recording<'_>,
+        picture: &GpuImage,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let mut scope = scope.scope("antialias");
-        let same_size = targets.fits(target);
-        let smoothed = if same_size {
-            target
-        } else {
-            &targets.smoothed.view
-        };
-        let Targets {
-            picture,
-            edges,
-            weights,
-            ..
-        } = targets;
-        let [picture, found, shares] =
-            [picture, edges, weights].map(|target| Resource::TextureView(&target.view));
-        self.edges
-            .record(gpu, &mut scope, std::slice::from_ref(&picture), &edges.view)?;
-        self.weights
-            .record(gpu, &mut scope, &[found], &weights.view)?;
-        self.blend
-            .record(gpu, &mut scope, &[picture, shares], smoothed)?;
-        if same_size {
+        let (gpu, size) = (recording.gpu, picture.size());
+        if self.images.edges.size() != size {
+            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+        }
+        let fits = image::size_of_view(target) == size;
+        if !fits {
+            self.fit_smooth(gpu, size)?;
+        }
+        let mut scope = recording.scope.scope("antialias");
+        let Images { edges, weights } = &self.images;
+        cover_in(
+            &mut scope,
+            gpu,
+            "edges",
+            &self.edges,
+            &edges.view,
+            &[picture],
+        )?;
+        cover_in(
+            &mut scope,
+            gpu,
+            "weights",
+            &self.weights,
+            &weights.view,
+            &[edges],
+        )?;
+        let smooth = if fits { target } else { &self.smooth.view };
+        let blended: &[&dyn Bind] = &[picture, weights];
+        cover_in(&mut scope, gpu, "blend", &self.blend, smooth, blended)?;
+        if fits {
             return Ok(());
         }
-        self.stretch(gpu, &mut scope, targets, target)
+        let stretched: &[&dyn Bind] = &[&self.smooth, &self.sampler];
+        cover_in(&mut scope, gpu, "stretch", &self.stretch, target, stretched)
     }
 
-    /// Brings what is smooth already to a larger `target`.
-    pub fn stretch(
-        &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        targets: &Targets,
-        target: &wgpu::TextureView,
-    ) -> Result<()> {
-        let resources = [
-            Resource::TextureView(&targets.smoothed.view),
-            Resource::Sampler(&self.sampler),
-        ];
-        self.stretch.record(gpu, scope, &resources, target)
+    /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.
+    pub fn unstretched(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
+        self.fit_smooth(gpu, size)?;
+        Ok(&self.smooth)
+    }
+
+    /// Brings the picture in [`Antialias::unstretched`] to a larger `target`.
+    pub fn stretch(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
+        let own: &[&dyn Bind] = &[&self.smooth, &self.sampler];
+        recording.cover("stretch", &self.stretch, target, own)
+    }
+
+    fn fit_smooth(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        if self.smooth.size() != size {
+            self.smooth = fitted(gpu, size, || smooth(gpu, size))?;
+        }
+        Ok(())
     }
 }
 
-impl Draw {
-    fn record(
-        &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        resources: &[Resource<'_>],
-        target: &wgpu::TextureView,
-    ) -> Result<()> {
-        let pipeline = self.pipelines.of(target.texture().format()).get(gpu)?;
-        let group = pass::bind_group(gpu, self.entry, &self.layout, resources);
-        let mut pass = scope.scoped_render_pass(
-            self.name,
-            wgpu::RenderPassDescriptor {
-                label: Some(self.entry),
-                color_attachments: &[Some(pass::color(
-                    target,
-                    wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                ))],
-                ..Default::default()
-            },
-        );
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
-        Ok(())
+const USAGE: Usage = Usage::RENDER_ATTACHMENT.union(Usage::TEXTURE_BINDING);
+
+fn smooth(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    GpuImage::new(gpu, "smooth", size, PICTURE_FORMAT, USAGE)
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        Self {
+            edges: GpuImage::new(gpu, "edges", size, EDGES_FORMAT, USAGE),
+            weights: GpuImage::new(gpu, "weights", size, PICTURE_FORMAT, USAGE),
+        }
     }
 }

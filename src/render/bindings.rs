@@ -1,7 +1,7 @@
 //! Bind group layouts that several passes share: the frame (group 0), the tree (1), the scene (2), a material (3); and the raster pipeline
 //! over them.
 
-use super::targets::DEPTH_FORMAT;
+use super::edges::DEPTH_FORMAT;
 use crate::{
     Result,
     gpu::{
@@ -27,30 +27,30 @@ pub struct Layouts {
     pub layers: wgpu::BindGroupLayout,
 }
 
-/// Textures that a material's layers may have between them.
+/// Most textures that the layers of one material have together.
 pub const LAYER_TEXTURES: usize = 8;
 
 /// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl, or those of common/points_lines.wgsl.
 #[derive(Debug, Clone)]
-pub(super) struct Merged {
-    /// Of the shader.
+pub(super) struct SurfacePipeline {
+    /// Path of the shader.
     pub(super) path: &'static str,
-    /// Its fragments.
+    /// Its fragment entry point.
     pub(super) entry: &'static str,
     pub(super) targets: Vec<wgpu::ColorTargetState>,
     pub(super) cull_mode: Option<wgpu::Face>,
     /// A list of triangles, lines or points.
     pub(super) topology: wgpu::PrimitiveTopology,
-    /// Which fragments are drawn, by the depth that is there, which is reversed.
+    /// Which fragments are drawn, compared with the depth that is there; depth is reversed.
     pub(super) depth_compare: wgpu::CompareFunction,
-    /// Group 1: what its fragments ask of the frame. With it they leave depth as it is.
-    pub(super) asks: Option<wgpu::BindGroupLayout>,
+    /// Group 1: what its fragments read of the frame. With it they leave depth as it is.
+    pub(super) group1: Option<wgpu::BindGroupLayout>,
     /// Whether group 3 holds layers.
     pub(super) layered: bool,
 }
 
 impl Layouts {
-    /// Makes them.
+    /// Describes them to the device.
     pub fn new(gpu: &Gpu) -> Self {
         const ALL: ShaderStages = ShaderStages::VERTEX_FRAGMENT.union(ShaderStages::COMPUTE);
         const RAYS: ShaderStages = ShaderStages::FRAGMENT.union(ShaderStages::COMPUTE);
@@ -97,28 +97,31 @@ impl Layouts {
         }
     }
 
-    /// Such a pipeline, compiled when it is first needed.
-    pub(super) fn merged_on_demand(&self, merged: Merged) -> OnDemand<wgpu::RenderPipeline> {
-        let material = if merged.layered {
+    /// A raster pipeline over the merged scene, compiled when it is first needed.
+    pub(super) fn surface_pipeline(
+        &self,
+        pipeline: SurfacePipeline,
+    ) -> OnDemand<wgpu::RenderPipeline> {
+        let material = if pipeline.layered {
             &self.layers
         } else {
             &self.material
         };
         let (frame, scene, material) = (self.frame.clone(), self.scene.clone(), material.clone());
-        OnDemand::new(merged.entry, move |gpu| {
+        OnDemand::new(pipeline.entry, move |gpu| {
             let groups = [
                 Some(&frame),
-                merged.asks.as_ref(),
+                pipeline.group1.as_ref(),
                 Some(&scene),
                 Some(&material),
             ];
-            merged.pipeline(gpu, &groups)
+            pipeline.compile(gpu, &groups)
         })
     }
 }
 
-impl Merged {
-    fn pipeline(
+impl SurfacePipeline {
+    fn compile(
         &self,
         gpu: &Gpu,
         groups: &[Option<&wgpu::BindGroupLayout>],
@@ -154,7 +157,7 @@ impl Merged {
                     },
                     depth_stencil: Some(wgpu::DepthStencilState {
                         format: DEPTH_FORMAT,
-                        depth_write_enabled: Some(self.asks.is_none()),
+                        depth_write_enabled: Some(self.group1.is_none()),
                         depth_compare: Some(self.depth_compare),
                         stencil: wgpu::StencilState::default(),
                         bias: wgpu::DepthBiasState::default(),

@@ -1,17 +1,18 @@
 //! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back to front.
 
 use super::{
-    FrameInput,
-    bindings::{Layouts, Merged},
+    bindings::{Layouts, SurfacePipeline},
+    draw_lists::{Run, SegmentRun},
+    edges::{GBuffer, Geometry, HDR_FORMAT, Radiance, Trees},
+    frame::Frame,
     materials::Surface,
-    scene_buffers::{Run, SceneBuffers, SegmentRun},
+    recording::Recording,
+    scene_buffers::SceneBuffers,
     segments::{self, SegmentPipelines},
-    targets::{HDR_FORMAT, Targets},
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, OnDemand, pass, profiler::Scope},
-    scene::bounds::Aabb,
+    gpu::{Needs, OnDemand, pass},
 };
 
 /// The pass.
@@ -56,14 +57,14 @@ impl Blend {
         };
         let sides = |entry, layered, blend| {
             let pipeline = |cull| {
-                layouts.merged_on_demand(Merged {
+                layouts.surface_pipeline(SurfacePipeline {
                     path: "render/blend.wgsl",
                     entry,
                     targets: targets(blend),
                     cull_mode: Some(cull),
                     topology: wgpu::PrimitiveTopology::TriangleList,
                     depth_compare: wgpu::CompareFunction::GreaterEqual,
-                    asks: Some(layouts.tree.clone()),
+                    group1: Some(layouts.tree.clone()),
                     layered,
                 })
             };
@@ -93,14 +94,14 @@ impl Blend {
                 sides("blend_layers", true, added),
             ],
             segments: SegmentPipelines::new(|topology| {
-                layouts.merged_on_demand(Merged {
+                layouts.surface_pipeline(SurfacePipeline {
                     path: "render/blend_points_lines.wgsl",
                     entry: "blend_points_lines",
                     targets: targets(over),
                     cull_mode: None,
                     topology,
                     depth_compare: wgpu::CompareFunction::GreaterEqual,
-                    asks: Some(layouts.tree.clone()),
+                    group1: Some(layouts.tree.clone()),
                     layered: false,
                 })
             }),
@@ -109,7 +110,7 @@ impl Blend {
 
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for (run, _) in &buffers.blended {
+        for (run, _) in &buffers.draws.blended {
             let surface = &buffers.materials.surfaces[run.material];
             for sides in self.steps(surface) {
                 if surface.double_sided {
@@ -118,7 +119,8 @@ impl Blend {
                 needs.add(&sides.front);
             }
         }
-        self.segments.needs(buffers.blended_segments.iter(), needs);
+        let segments = buffers.draws.blended_segments.iter();
+        self.segments.needs(segments, needs);
     }
 
     /// What draws a surface, one after the other.
@@ -130,45 +132,46 @@ impl Blend {
         }
     }
 
-    /// Draws the blended parts of the scene, the farthest first; `parts` are the boxes of all parts.
+    /// Draws the blended parts of the scene over `radiance`, the farthest first.
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        input: &FrameInput<'_>,
-        parts: &[Aabb],
-        targets: &Targets,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        radiance: &Radiance,
     ) -> Result<()> {
-        let buffers = input.buffers;
-        let triangles = buffers.blended.iter();
+        let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
+        let draws = &buffers.draws;
+        let triangles = draws.blended.iter();
         let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
-        let segments = buffers.blended_segments.iter();
+        let segments = draws.blended_segments.iter();
         let segments = segments.map(|run| (Piece::Segments(*run), run.part));
         let shows = |(_, part): &(Piece, usize)| !parts[*part].is_empty();
         let mut order: Vec<_> = triangles.chain(segments).filter(shows).collect();
+        if order.is_empty() {
+            return Ok(());
+        }
         let distance =
-            |part: usize| (parts[part].center() - input.view.eye()).dot(input.view.forward());
+            |part: usize| (parts[part].center() - frame.view.eye()).dot(frame.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
-        let views = [&targets.hdr.view, &targets.display.view];
-        let mut pass = scope.scoped_render_pass(
+        let views = [&radiance.hdr.view, &radiance.display.view];
+        let mut pass = recording.scope.scoped_render_pass(
             "blend",
             wgpu::RenderPassDescriptor {
                 label: Some("blend"),
                 color_attachments: &views.map(|view| Some(pass::color(view, wgpu::LoadOp::Load))),
                 depth_stencil_attachment: Some(pass::depth(
-                    &targets.depth.view,
+                    &gbuffer.depth.view,
                     wgpu::LoadOp::Load,
                 )),
                 ..Default::default()
             },
         );
-        for (index, group) in [frame, &buffers.tree_group, &buffers.scene_group]
-            .into_iter()
-            .enumerate()
-        {
-            pass.set_bind_group(index as u32, group, &[]);
-        }
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(1, trees.group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
         for (piece, _) in order {
             let run = match piece {
                 Piece::Triangles(run) => run,

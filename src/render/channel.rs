@@ -1,102 +1,135 @@
 //! `channel`: one channel of the frame as floats, for AOVs and debug views.
 
 use super::{
-    Channel, bindings::Layouts, occlusion::Occlusion, scene_buffers::SceneBuffers, targets::Targets,
+    aov::Channel,
+    bindings::Layouts,
+    edges::{AmbientVisibility, GBuffer, Radiance, Visibility, fitted},
+    recording::Recording,
+    scene_buffers::SceneBuffers,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups,
         layout::ChannelParams,
-        pass::{self, Binding},
-        profiler::Scope,
+        pass::Binding::{self, Float, Read, Store, Uint},
     },
 };
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// The pass.
+const FORMAT: Format = Format::Rgba32Float;
+
+/// The pass. Its image has one texel until a channel is asked for.
 #[derive(Debug)]
 pub struct ChannelPass {
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    kernel: Kernel,
+    params: Uniform<ChannelParams>,
+    output: GpuImage,
+}
+
+/// The frame that a channel is taken from.
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelSource<'a> {
+    /// Bind group of [`Layouts::frame`].
+    pub group: &'a wgpu::BindGroup,
+    /// The scene.
+    pub buffers: &'a SceneBuffers,
+    /// Output of `gbuffer`.
+    pub gbuffer: &'a GBuffer,
+    /// Output of the shadow passes.
+    pub visibility: &'a Visibility,
+    /// Output of the occlusion passes.
+    pub ambient: &'a AmbientVisibility,
+    /// Output of `lighting`.
+    pub radiance: &'a Radiance,
 }
 
 impl ChannelPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let layout = pass::compute_layout(
-            gpu,
-            "channel",
-            &[
-                Binding::Float,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Float,
-                Binding::Read,
-                Binding::Read,
-                Binding::Read,
-                Binding::Uniform,
-                Binding::Store(wgpu::TextureFormat::Rgba32Float),
-                Binding::Float,
-            ],
-        );
-        let layouts = [&layouts.frame, &layout];
+        let bindings = [
+            Float,
+            Uint,
+            Uint,
+            Uint,
+            Uint,
+            Float,
+            Read,
+            Read,
+            Read,
+            Binding::Uniform,
+            Store(FORMAT),
+            Float,
+        ];
+        let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
-            pipeline: pass::compute_on_demand("render/channel.wgsl", "channel", &layouts),
-            layout,
+            kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
+            params: Uniform::new(gpu, "channel.params"),
+            output: image(gpu, [1, 1]),
         }
     }
 
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.pipeline);
+        self.kernel.needs(needs);
     }
 
-    /// Writes `channel` into its target.
+    /// Writes `channel` of a frame. Of [`Channel::Lit`] that is linear radiance before exposure.
     pub fn record(
-        &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
+        &mut self,
+        recording: &mut Recording<'_>,
         channel: Channel,
-        buffers: &SceneBuffers,
-        (targets, occlusion): (&Targets, &Occlusion),
+        source: ChannelSource<'_>,
     ) -> Result<()> {
-        let number = Channel::ALL
-            .iter()
-            .position(|known| *known == channel)
-            .unwrap_or(0);
-        let params = ChannelParams {
-            origin: buffers.origin.to_array(),
-            channel: number as u32,
-            nan: f32::NAN,
-            ..ChannelParams::default()
-        };
-        let params = gpu.buffer_with("channel.params", &[params], wgpu::BufferUsages::UNIFORM);
-        let views = [
-            &targets.position,
-            &targets.normal,
-            &targets.albedo,
-            &targets.emissive,
-            &targets.ids,
-            &targets.hdr,
-        ];
-        let mut resources: Vec<_> = views
-            .map(|target| wgpu::BindingResource::TextureView(&target.view))
-            .into();
-        resources.push(targets.shadow_words.as_entire_binding());
-        resources.push(buffers.triangle_info.as_entire_binding());
-        resources.push(occlusion.words.as_entire_binding());
-        resources.push(params.as_entire_binding());
-        resources.push(wgpu::BindingResource::TextureView(&targets.channel.view));
-        resources.push(wgpu::BindingResource::TextureView(&targets.display.view));
-        let group = pass::bind_group(gpu, "channel", &self.layout, &resources);
-        let mut pass = scope.scoped_compute_pass("channel");
-        pass.set_pipeline(self.pipeline.get(gpu)?);
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(1, &group, &[]);
-        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
-        Ok(())
+        let gpu = recording.gpu;
+        let ChannelSource {
+            gbuffer,
+            radiance,
+            buffers,
+            ..
+        } = source;
+        let size = gbuffer.size();
+        if self.output.size() != size {
+            self.output = fitted(gpu, size, || image(gpu, size))?;
+        }
+        self.params.write(
+            gpu,
+            &ChannelParams {
+                origin: buffers.origin.to_array(),
+                channel: channel as u32,
+                nan: f32::NAN,
+                ..ChannelParams::default()
+            },
+        );
+        recording.dispatch(
+            "channel",
+            &self.kernel,
+            &[(0, source.group)],
+            &[
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.albedo,
+                &gbuffer.emissive,
+                &gbuffer.ids,
+                &radiance.hdr,
+                &source.visibility.words,
+                &buffers.triangle_info,
+                &source.ambient.words,
+                &self.params,
+                &self.output,
+                &radiance.display,
+            ],
+            Workgroups::Pixels(size),
+        )
     }
+
+    /// The channel that was written last.
+    pub fn output(&self) -> &GpuImage {
+        &self.output
+    }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::COPY_SRC;
+    GpuImage::new(gpu, "channel", size, FORMAT, usage)
 }

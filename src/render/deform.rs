@@ -1,35 +1,69 @@
 //! `deform`: skins and morph targets into the merged world-space buffers.
 
-use super::scene_buffers::SceneBuffers;
+use super::{
+    edges::Geometry,
+    frame::Frame,
+    recording::Recording,
+    tree_policy::{TreePlan, TreeWork},
+};
 use crate::{
     Result,
-    gpu::{Gpu, pass, profiler::Scope},
+    gpu::{
+        Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{Read, Write},
+    },
 };
 
-/// The pass.
+/// The pass. It writes into buffers of the scene, which are as long-lived as the scene.
 #[derive(Debug)]
 pub struct Deform {
-    pipeline: wgpu::ComputePipeline,
+    kernel: Kernel,
 }
 
 impl Deform {
-    /// Compiles it.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        Ok(Self {
-            pipeline: pass::compute_pipeline(gpu, "render/deform.wgsl", "deform")?,
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let bindings = [Read, Read, Read, Read, Read, Read, Write, Write];
+        Self {
+            kernel: Kernel::new(gpu, "render/deform.wgsl", "deform", &[], &bindings),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Deforms every vertex by the pose that was written, where anything has moved.
+    pub fn record<'a>(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'a>,
+        plan: &TreePlan,
+    ) -> Result<Geometry<'a>> {
+        let buffers = frame.buffers;
+        let bind_pose = &buffers.bind_pose;
+        if plan.work != TreeWork::None {
+            recording.dispatch(
+                "deform",
+                &self.kernel,
+                &[],
+                &[
+                    &bind_pose.parts,
+                    &bind_pose.part_of_vertex,
+                    &bind_pose.sources,
+                    &bind_pose.influences,
+                    &bind_pose.deltas,
+                    &bind_pose.pose,
+                    &buffers.positions,
+                    &buffers.frames,
+                ],
+                Workgroups::Count(buffers.vertex_count.div_ceil(256)),
+            )?;
+        }
+        Ok(Geometry {
+            group: &buffers.scene_group,
+            buffers,
         })
-    }
-
-    /// The layout of its bind group.
-    pub fn layout(&self) -> wgpu::BindGroupLayout {
-        self.pipeline.get_bind_group_layout(0)
-    }
-
-    /// Deforms every vertex of `buffers` by the pose that was written to them.
-    pub fn record(&self, scope: &mut Scope<'_>, buffers: &SceneBuffers) {
-        let mut pass = scope.scoped_compute_pass("deform");
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &buffers.deform_group, &[]);
-        pass::dispatch(&mut pass, buffers.vertex_count.div_ceil(256));
     }
 }

@@ -1,12 +1,12 @@
-//! `exposure`: what radiance is multiplied with before the tone curve, as it was settled or as the picture's histogram asks for.
+//! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the picture's histogram.
 
-use super::FrameInput;
+use super::frame::Prepared;
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Bind, Gpu, Kernel, Needs, Uniform, Workgroups, image,
         layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
-        pass::{self, Binding},
+        pass::Binding::{self, Float, Write},
         profiler::Scope,
         readback::Counters,
     },
@@ -16,9 +16,9 @@ use wgpu::BufferUsages as Buffer;
 /// The pass, with the exposure that lasts from frame to frame.
 #[derive(Debug)]
 pub struct Exposure {
-    histogram: OnDemand<wgpu::ComputePipeline>,
-    settle: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    histogram: Kernel,
+    settle: Kernel,
+    params: Uniform<ExposureParams>,
     /// An [`ExposureBin`] each, of the last frame.
     pub bins: wgpu::Buffer,
     /// The exposure in use: a [`Used`].
@@ -31,22 +31,13 @@ pub struct Exposure {
 impl Exposure {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let layout = pass::compute_layout(
-            gpu,
-            "exposure",
-            &[
-                Binding::Uniform,
-                Binding::Float,
-                Binding::Write,
-                Binding::Write,
-            ],
-        );
-        let pipeline = |entry| pass::compute_on_demand("render/exposure.wgsl", entry, &[&layout]);
+        let bindings = [Binding::Uniform, Float, Write, Write];
+        let kernel = |entry| Kernel::new(gpu, "render/exposure.wgsl", entry, &[], &bindings);
         let bins = u64::from(EXPOSURE_BINS) * size_of::<ExposureBin>() as u64;
         let kept = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {
-            histogram: pipeline("exposure_histogram"),
-            settle: pipeline("exposure"),
+            histogram: kernel("exposure_histogram"),
+            settle: kernel("exposure"),
             bins: gpu.buffer("exposure.bins", bins, kept),
             used: gpu.buffer(
                 "exposure.used",
@@ -55,14 +46,14 @@ impl Exposure {
             ),
             counters: Counters::new(gpu, "exposure.counters"),
             is_metered: false,
-            layout,
+            params: Uniform::new(gpu, "exposure.params"),
         }
     }
 
     /// What it compiles to meter a picture.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.histogram);
-        needs.add(&self.settle);
+        self.histogram.needs(needs);
+        self.settle.needs(needs);
     }
 
     /// Exposes what follows by `ev` stops.
@@ -86,22 +77,14 @@ impl Exposure {
         hdr: &wgpu::TextureView,
     ) -> Result<()> {
         scope.clear_buffer(&self.bins, 0, None);
-        let uniform = gpu.buffer_with("exposure.params", &[*params], Buffer::UNIFORM);
-        let resources = [
-            uniform.as_entire_binding(),
-            wgpu::BindingResource::TextureView(hdr),
-            self.bins.as_entire_binding(),
-            self.used.as_entire_binding(),
-        ];
-        let group = pass::bind_group(gpu, "exposure", &self.layout, &resources);
+        self.params.write(gpu, params);
+        let own: &[&dyn Bind] = &[&self.params, hdr, &self.bins, &self.used];
         let mut pass = scope.scoped_compute_pass("exposure");
-        pass.set_bind_group(0, &group, &[]);
-        pass.set_pipeline(self.histogram.get(gpu)?);
-        let tiles = |pixels: u32| pixels.div_ceil(EXPOSURE_TILE);
-        let texture = hdr.texture();
-        pass.dispatch_workgroups(tiles(texture.width()), tiles(texture.height()), 1);
-        pass.set_pipeline(self.settle.get(gpu)?);
-        pass.dispatch_workgroups(1, 1, 1);
+        let [columns, rows] = image::size_of_view(hdr).map(|side| side.div_ceil(EXPOSURE_TILE));
+        let tiles = Workgroups::Grid([columns, rows, 1]);
+        self.histogram.dispatch(gpu, &mut pass, &[], own, tiles)?;
+        let once = Workgroups::Count(1);
+        self.settle.dispatch(gpu, &mut pass, &[], own, once)?;
         drop(pass);
         self.counters.record(scope, &self.used);
         self.is_metered = true;
@@ -116,23 +99,20 @@ impl Exposure {
     }
 }
 
-/// What the settings ask for, at once or as time goes by.
-pub fn params(input: &FrameInput<'_>, at_once: bool) -> ExposureParams {
-    let settings = &input.config.exposure;
+/// The parameters of a frame from its settings. A picture of several frames is exposed at once: it has no time to adapt.
+pub fn params(frame: &Prepared<'_>) -> ExposureParams {
+    let settings = &frame.config.exposure;
     let [low, high] = settings.percentiles.map(|percent| percent / 100.0);
     let [least, most] = settings.range;
-    let share = 1.0 - (-input.elapsed_secs / settings.adaptation).exp();
+    let share = 1.0 - (-frame.elapsed_secs / settings.adaptation).exp();
+    let at_once = frame.accumulates() || settings.adaptation == 0.0;
     ExposureParams {
         low,
         high,
         compensation: settings.compensation,
         least,
         most,
-        fallback: input.exposure_ev + settings.compensation,
-        share: if at_once || settings.adaptation == 0.0 {
-            1.0
-        } else {
-            share
-        },
+        fallback: frame.exposure_ev + settings.compensation,
+        share: if at_once { 1.0 } else { share },
     }
 }

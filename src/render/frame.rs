@@ -1,84 +1,199 @@
-//! The frame's uniforms: what group 0 holds.
+//! A frame's inputs, what is settled before its first pass, and the uniforms of group 0.
 
 use super::{
-    FrameInput, View, accumulate::Sample, bindings::Layouts, environment::Environment, lights,
-    scene_buffers::columns, shadow_map::ShadowMap,
+    aov::Channel, bindings::Layouts, edges::ShadowMaps, environment::Environment, lights,
+    scene_buffers::SceneBuffers, view::View,
 };
 use crate::{
-    config::{self, ShadowMode},
+    Error, Result,
+    config::{self, Config, ShadowMode},
     gpu::{
-        Gpu,
-        layout::{Frame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
-        pass,
+        Gpu, bind_group,
+        layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
     },
-    scene::Projection,
+    scene::{Pose, Projection, Scene, bounds::Aabb},
 };
-use glam::{Mat4, Vec2, Vec3, Vec4};
+use glam::{Mat4, Vec2, Vec3};
+use std::borrow::Cow;
 
-impl View {
-    /// The eye.
-    pub fn eye(&self) -> Vec3 {
-        self.world_from_view.w_axis.truncate()
+/// All that a frame is drawn from, beside the uploaded scene.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameInput<'a> {
+    /// The scene, as it was uploaded.
+    pub scene: &'a Scene,
+    /// The pose of its nodes, morph targets and materials.
+    pub pose: &'a Pose,
+    /// The camera.
+    pub view: View,
+    /// The settings.
+    pub config: &'a Config,
+    /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black picture.
+    pub exposure_ev: f32,
+    /// Time since the last frame of the same scene, in which exposure adapts; infinite where there was none.
+    pub elapsed_secs: f32,
+    /// The channel that the picture shows.
+    pub channel: Channel,
+    /// Pixels in a row and rows that are traced and shaded; the target may be larger.
+    pub size: [u32; 2],
+}
+
+/// Which of the frames of a supersampled picture this is. The frames look at different points of their pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameSample {
+    /// Number of the frame, from 0 on and in order.
+    pub index: u32,
+    /// Frames of the picture.
+    pub count: u32,
+}
+
+impl FrameSample {
+    /// A picture of one frame.
+    pub const SINGLE: Self = Self { index: 0, count: 1 };
+
+    /// The point that the frame looks at, in pixels from their centres, x to the right and y down: from −½ to ½; the first
+    /// frame looks at the centres.
+    ///
+    /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences") are spread evenly
+    /// whatever their number, so the mean of the frames converges to the mean over the pixel's square.
+    pub fn offset(self) -> Vec2 {
+        // 1/φ and 1/φ² of the plastic number φ, the root of φ³ = φ + 1.
+        let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
+        let along = |step: f64| ((0.5 + f64::from(self.index) * step).fract() - 0.5) as f32;
+        Vec2::from(step.map(along))
     }
 
-    /// The same view from elsewhere.
-    pub fn moved(mut self, by: Vec3) -> Self {
-        self.world_from_view.w_axis += by.extend(0.0);
-        self
+    /// Whether the picture is done with this frame.
+    pub fn is_last(self) -> bool {
+        self.index + 1 >= self.count
     }
+}
 
-    /// Unit vector along the view.
-    pub fn forward(&self) -> Vec3 {
-        (-self.world_from_view.z_axis.truncate())
-            .try_normalize()
-            .unwrap_or(Vec3::NEG_Z)
-    }
+/// What is settled before the first pass.
+///
+/// Coordinates are those of the frame: the world's, with the origin moved to [`SceneBuffers::origin`].
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// The scene in GPU memory.
+    pub buffers: &'a SceneBuffers,
+    /// The pose.
+    pub pose: Cow<'a, Pose>,
+    /// The camera.
+    pub view: View,
+    /// The settings. Where the sky takes its sun from the scene, they name that sun.
+    pub config: Cow<'a, Config>,
+    /// All lights that shine; `fit` of the shadow maps gives them their views.
+    pub lights: Vec<Light>,
+    /// Boxes of all parts, in the order of [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
+    pub parts: Vec<Aabb>,
+    /// The box of the scene.
+    pub bounds: Aabb,
+    /// Which frame of the picture this is.
+    pub sample: FrameSample,
+    /// As in [`FrameInput`].
+    pub channel: Channel,
+    /// As in [`FrameInput`].
+    pub size: [u32; 2],
+    /// As in [`FrameInput`].
+    pub exposure_ev: f32,
+    /// As in [`FrameInput`].
+    pub elapsed_secs: f32,
+}
 
-    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at the far one.
-    pub fn clip_from_offset(&self, aspect: f32) -> Mat4 {
-        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
-        let clip_from_view = match self.projection {
-            Projection::Perspective { fov_y } => {
-                glam::camera::rh::proj::directx::perspective(fov_y, aspect, self.far, self.near)
-            }
-            Projection::Orthographic { half_height } => {
-                let half_width = half_height * aspect;
-                glam::camera::rh::proj::directx::orthographic(
-                    -half_width,
-                    half_width,
-                    -half_height,
-                    half_height,
-                    self.far,
-                    self.near,
-                )
-            }
+impl<'a> Prepared<'a> {
+    /// Moves the origin, finds the sun and the lights, and measures the scene.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
+    pub fn new(
+        gpu: &Gpu,
+        input: &FrameInput<'a>,
+        buffers: &'a SceneBuffers,
+        sample: FrameSample,
+        environment: &Environment,
+    ) -> Result<Self> {
+        check_size(gpu, input.size)?;
+        let origin = buffers.origin;
+        let pose = if origin == Vec3::ZERO {
+            Cow::Borrowed(input.pose)
+        } else {
+            Cow::Owned(input.pose.moved(-origin))
         };
-        clip_from_view * Mat4::from_quat(rotation.inverse())
-    }
-
-    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a parallel projection.
-    pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
-        let tangent = match self.projection {
-            Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
-            Projection::Orthographic { .. } => 0.0,
+        let mut lights = lights::gather(input.scene, &pose, input.config);
+        let config = match lights::with_sun_of(input.scene, &lights, input.config) {
+            Some(config) => Cow::Owned(config),
+            None => Cow::Borrowed(input.config),
         };
-        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
-        [
-            rotation * Vec3::X * tangent * aspect,
-            rotation * Vec3::Y * tangent,
-        ]
-    }
-
-    /// The eight corners of what is seen, in the world, near ones first.
-    pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
-        let offset_from_clip = self.clip_from_offset(aspect).inverse();
-        std::array::from_fn(|i| {
-            let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-            let corner = offset_from_clip
-                * Vec4::new(sign(1), sign(2), if i & 4 == 0 { 1.0 } else { 0.0 }, 1.0);
-            self.eye() + corner.truncate() / corner.w
+        if let Some(sun) = environment.file_sun(&config) {
+            lights::add_sun(&mut lights, &sun, &config);
+        }
+        let parts = buffers.bounds.parts(input.scene, &pose);
+        Ok(Self {
+            scene: input.scene,
+            buffers,
+            bounds: Aabb::union_of_finite(&parts),
+            parts,
+            pose,
+            view: input.view.moved(-origin),
+            config,
+            lights,
+            sample,
+            channel: input.channel,
+            size: input.size,
+            exposure_ev: input.exposure_ev,
+            elapsed_secs: input.elapsed_secs,
         })
     }
+
+    /// Width over height.
+    pub fn aspect(&self) -> f32 {
+        aspect(self.size)
+    }
+
+    /// Whether the picture shows the lit image.
+    pub fn is_lit(&self) -> bool {
+        self.channel == Channel::Lit
+    }
+
+    /// Whether the picture is the mean of several frames.
+    pub fn accumulates(&self) -> bool {
+        self.is_lit() && self.sample.count > 1
+    }
+}
+
+/// A frame whose uniforms have been written.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
+    pub group: wgpu::BindGroup,
+    prepared: Prepared<'a>,
+}
+
+impl<'a> std::ops::Deref for Frame<'a> {
+    type Target = Prepared<'a>;
+
+    fn deref(&self) -> &Prepared<'a> {
+        &self.prepared
+    }
+}
+
+fn aspect(size: [u32; 2]) -> f32 {
+    size[0].max(1) as f32 / size[1].max(1) as f32
+}
+
+fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+    let allowed = gpu.limits.max_texture_dimension_2d;
+    if size[0].max(size[1]) <= allowed {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the picture".into(),
+        needed: format!("{} × {} pixels", size[0], size[1]),
+        allowed: format!("{allowed} a side"),
+        by: format!("texture limit of {}", gpu.info.name),
+    })
 }
 
 /// The buffers of group 0.
@@ -90,7 +205,7 @@ pub struct FrameUniforms {
 }
 
 impl FrameUniforms {
-    /// Makes them.
+    /// Buffers of zeros.
     pub fn new(gpu: &Gpu) -> Self {
         let uniform = |label: &str, count: u32, bytes: usize| {
             gpu.buffer(
@@ -100,33 +215,33 @@ impl FrameUniforms {
             )
         };
         Self {
-            frame: uniform("frame", 1, size_of::<Frame>()),
+            frame: uniform("frame", 1, size_of::<GpuFrame>()),
             lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
             shadow_views: uniform("shadow_views", SHADOW_VIEW_LIMIT, size_of::<ShadowView>()),
         }
     }
 
-    /// Writes the frame and binds it, with light from all around and the shadow maps that its lights refer to.
-    pub fn write(
+    /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its lights refer to.
+    pub fn write<'a>(
         &self,
         gpu: &Gpu,
         layouts: &Layouts,
-        input: &FrameInput<'_>,
-        sample: Sample,
-        (lights, environment): (&[Light], &Environment),
-        (shadow_map, shadow_views): (&ShadowMap, &[ShadowView]),
-    ) -> wgpu::BindGroup {
-        let config = input.config;
-        // What a pixel looks at comes to lie in its middle.
+        prepared: Prepared<'a>,
+        environment: &Environment,
+        shadow_maps: ShadowMaps<'_>,
+    ) -> Frame<'a> {
+        let input = &prepared;
+        let (config, lights) = (&*input.config, &input.lights);
+        // Moves the point that a pixel looks at to its centre.
         let [width, height] = input.size.map(|side| 2.0 / side.max(1) as f32);
-        let shift = sample.offset() * Vec2::new(-width, height);
+        let shift = input.sample.offset() * Vec2::new(-width, height);
         let sampled_from_clip = Mat4::from_translation(shift.extend(0.0));
         let clip_from_offset = input.view.clip_from_offset(input.aspect());
         let [view_right, view_up] = input.view.half_extents(input.aspect());
         let view_middle = input.view.forward() - shift.x * view_right - shift.y * view_up;
-        let around = environment.place(config, lights::has_sun(input.scene, config));
-        let frame = Frame {
-            clip_from_offset: columns(sampled_from_clip * clip_from_offset),
+        let placement = environment.place(config, lights::has_sun(input.scene, config));
+        let frame = GpuFrame {
+            clip_from_offset: (sampled_from_clip * clip_from_offset).to_cols_array_2d(),
             eye: input.view.eye().to_array(),
             light_count: lights.len() as u32,
             forward: input.view.forward().to_array(),
@@ -143,14 +258,14 @@ impl FrameUniforms {
             blended_cast: u32::from(config.shadows.blended_cast),
             background: config.image.background,
             background_blur: config.environment.blur,
-            to_sun: around.to_sun.to_array(),
-            environment_scale: around.scale,
-            sun_disc: around.sun_disc.to_array(),
-            sun_horizon: around.sun_horizon,
+            to_sun: placement.to_sun.to_array(),
+            environment_scale: placement.scale,
+            sun_disc: placement.sun_disc.to_array(),
+            sun_horizon: placement.sun_horizon,
             shows_environment: u32::from(
                 config.environment.background == config::Background::Environment,
             ),
-            environment_turn: around.turn.to_array(),
+            environment_turn: placement.turn.to_array(),
             size: input.size,
             depth_bias: config.shadows.map_depth_bias,
             normal_bias: config.shadows.map_normal_bias,
@@ -159,25 +274,33 @@ impl FrameUniforms {
                 Projection::Orthographic { .. }
             )),
             occlusion: u32::from(config.occlusion.sends_rays(gpu.is_software())),
-            ..Frame::default()
+            ..GpuFrame::default()
         };
         gpu.queue
             .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
         gpu.queue
             .write_buffer(&self.lights, 0, bytemuck::cast_slice(lights));
-        gpu.queue
-            .write_buffer(&self.shadow_views, 0, bytemuck::cast_slice(shadow_views));
-        let resources = [
-            self.frame.as_entire_binding(),
-            self.lights.as_entire_binding(),
-            self.shadow_views.as_entire_binding(),
-            wgpu::BindingResource::TextureView(shadow_map.view()),
-            wgpu::BindingResource::Sampler(shadow_map.sampler()),
-            environment.project_sh.result.as_entire_binding(),
-            environment.brdf_table.buffer.as_entire_binding(),
-            wgpu::BindingResource::TextureView(&environment.prefiltered.view),
-            wgpu::BindingResource::Sampler(&environment.sampler),
-        ];
-        pass::bind_group(gpu, "frame", &layouts.frame, &resources)
+        gpu.queue.write_buffer(
+            &self.shadow_views,
+            0,
+            bytemuck::cast_slice(shadow_maps.views),
+        );
+        let group = bind_group(
+            gpu,
+            "frame",
+            &layouts.frame,
+            &[
+                &self.frame,
+                &self.lights,
+                &self.shadow_views,
+                shadow_maps.depth,
+                shadow_maps.sampler,
+                &environment.project_sh.result,
+                &environment.brdf_table.buffer,
+                &environment.prefiltered.view,
+                &environment.sampler,
+            ],
+        );
+        Frame { group, prepared }
     }
 }

@@ -1,21 +1,24 @@
 //! `gbuffer`: opaque and masked surfaces into the G-buffer.
 
 use super::{
-    bindings::{Layouts, Merged},
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
+    frame::Frame,
     materials::Surface,
+    recording::Recording,
     scene_buffers::SceneBuffers,
-    targets::{GBUFFER_FORMATS, Targets},
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, OnDemand, pass, profiler::Scope},
+    gpu::{Gpu, Needs, OnDemand, pass},
 };
 
 /// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before anything is shaded.
 #[derive(Debug)]
-pub struct GBuffer {
+pub struct GBufferPass {
     opaque: Sides,
     masked: Sides,
+    output: GBuffer,
 }
 
 /// A pipeline for single-sided surfaces, whose back faces are culled, and one for double-sided ones.
@@ -25,18 +28,18 @@ struct Sides {
     double: OnDemand<wgpu::RenderPipeline>,
 }
 
-impl GBuffer {
+impl GBufferPass {
     /// Ready to be compiled.
-    pub fn new(layouts: &Layouts) -> Self {
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = |entry, cull_mode| {
-            layouts.merged_on_demand(Merged {
+            layouts.surface_pipeline(SurfacePipeline {
                 path: "render/gbuffer.wgsl",
                 entry,
                 targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 depth_compare: wgpu::CompareFunction::Greater,
-                asks: None,
+                group1: None,
                 layered: false,
             })
         };
@@ -47,12 +50,13 @@ impl GBuffer {
         Self {
             opaque: sides("gbuffer"),
             masked: sides("gbuffer_masked"),
+            output: GBuffer::new(gpu, [1, 1]),
         }
     }
 
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for run in &buffers.solid {
+        for run in &buffers.draws.solid {
             needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
         }
     }
@@ -70,37 +74,45 @@ impl GBuffer {
         }
     }
 
-    /// Draws the scene into `targets`.
+    /// Draws the scene.
     pub fn record(
-        &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        targets: &Targets,
-    ) -> Result<()> {
-        let color_attachments =
-            targets.gbuffer_colors(wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT));
-        let mut pass = scope.scoped_render_pass(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+    ) -> Result<&GBuffer> {
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
+        }
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let color_attachments = self.output.attachments(clear);
+        let mut pass = recording.scope.scoped_render_pass(
             "gbuffer",
             wgpu::RenderPassDescriptor {
                 label: Some("gbuffer"),
                 color_attachments: &color_attachments,
                 depth_stencil_attachment: Some(pass::depth(
-                    &targets.depth.view,
+                    &self.output.depth.view,
                     wgpu::LoadOp::Clear(0.0),
                 )),
                 ..Default::default()
             },
         );
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(2, &buffers.scene_group, &[]);
-        for run in &buffers.solid {
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        for run in &buffers.draws.solid {
             let surface = &buffers.materials.surfaces[run.material];
             pass.set_pipeline(self.pipeline(surface).get(gpu)?);
             buffers.materials.bind(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }
-        Ok(())
+        drop(pass);
+        Ok(&self.output)
+    }
+
+    /// The G-buffer of the last frame.
+    pub fn output(&self) -> &GBuffer {
+        &self.output
     }
 }

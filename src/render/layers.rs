@@ -1,18 +1,18 @@
 //! `layers`: surfaces whose materials have layers, lit where the G-buffer shows them.
 
 use super::{
-    bindings::{Layouts, Merged},
+    bindings::{Layouts, SurfacePipeline},
+    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Visibility},
+    frame::Frame,
     materials::Surface,
-    occlusion::Occlusion,
+    recording::Recording,
     scene_buffers::SceneBuffers,
-    targets::{HDR_FORMAT, Targets},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, Needs, OnDemand, bind_group,
         pass::{self, Binding},
-        profiler::Scope,
     },
 };
 use wgpu::ShaderStages;
@@ -38,7 +38,7 @@ impl LayersPass {
             ],
         );
         let pipeline = |cull_mode| {
-            layouts.merged_on_demand(Merged {
+            layouts.surface_pipeline(SurfacePipeline {
                 path: "render/layers.wgsl",
                 entry: "layers",
                 targets: vec![HDR_FORMAT.into()],
@@ -46,7 +46,7 @@ impl LayersPass {
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 // Where they are what the G-buffer shows.
                 depth_compare: wgpu::CompareFunction::Equal,
-                asks: Some(layout.clone()),
+                group1: Some(layout.clone()),
                 layered: true,
             })
         };
@@ -60,7 +60,11 @@ impl LayersPass {
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
         let surfaces = &buffers.materials.surfaces;
-        let runs = buffers.solid.iter().map(|run| &surfaces[run.material]);
+        let runs = buffers
+            .draws
+            .solid
+            .iter()
+            .map(|run| &surfaces[run.material]);
         for surface in runs.filter(|surface| surface.layered) {
             needs.add(self.pipeline(surface));
         }
@@ -74,37 +78,44 @@ impl LayersPass {
         }
     }
 
-    /// Lights what `lighting` has left.
+    /// Lights the surfaces that `lighting` leaves out, into `radiance`.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        (targets, occlusion): (&Targets, &Occlusion),
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        visibility: &Visibility,
+        ambient: &AmbientVisibility,
+        radiance: &Radiance,
     ) -> Result<()> {
-        let asks = [
-            wgpu::BindingResource::TextureView(&targets.ids.view),
-            targets.shadow_words.as_entire_binding(),
-            occlusion.words.as_entire_binding(),
-        ];
-        let asks = pass::bind_group(gpu, "layers", &self.layout, &asks);
-        let mut pass = scope.scoped_render_pass(
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        if !buffers.draws.layered {
+            return Ok(());
+        }
+        let group = bind_group(
+            gpu,
+            "layers",
+            &self.layout,
+            &[&gbuffer.ids, &visibility.words, &ambient.words],
+        );
+        let mut pass = recording.scope.scoped_render_pass(
             "layers",
             wgpu::RenderPassDescriptor {
                 label: Some("layers"),
-                color_attachments: &[Some(pass::color(&targets.hdr.view, wgpu::LoadOp::Load))],
+                color_attachments: &[Some(pass::color(&radiance.hdr.view, wgpu::LoadOp::Load))],
                 depth_stencil_attachment: Some(pass::depth(
-                    &targets.depth.view,
+                    &gbuffer.depth.view,
                     wgpu::LoadOp::Load,
                 )),
                 ..Default::default()
             },
         );
-        for (index, group) in [frame, &asks, &buffers.scene_group].into_iter().enumerate() {
-            pass.set_bind_group(index as u32, group, &[]);
-        }
-        for run in &buffers.solid {
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(1, &group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        for run in &buffers.draws.solid {
             let surface = &buffers.materials.surfaces[run.material];
             if !surface.layered {
                 continue;

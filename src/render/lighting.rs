@@ -1,87 +1,80 @@
-//! `lighting`: the G-buffer to radiance.
+//! `lighting`: the G-buffer, lights and environment to radiance.
 
 use super::{
     bindings::Layouts,
-    occlusion::Occlusion,
-    scene_buffers::SceneBuffers,
-    targets::{HDR_FORMAT, Targets},
+    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Visibility, fitted},
+    frame::Frame,
+    recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
-        pass::{self, Binding},
-        profiler::Scope,
+        Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{Float, Read, Store, Uint},
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct Lighting {
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    kernel: Kernel,
+    output: Radiance,
 }
 
 impl Lighting {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let layout = pass::compute_layout(
-            gpu,
-            "lighting",
-            &[
-                Binding::Float,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Read,
-                Binding::Read,
-                Binding::Store(HDR_FORMAT),
-                Binding::Store(HDR_FORMAT),
-                Binding::Uint,
-            ],
-        );
-        let layouts = [&layouts.frame, &layout, &layouts.scene];
+        let out = Store(HDR_FORMAT);
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let bindings = [Float, Uint, Uint, Uint, Read, Read, out, out, Uint];
+        let path = "render/lighting.wgsl";
         Self {
-            pipeline: pass::compute_on_demand("render/lighting.wgsl", "lighting", &layouts),
-            layout,
+            kernel: Kernel::new(gpu, path, "lighting", &shared, &bindings),
+            output: Radiance::new(gpu, [1, 1]),
         }
     }
 
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.pipeline);
+        self.kernel.needs(needs);
     }
 
-    /// Lights `targets`.
+    /// Lights what the G-buffer shows, but for surfaces with layers.
     pub fn record(
-        &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        (targets, occlusion): (&Targets, &Occlusion),
-    ) -> Result<()> {
-        let views = [
-            &targets.position,
-            &targets.normal,
-            &targets.albedo,
-            &targets.emissive,
-        ];
-        let mut resources: Vec<_> = views
-            .map(|target| wgpu::BindingResource::TextureView(&target.view))
-            .into();
-        resources.push(targets.shadow_words.as_entire_binding());
-        resources.push(occlusion.words.as_entire_binding());
-        resources.push(wgpu::BindingResource::TextureView(&targets.hdr.view));
-        resources.push(wgpu::BindingResource::TextureView(&targets.display.view));
-        resources.push(wgpu::BindingResource::TextureView(&targets.ids.view));
-        let group = pass::bind_group(gpu, "lighting", &self.layout, &resources);
-        let mut pass = scope.scoped_compute_pass("lighting");
-        pass.set_pipeline(self.pipeline.get(gpu)?);
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(1, &group, &[]);
-        pass.set_bind_group(2, &buffers.scene_group, &[]);
-        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
-        Ok(())
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        visibility: &Visibility,
+        ambient: &AmbientVisibility,
+    ) -> Result<&Radiance> {
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
+        }
+        recording.dispatch(
+            "lighting",
+            &self.kernel,
+            &[(0, &frame.group), (2, geometry.group)],
+            &[
+                &gbuffer.position,
+                &gbuffer.normal,
+                &gbuffer.albedo,
+                &gbuffer.emissive,
+                &visibility.words,
+                &ambient.words,
+                &self.output.hdr,
+                &self.output.display,
+                &gbuffer.ids,
+            ],
+            Workgroups::Pixels(frame.size),
+        )?;
+        Ok(&self.output)
+    }
+
+    /// Radiance of the last frame.
+    pub fn output(&self) -> &Radiance {
+        &self.output
     }
 }

@@ -8,9 +8,8 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, UniformArray,
+        Bind, Gpu, UniformArray, bind_group,
         layout::{Material as GpuMaterial, MaterialLayers},
-        pass,
     },
     scene::{
         AlphaMode, Image, Layers, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef,
@@ -20,7 +19,6 @@ use crate::{
 use glam::Vec3;
 use std::{
     borrow::Cow,
-    cell::RefCell,
     collections::{BTreeMap, HashMap, HashSet},
 };
 
@@ -48,8 +46,6 @@ pub struct Materials {
     layer_places: HashMap<usize, usize>,
     /// What rays ask for; see [`alpha_table`].
     pub(super) alpha: wgpu::Buffer,
-    /// Materials whose uniforms are not as at rest, and what they hold.
-    moved: RefCell<BTreeMap<usize, Material>>,
 }
 
 /// What decides which pipeline draws a material.
@@ -229,7 +225,7 @@ impl Materials {
         for (index, material) in scene.materials.iter().enumerate() {
             let mut bind = |groups: &mut Groups, label, layout, bound: Vec<Bound>, table| {
                 let made = |bound: &[Bound]| {
-                    let uniform = uniforms.binding();
+                    let uniform = &uniforms.at(0);
                     textures.group((label, layout), uniform, bound, table, (&white, mipmap))
                 };
                 groups.add(index, bound, made)
@@ -238,7 +234,7 @@ impl Materials {
             if material.layers.is_some() {
                 let mut bound = base.clone();
                 bound.extend(layer_textures(scene, material));
-                let table = Some((&sheen_table, layer_uniforms.binding()));
+                let table = Some((&sheen_table, layer_uniforms.at(0)));
                 bind(&mut layer_groups, "layers", &layouts.layers, bound, table)?;
             }
             bind(&mut groups, "material", &layouts.material, base, None)?;
@@ -248,7 +244,6 @@ impl Materials {
         Ok(Self {
             uniforms,
             alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
-            moved: RefCell::default(),
             layer_uniforms,
             layer_places: layer_places.collect(),
             groups,
@@ -275,30 +270,37 @@ impl Materials {
             pass.set_bind_group(3, group, &offsets);
         }
     }
+}
 
-    /// Brings what a clip moves into GPU memory, which layers are no part of: materials of `pose` that are not there yet, and those at rest again.
-    pub fn write(&self, gpu: &Gpu, scene: &Scene, pose: &Pose) {
+/// Materials whose uniforms are not those at rest because a clip moves them, and what the uniforms hold.
+#[derive(Debug, Default)]
+pub(super) struct MovedMaterials(BTreeMap<usize, Material>);
+
+impl MovedMaterials {
+    /// Writes the materials of `pose` that are not in GPU memory yet, and those that are at rest again. Clips move no layers.
+    pub(super) fn write(&mut self, gpu: &Gpu, materials: &Materials, scene: &Scene, pose: &Pose) {
         let moved: BTreeMap<usize, Material> = pose.materials.iter().cloned().collect();
-        let mut there = self.moved.borrow_mut();
-        let at_rest = there.keys().filter(|index| !moved.contains_key(index));
+        let Self(held) = self;
+        let at_rest = held.keys().filter(|index| !moved.contains_key(index));
         let at_rest = at_rest.map(|&index| (index, &scene.materials[index]));
-        let differs = |(index, material): &(&usize, &Material)| there.get(index) != Some(material);
+        let differs = |(index, material): &(&usize, &Material)| held.get(index) != Some(material);
         let changed = moved.iter().filter(differs);
         for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material)))
         {
             let uniform = gpu_material(scene, &takes(gpu), material);
-            self.uniforms.write(gpu, index, &uniform);
+            materials.uniforms.write(gpu, index, &uniform);
+            let alpha = &materials.alpha;
             let header = 4 * (ALPHA_HEADER * index) as u64;
             let factors = [material.alpha_cutoff, material.base_color.w];
             gpu.queue
-                .write_buffer(&self.alpha, header + 4, bytemuck::cast_slice(&factors));
+                .write_buffer(alpha, header + 4, bytemuck::cast_slice(&factors));
             if let Some(texture) = &material.base_color_texture {
                 let rows = uv_rows(texture).map(|row| [row[0], row[1], row[2]]);
                 gpu.queue
-                    .write_buffer(&self.alpha, header + 4 * 8, bytemuck::cast_slice(&rows));
+                    .write_buffer(alpha, header + 4 * 8, bytemuck::cast_slice(&rows));
             }
         }
-        *there = moved;
+        *held = moved;
     }
 }
 
@@ -351,9 +353,9 @@ impl Textures<'_> {
     fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
-        uniform: wgpu::BindingResource<'_>,
+        uniform: &wgpu::BufferBinding<'_>,
         bound: &[Bound],
-        of_layers: Option<(&wgpu::Buffer, wgpu::BindingResource<'_>)>,
+        of_layers: Option<(&wgpu::Buffer, wgpu::BufferBinding<'_>)>,
         (white, mipmap): (&wgpu::TextureView, &Mipmap),
     ) -> Result<wgpu::BindGroup> {
         let bind = |&(texture, sampler): &Bound| {
@@ -364,18 +366,16 @@ impl Textures<'_> {
             Ok((view, self.sampler(sampler)))
         };
         let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
-        let mut resources = vec![uniform];
+        let mut resources: Vec<&dyn Bind> = vec![uniform];
         let (base, layers) = textures.split_at(BASE_TEXTURES);
         for textures in [base, layers] {
-            let views = textures.iter().map(|(view, _)| view);
-            resources.extend(views.map(wgpu::BindingResource::TextureView));
-            let samplers = textures.iter().map(|(_, sampler)| sampler);
-            resources.extend(samplers.map(wgpu::BindingResource::Sampler));
+            resources.extend(textures.iter().map(|(view, _)| view as &dyn Bind));
+            resources.extend(textures.iter().map(|(_, sampler)| sampler as &dyn Bind));
         }
-        if let Some((sheen_table, layers)) = of_layers {
-            resources.extend([sheen_table.as_entire_binding(), layers]);
+        if let Some((sheen_table, layers)) = &of_layers {
+            resources.extend([*sheen_table as &dyn Bind, layers]);
         }
-        Ok(pass::bind_group(self.gpu, label, layout, &resources))
+        Ok(bind_group(self.gpu, label, layout, &resources))
     }
 
     fn view(&mut self, image: usize, kind: Kind, mipmap: &Mipmap) -> Result<wgpu::TextureView> {

@@ -2,10 +2,12 @@
 
 use crate::{
     Result,
-    gpu::{Gpu, OnDemand, pass},
+    gpu::{Cover, Gpu, pass},
 };
 
-/// How texels become one.
+use wgpu::TextureFormat as Format;
+
+/// How several texels become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// Each channel by itself, colours in linear light.
@@ -19,30 +21,23 @@ pub enum Filter {
 /// The pass.
 #[derive(Debug)]
 pub struct Mipmap {
-    linear: OnDemand<wgpu::RenderPipeline>,
-    srgb: OnDemand<wgpu::RenderPipeline>,
-    /// sRGB, with colours weighed by their alpha.
-    cut: OnDemand<wgpu::RenderPipeline>,
-    normals: OnDemand<wgpu::RenderPipeline>,
-    layout: wgpu::BindGroupLayout,
+    plain: Cover,
+    cut: Cover,
+    normals: Cover,
 }
 
 impl Mipmap {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let layout = pass::layout(
-            gpu,
-            "mipmap",
-            &[(wgpu::ShaderStages::FRAGMENT, pass::Binding::Filtered)],
-        );
-        let pipeline =
-            |entry, format| pass::cover_on_demand("render/mipmap.wgsl", entry, &layout, format);
+        let cover = |entry, formats: &[Format]| {
+            let bindings = [pass::Binding::Filtered];
+            Cover::new(gpu, "render/mipmap.wgsl", entry, &bindings).for_formats(formats)
+        };
+        let (linear, srgb) = (Format::Rgba8Unorm, Format::Rgba8UnormSrgb);
         Self {
-            linear: pipeline("mipmap", wgpu::TextureFormat::Rgba8Unorm),
-            srgb: pipeline("mipmap", wgpu::TextureFormat::Rgba8UnormSrgb),
-            cut: pipeline("mipmap_cut", wgpu::TextureFormat::Rgba8UnormSrgb),
-            normals: pipeline("mipmap_normals", wgpu::TextureFormat::Rgba8Unorm),
-            layout,
+            plain: cover("mipmap", &[linear, srgb]),
+            cut: cover("mipmap_cut", &[srgb]),
+            normals: cover("mipmap_normals", &[linear]),
         }
     }
 
@@ -54,13 +49,11 @@ impl Mipmap {
         texture: &wgpu::Texture,
         filter: Filter,
     ) -> Result<()> {
-        let pipeline = match (texture.format().is_srgb(), filter) {
+        let cover = match (texture.format().is_srgb(), filter) {
             (false, Filter::Normals) => &self.normals,
-            (false, _) => &self.linear,
             (true, Filter::Cut) => &self.cut,
-            (true, _) => &self.srgb,
+            _ => &self.plain,
         };
-        let pipeline = pipeline.get(gpu)?;
         let level = |level| {
             texture.create_view(&wgpu::TextureViewDescriptor {
                 label: Some("mipmap.level"),
@@ -70,8 +63,7 @@ impl Mipmap {
             })
         };
         for coarser in 1..texture.mip_level_count() {
-            let resources = [wgpu::BindingResource::TextureView(&level(coarser - 1))];
-            let group = pass::bind_group(gpu, "mipmap", &self.layout, &resources);
+            let finer = level(coarser - 1);
             let target = level(coarser);
             let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
                 label: Some("mipmap"),
@@ -81,9 +73,7 @@ impl Mipmap {
                 ))],
                 ..Default::default()
             });
-            pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, &group, &[]);
-            pass.draw(0..3, 0..1);
+            cover.draw(gpu, &mut pass, texture.format(), &[&finer])?;
         }
         Ok(())
     }

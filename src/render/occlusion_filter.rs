@@ -1,129 +1,108 @@
-//! `occlusion_filter`: what rays have found of the light from everywhere, over the frames and over the pixels around.
+//! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring pixels.
 
 use super::{
     bindings::Layouts,
-    occlusion::{BLOCKED_FORMAT, Occlusion, PLACES_FORMAT},
-    targets::{Target, Targets},
+    edges::{AmbientVisibility, GBuffer},
+    frame::Frame,
+    occlusion_history::{BLOCKED_FORMAT, History, SURFACES_FORMAT, Tap},
+    recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
-        pass::{self, Binding},
-        profiler::Scope,
+        Bind, Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{self, Float, Store, Uint, Write},
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct OcclusionFilter {
-    accumulate: Step,
-    filter: Step,
-    finish: Step,
-}
-
-#[derive(Debug)]
-struct Step {
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    accumulate: Kernel,
+    filter: Kernel,
+    finish: Kernel,
 }
 
 impl OcclusionFilter {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let step = |entry, bindings: &[Binding]| {
-            let layout = pass::compute_layout(gpu, entry, bindings);
-            let layouts = [&layouts.frame, &layout];
-            let pipeline = pass::compute_on_demand("render/occlusion_filter.wgsl", entry, &layouts);
-            Step { pipeline, layout }
+        let kernel = |entry, bindings: &[Binding]| {
+            let shared = [(0, &layouts.frame)];
+            Kernel::new(
+                gpu,
+                "render/occlusion_filter.wgsl",
+                entry,
+                &shared,
+                bindings,
+            )
         };
-        let (uniform, uint) = (Binding::Uniform, Binding::Uint);
-        let blocked_out = Binding::Store(BLOCKED_FORMAT);
+        let (uniform, blocked) = (Binding::Uniform, Store(BLOCKED_FORMAT));
+        let surfaces = Store(SURFACES_FORMAT);
+        let accumulate = [uniform, Uint, Float, Uint, Uint, blocked, surfaces];
+        let finish = [uniform, Uint, Uint, Uint, Write];
         Self {
-            accumulate: step(
-                "occlusion_accumulate",
-                &[
-                    uniform,
-                    uint,
-                    Binding::Float,
-                    uint,
-                    uint,
-                    blocked_out,
-                    Binding::Store(PLACES_FORMAT),
-                ],
-            ),
-            filter: step("occlusion_filter", &[uniform, uint, uint, blocked_out]),
-            finish: step(
-                "occlusion_finish",
-                &[uniform, uint, uint, uint, Binding::Write],
-            ),
+            accumulate: kernel("occlusion_accumulate", &accumulate),
+            filter: kernel("occlusion_filter", &[uniform, Uint, Uint, blocked]),
+            finish: kernel("occlusion_finish", &finish),
         }
     }
 
     /// What it compiles; `filters` as in [`OcclusionFilter::record`].
     pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        needs.add(&self.accumulate.pipeline);
+        self.accumulate.needs(needs);
         if filters {
-            needs.add(&self.filter.pipeline);
+            self.filter.needs(needs);
         }
-        needs.add(&self.finish.pipeline);
+        self.finish.needs(needs);
     }
 
-    /// Takes in what this frame's rays have found; `filters` says whether neighbours are asked too.
+    /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours too.
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        targets: &Targets,
-        occlusion: &Occlusion,
-        filters: bool,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        history: &History,
+        output: &AmbientVisibility,
     ) -> Result<()> {
-        fn view(target: &Target) -> wgpu::BindingResource<'_> {
-            wgpu::BindingResource::TextureView(&target.view)
-        }
-        let [last, now] = occlusion.memories();
-        let [far, near, nearest, none] = [4, 2, 1, 0].map(|step| occlusion.params(gpu, 0, step));
-        let (far, near) = (far.as_entire_binding(), near.as_entire_binding());
-        let end = if filters { nearest } else { none };
-        // What the last frame left is of use once, and then has room for the filter's first round.
-        let (first, second) = (&last.blocked, &occlusion.smooth);
-        let places = view(&now.places);
-        let accumulate = [
-            near.clone(),
-            view(&occlusion.fresh),
-            view(&targets.position),
-            view(&last.blocked),
-            view(&last.places),
-            view(&now.blocked),
-            places.clone(),
-        ];
-        let rounds = [
-            [far, view(&now.blocked), places.clone(), view(first)],
-            [near, view(first), places.clone(), view(second)],
-        ];
-        let finish = [
-            end.as_entire_binding(),
-            view(if filters { second } else { &now.blocked }),
-            places,
-            view(&targets.normal),
-            occlusion.words.as_entire_binding(),
-        ];
-        let mut pass = scope.scoped_compute_pass("occlusion_filter");
-        pass.set_bind_group(0, frame, &[]);
-        let mut run = |step: &Step, resources: &[wgpu::BindingResource<'_>]| -> Result<()> {
-            let group = pass::bind_group(gpu, "occlusion_filter", &step.layout, resources);
-            pass.set_pipeline(step.pipeline.get(gpu)?);
-            pass.set_bind_group(1, &group, &[]);
-            pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
-            Ok(())
+        let gpu = recording.gpu;
+        let filters = frame.config.occlusion.filter;
+        let [last, now] = history.generations();
+        // The last frame's means are read once, and then have room for the filter's first round.
+        let (first, second) = (&last.blocked, &history.smooth);
+        let [far, near, nearest, none] =
+            [Tap::Far, Tap::Near, Tap::Nearest, Tap::None].map(|tap| history.tap_params(tap));
+        let mut pass = recording.scope.scoped_compute_pass("occlusion_filter");
+        let shared = [(0, &frame.group)];
+        let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
+            let pixels = Workgroups::Pixels(frame.size);
+            kernel.dispatch(gpu, &mut pass, &shared, own, pixels)
         };
-        run(&self.accumulate, &accumulate)?;
+        let surfaces = &now.surfaces;
+        run(
+            &self.accumulate,
+            &[
+                &near,
+                &history.fresh,
+                &gbuffer.position,
+                &last.blocked,
+                &last.surfaces,
+                &now.blocked,
+                surfaces,
+            ],
+        )?;
         if filters {
-            for round in &rounds {
-                run(&self.filter, round)?;
-            }
+            run(&self.filter, &[&far, &now.blocked, surfaces, first])?;
+            run(&self.filter, &[&near, first, surfaces, second])?;
         }
-        run(&self.finish, &finish)
+        let (end, mean) = if filters {
+            (&nearest, second)
+        } else {
+            (&none, &now.blocked)
+        };
+        run(
+            &self.finish,
+            &[end, mean, surfaces, &gbuffer.normal, &output.words],
+        )
     }
 }

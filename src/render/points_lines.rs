@@ -1,15 +1,16 @@
 //! `points_lines`: opaque and masked points and lines into the G-buffer, over the triangles.
 
 use super::{
-    bindings::{Layouts, Merged},
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry},
+    frame::Frame,
+    recording::Recording,
     scene_buffers::SceneBuffers,
     segments::{self, SegmentPipelines},
-    targets::{GBUFFER_FORMATS, Targets},
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, pass, profiler::Scope},
-    scene::bounds::Aabb,
+    gpu::{Needs, pass},
 };
 
 /// The pass.
@@ -22,7 +23,7 @@ impl PointsLines {
     /// Ready to be compiled.
     pub fn new(layouts: &Layouts) -> Self {
         let pipelines = SegmentPipelines::new(|topology| {
-            layouts.merged_on_demand(Merged {
+            layouts.surface_pipeline(SurfacePipeline {
                 path: "render/points_lines.wgsl",
                 entry: "points_lines",
                 targets: GBUFFER_FORMATS.map(Into::into).into(),
@@ -30,7 +31,7 @@ impl PointsLines {
                 topology,
                 // Over the surfaces in which they lie.
                 depth_compare: wgpu::CompareFunction::GreaterEqual,
-                asks: None,
+                group1: None,
                 layered: false,
             })
         });
@@ -39,35 +40,37 @@ impl PointsLines {
 
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        self.pipelines.needs(buffers.segments.iter(), needs);
+        self.pipelines.needs(buffers.draws.segments.iter(), needs);
     }
 
-    /// Draws what `gbuffer` has left into the same targets; `parts` are the boxes of all parts.
+    /// Draws over the surfaces of `gbuffer`.
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        parts: &[Aabb],
-        targets: &Targets,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
     ) -> Result<()> {
-        let color_attachments = targets.gbuffer_colors(wgpu::LoadOp::Load);
-        let mut pass = scope.scoped_render_pass(
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        if buffers.draws.segments.is_empty() {
+            return Ok(());
+        }
+        let color_attachments = gbuffer.attachments(wgpu::LoadOp::Load);
+        let mut pass = recording.scope.scoped_render_pass(
             "points_lines",
             wgpu::RenderPassDescriptor {
                 label: Some("points_lines"),
                 color_attachments: &color_attachments,
                 depth_stencil_attachment: Some(pass::depth(
-                    &targets.depth.view,
+                    &gbuffer.depth.view,
                     wgpu::LoadOp::Load,
                 )),
                 ..Default::default()
             },
         );
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(2, &buffers.scene_group, &[]);
-        for run in segments::shown(&buffers.segments, parts) {
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        for run in segments::shown(&buffers.draws.segments, &frame.parts) {
             pass.set_pipeline(self.pipelines.of(&run).get(gpu)?);
             segments::draw(&mut pass, buffers, &run);
         }

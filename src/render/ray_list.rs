@@ -1,9 +1,8 @@
-//! The list of shadow rays that have to be sent: made by `shadow_classify` and traced by `shadow_rays`, one batch after another, so that
-//! neither the list nor the work of one dispatch grows with the picture and its lights.
+//! The list of shadow rays that have to be traced: `shadow_classify` fills it and `shadow_rays` traces it, one batch after
+//! another, so that neither the list nor the work of one dispatch grows with the picture and its lights.
 
-use super::targets::Target;
 use crate::gpu::{
-    Gpu,
+    Gpu, GpuImage,
     layout::{RAY_BATCH_LIGHTS, RAY_LIST_WIDTH, RayBatch},
 };
 use std::num::NonZeroU64;
@@ -14,14 +13,14 @@ const TILE: u32 = 8;
 /// Bytes from one batch to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
 
-/// The list, and the batches that pass through it.
+/// The list, and the batches that fill it one after another.
 #[derive(Debug)]
 pub struct RayList {
     /// An entry a texel.
-    pub entries: Target,
+    pub entries: GpuImage,
     /// A [`RayArguments`](crate::gpu::layout::RayArguments) for each batch, to be cleared before the first one.
     pub arguments: wgpu::Buffer,
-    /// What passes through the list in a frame.
+    /// The batches of a frame.
     pub batches: Vec<Batch>,
     params: wgpu::Buffer,
 }
@@ -31,7 +30,7 @@ pub struct RayList {
 pub struct Batch {
     /// Tiles in a row and rows of tiles.
     pub tiles: [u32; 2],
-    /// Where its arguments lie.
+    /// Byte at which its arguments lie.
     pub offset: u64,
     params: RayBatch,
 }
@@ -60,7 +59,7 @@ impl RayList {
                 .write_buffer(&params, batch.offset, bytemuck::bytes_of(&batch.params));
         }
         Self {
-            entries: Target::new(gpu, "ray_list", [RAY_LIST_WIDTH, rows], format, usage),
+            entries: GpuImage::new(gpu, "ray_list", [RAY_LIST_WIDTH, rows], format, usage),
             arguments: gpu.buffer(
                 "ray_list.arguments",
                 bytes,
@@ -74,7 +73,7 @@ impl RayList {
         }
     }
 
-    /// Tiles that are asked for rays, all batches together.
+    /// Tiles that are classified, all batches together.
     pub fn tiles(&self) -> u32 {
         self.batches
             .iter()
@@ -83,13 +82,11 @@ impl RayList {
     }
 
     /// Its [`RayBatch`] and its [`RayArguments`](crate::gpu::layout::RayArguments).
-    pub fn bindings(&self, batch: &Batch) -> [wgpu::BindingResource<'_>; 2] {
-        [&self.params, &self.arguments].map(|buffer| {
-            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer,
-                offset: batch.offset,
-                size: NonZeroU64::new(STRIDE),
-            })
+    pub fn bindings(&self, batch: &Batch) -> [wgpu::BufferBinding<'_>; 2] {
+        [&self.params, &self.arguments].map(|buffer| wgpu::BufferBinding {
+            buffer,
+            offset: batch.offset,
+            size: NonZeroU64::new(STRIDE),
         })
     }
 }
@@ -121,7 +118,7 @@ fn batches([width, height]: [u32; 2], lights: u32, most: u32) -> Vec<Batch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::pace::Pace;
+    use crate::render::recording::FrameBudget;
 
     #[test]
     fn batches_hold_every_ray_once_and_no_more_than_the_list() {
@@ -137,7 +134,7 @@ mod tests {
         for size in sizes {
             let cases = [0, 1, 2, 16, 17, 33, 256]
                 .into_iter()
-                .flat_map(|lights| [Pace::MOST_RAYS, 1 << 16].map(|most| (lights, most)));
+                .flat_map(|lights| [FrameBudget::MOST_RAYS, 1 << 16].map(|most| (lights, most)));
             for (lights, most) in cases {
                 let batches = batches(size, lights, most);
                 let (mut row, mut light) = (0, 0);

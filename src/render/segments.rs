@@ -1,6 +1,6 @@
 //! Drawing lines and points: pipelines that are compiled when a scene first has any, and the runs that they draw.
 
-use super::scene_buffers::{SceneBuffers, SegmentRun};
+use super::{draw_lists::SegmentRun, scene_buffers::SceneBuffers};
 use crate::{
     gpu::{Needs, OnDemand},
     scene::bounds::Aabb,

@@ -1,94 +1,77 @@
-//! `shadow_classify`: which shadow rays of a batch have to be sent, as a dense list.
+//! `shadow_classify`: the shadow rays of a batch that have to be traced, as a dense list.
 
 use super::{
     bindings::Layouts,
-    ray_list::Batch,
-    scene_buffers::SceneBuffers,
-    targets::{Target, Targets},
+    edges::{GBuffer, Geometry, Visibility},
+    frame::Frame,
+    ray_list::{Batch, RayList},
+    recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
-        pass::{self, Binding},
-        profiler::Scope,
+        Bind, Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{self, Float, Store, Uint, Write},
     },
 };
 
 /// The pass.
 #[derive(Debug)]
 pub struct ShadowClassify {
-    classify: OnDemand<wgpu::ComputePipeline>,
-    arguments: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    classify: Kernel,
+    arguments: Kernel,
 }
 
 impl ShadowClassify {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let layout = pass::compute_layout(
-            gpu,
-            "shadow_classify",
-            &[
-                Binding::Float,
-                Binding::Uint,
-                Binding::Uint,
-                Binding::Uniform,
-                Binding::Write,
-                Binding::Write,
-                Binding::Store(wgpu::TextureFormat::R32Uint),
-            ],
-        );
-        let layouts = [&layouts.frame, &layout, &layouts.scene];
-        let pipeline =
-            |entry| pass::compute_on_demand("render/shadow_classify.wgsl", entry, &layouts);
+        let entries = Store(wgpu::TextureFormat::R32Uint);
+        let bindings = [Float, Uint, Uint, Binding::Uniform, Write, Write, entries];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let path = "render/shadow_classify.wgsl";
+        let kernel = |entry| Kernel::new(gpu, path, entry, &shared, &bindings);
         Self {
-            classify: pipeline("shadow_classify"),
-            arguments: pipeline("shadow_arguments"),
-            layout,
+            classify: kernel("shadow_classify"),
+            arguments: kernel("shadow_arguments"),
         }
     }
 
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.classify);
-        needs.add(&self.arguments);
+        self.classify.needs(needs);
+        self.arguments.needs(needs);
     }
 
-    /// Fills the list of `targets` with the rays of `batch`.
+    /// Fills `list` with the rays of `batch`.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        targets: &Targets,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        list: &RayList,
         batch: &Batch,
+        visibility: &Visibility,
     ) -> Result<()> {
-        fn view(target: &Target) -> wgpu::BindingResource<'_> {
-            wgpu::BindingResource::TextureView(&target.view)
-        }
-        let [params, arguments] = targets.ray_list.bindings(batch);
-        let resources = [
-            view(&targets.position),
-            view(&targets.normal),
-            view(&targets.ids),
-            params,
-            arguments,
-            targets.shadow_words.as_entire_binding(),
-            view(&targets.ray_list.entries),
+        let gpu = recording.gpu;
+        let [params, arguments] = list.bindings(batch);
+        let shared = [(0, &frame.group), (2, geometry.group)];
+        let own: &[&dyn Bind] = &[
+            &gbuffer.position,
+            &gbuffer.normal,
+            &gbuffer.ids,
+            &params,
+            &arguments,
+            &visibility.words,
+            &list.entries,
         ];
-        let group = pass::bind_group(gpu, "shadow_classify", &self.layout, &resources);
-        let mut pass = scope.scoped_compute_pass("shadow_classify");
-        pass.set_pipeline(self.classify.get(gpu)?);
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(1, &group, &[]);
-        pass.set_bind_group(2, &buffers.scene_group, &[]);
+        let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
         // A workgroup has eight tiles.
         let [columns, rows] = batch.tiles;
-        pass.dispatch_workgroups(columns.div_ceil(8), rows, 1);
-        pass.set_pipeline(self.arguments.get(gpu)?);
-        pass.dispatch_workgroups(1, 1, 1);
-        Ok(())
+        let tiles = Workgroups::Grid([columns.div_ceil(8), rows, 1]);
+        let (classify, arguments) = (&self.classify, &self.arguments);
+        classify.dispatch(gpu, &mut pass, &shared, own, tiles)?;
+        arguments.dispatch(gpu, &mut pass, &shared, own, Workgroups::Count(1))
     }
 }

@@ -1,19 +1,20 @@
-//! `shadow_map`: depth of the merged scene from every light: a directional light one layer fitted to what is seen, a spot one, a point six.
+//! `shadow_map`: depth of the merged scene from every light: a directional light has one layer fitted to what is seen, a
+//! spot light one, a point light six.
 
 use super::{
-    FrameInput,
     bindings::Layouts,
+    edges::{DEPTH_FORMAT, Geometry, ShadowMaps},
+    frame::Prepared,
     lights::{DIRECTIONAL, POINT},
-    scene_buffers::{SceneBuffers, columns},
-    targets::DEPTH_FORMAT,
+    recording::Recording,
+    scene_buffers::SceneBuffers,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, Needs, OnDemand, bind_group,
         layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
         pass::{self, Binding},
-        profiler::Scope,
         shader,
     },
     scene::bounds::Aabb,
@@ -23,7 +24,7 @@ use glam::{
     camera::rh::{proj::directx as proj, view},
 };
 
-/// What all layers together may take; past it they are made coarser.
+/// Most bytes of all layers together; past it they are made coarser.
 const BYTES_LIMIT: u64 = 512 << 20;
 /// Distance between the matrices of two layers in their buffer: the portable alignment of a uniform's offset.
 const MATRIX_STRIDE: u64 = 256;
@@ -37,6 +38,7 @@ pub struct ShadowMap {
     matrix_group: wgpu::BindGroup,
     sampler: wgpu::Sampler,
     maps: Maps,
+    views: Vec<ShadowView>,
 }
 
 #[derive(Debug)]
@@ -77,12 +79,7 @@ impl ShadowMap {
             offset: 0,
             size: wgpu::BufferSize::new(64),
         };
-        let matrix_group = pass::bind_group(
-            gpu,
-            "shadow_map.matrix",
-            &matrix_layout,
-            &[wgpu::BindingResource::Buffer(binding)],
-        );
+        let matrix_group = bind_group(gpu, "shadow_map.matrix", &matrix_layout, &[&binding]);
         let sampler = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("shadow_map"),
             mag_filter: wgpu::FilterMode::Linear,
@@ -98,41 +95,43 @@ impl ShadowMap {
             matrix_group,
             sampler,
             maps: Maps::new(gpu, 1, 1),
+            views: Vec::new(),
         }
     }
 
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
         needs.add(&self.opaque);
-        if !buffers.masked_casters.is_empty() {
+        if !buffers.draws.masked_casters.is_empty() {
             needs.add(&self.masked);
         }
     }
 
-    /// All layers.
-    pub fn view(&self) -> &wgpu::TextureView {
-        &self.maps.view
+    /// The maps that the lights of a frame refer to, if the frame draws any: see [`ShadowMap::fit`].
+    pub fn maps(&self) -> ShadowMaps<'_> {
+        ShadowMaps {
+            depth: &self.maps.view,
+            sampler: &self.sampler,
+            views: &self.views,
+        }
     }
 
-    /// The sampler that compares.
-    pub fn sampler(&self) -> &wgpu::Sampler {
-        &self.sampler
+    /// Gives the lights of a frame no views.
+    pub fn clear(&mut self) {
+        self.views.clear();
     }
 
-    /// Gives each light its views, makes room for their maps and writes their matrices. Lights past [`SHADOW_VIEW_LIMIT`] layers get none.
-    pub fn fit(
-        &mut self,
-        gpu: &Gpu,
-        input: &FrameInput<'_>,
-        lights: &mut [Light],
-        scene: Aabb,
-    ) -> Result<Vec<ShadowView>> {
-        let wanted: u32 = lights
+    /// Gives each light of a frame its views, makes room for their maps and writes their matrices. Lights past
+    /// [`SHADOW_VIEW_LIMIT`] layers get none.
+    pub fn fit(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<()> {
+        let scene = frame.buffers.triangle_bounds(&frame.parts);
+        let wanted: u32 = frame
+            .lights
             .iter()
             .map(|light| if light.kind == POINT { 6 } else { 1 })
             .sum();
         let layers = wanted.clamp(1, SHADOW_VIEW_LIMIT);
-        let mut resolution = input
+        let mut resolution = frame
             .config
             .shadows
             .map_resolution
@@ -144,18 +143,21 @@ impl ShadowMap {
             self.maps = gpu.catch(|| Maps::new(gpu, resolution, layers))?;
         }
         let mut views = Vec::new();
-        // A sun that has set lights nothing.
-        let shining = |light: &&mut Light| light.intensity != [0.0; 3];
-        for light in lights.iter_mut().filter(shining) {
+        for index in 0..frame.lights.len() {
+            let light = &frame.lights[index];
+            // A sun that has set lights nothing.
+            if light.intensity == [0.0; 3] {
+                continue;
+            }
             let fresh = match light.kind {
-                DIRECTIONAL => vec![directional(light, input, scene, resolution)],
+                DIRECTIONAL => vec![directional(light, frame, scene, resolution)],
                 POINT => (0..6)
                     .map(|face| point(light, face, scene, resolution))
                     .collect(),
                 _ => vec![spot(light, scene, resolution)],
             };
             if views.len() + fresh.len() <= SHADOW_VIEW_LIMIT as usize {
-                light.shadow_view = views.len() as u32;
+                frame.lights[index].shadow_view = views.len() as u32;
                 views.extend(fresh);
             }
         }
@@ -166,20 +168,22 @@ impl ShadowMap {
                 bytemuck::bytes_of(&view.clip_from_world),
             );
         }
-        Ok(views)
+        self.views = views;
+        Ok(())
     }
 
     /// Draws every layer.
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        buffers: &SceneBuffers,
-        views: usize,
+        recording: &mut Recording<'_>,
+        geometry: Geometry<'_>,
         blended_cast: bool,
     ) -> Result<()> {
-        let mut scope = scope.scope("shadow_map");
-        for (layer, view) in self.maps.layer_views.iter().enumerate().take(views) {
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        let draws = &buffers.draws;
+        let mut scope = recording.scope.scope("shadow_map");
+        let layers = self.maps.layer_views.iter().take(self.views.len());
+        for (layer, view) in layers.enumerate() {
             let mut pass = scope.scoped_render_pass(
                 format!("layer {layer}"),
                 wgpu::RenderPassDescriptor {
@@ -199,11 +203,11 @@ impl ShadowMap {
             pass.set_pipeline(self.opaque.get(gpu)?);
             // The layout has a material; the opaque pipeline reads none, but wants one bound.
             buffers.materials.bind(&mut pass, 0);
-            let blended = buffers.blended_casters.iter().filter(|_| blended_cast);
-            for run in buffers.opaque_casters.iter().chain(blended) {
+            let blended = draws.blended_casters.iter().filter(|_| blended_cast);
+            for run in draws.opaque_casters.iter().chain(blended) {
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }
-            for (number, run) in buffers.masked_casters.iter().enumerate() {
+            for (number, run) in draws.masked_casters.iter().enumerate() {
                 if number == 0 {
                     pass.set_pipeline(self.masked.get(gpu)?);
                 }
@@ -312,7 +316,7 @@ fn up_for(direction: Vec3) -> Vec3 {
 }
 
 /// A parallel projection that holds what is seen of the scene, and everything of the scene between that and the light.
-fn directional(light: &Light, input: &FrameInput<'_>, scene: Aabb, resolution: u32) -> ShadowView {
+fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
     let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
     let whole = scene.transformed(light_from_world);
@@ -343,7 +347,7 @@ fn directional(light: &Light, input: &FrameInput<'_>, scene: Aabb, resolution: u
         -whole.max.z - margin,
     );
     ShadowView {
-        clip_from_world: columns(clip_from_light * light_from_world),
+        clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
         texel_size: texel,
         perspective: 0.0,
         ..ShadowView::default()
@@ -406,7 +410,7 @@ fn perspective(
     let light_from_world: Mat4 = view::look_to_mat4(Vec3::from(light.position), direction, up);
     let clip_from_light = proj::perspective(fov, 1.0, far, near);
     ShadowView {
-        clip_from_world: columns(clip_from_light * light_from_world),
+        clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
         texel_size: 2.0 * (0.5 * fov).tan() / resolution as f32,
         perspective: 1.0,
         ..ShadowView::default()

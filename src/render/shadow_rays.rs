@@ -1,121 +1,87 @@
 //! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
 
-use super::{bindings::Layouts, ray_list::Batch, scene_buffers::SceneBuffers, targets::Targets};
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Trees, Visibility},
+    frame::Frame,
+    ray_list::{Batch, RayList},
+    recording::Recording,
+};
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
-        pass::{self, Binding},
-        profiler::Scope,
+        Bind, Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{self, Float, Uint, Write},
+        profiler::PassTiming,
     },
 };
+
+/// Label of the pass, whichever way rays come.
+const LABEL: &str = "shadow_rays";
 
 /// The pass.
 #[derive(Debug)]
 pub struct ShadowRays {
-    listed: Road,
-    by_pixel: Road,
-}
-
-#[derive(Debug)]
-struct Road {
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    listed: Kernel,
+    by_pixel: Kernel,
 }
 
 impl ShadowRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let road = |entry, bindings: &[Binding]| {
-            let layout = pass::compute_layout(gpu, entry, bindings);
-            let layouts = [&layouts.frame, &layouts.tree, &layouts.scene, &layout];
-            let pipeline = pass::compute_on_demand("render/shadow_rays.wgsl", entry, &layouts);
-            Road { pipeline, layout }
+        let uniform = Binding::Uniform;
+        let bindings = [Float, Uint, Uint, Write, Uint, uniform, uniform];
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let kernel = |entry, bindings: &[Binding]| {
+            Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)
         };
-        let bindings = [
-            Binding::Float,
-            Binding::Uint,
-            Binding::Uint,
-            Binding::Write,
-            Binding::Uint,
-            Binding::Uniform,
-            Binding::Uniform,
-        ];
         Self {
-            listed: road("shadow_rays", &bindings),
-            by_pixel: road("shadow_rays_by_pixel", &bindings[..4]),
+            listed: kernel("shadow_rays", &bindings),
+            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..4]),
         }
     }
 
     /// What it compiles for rays that are `listed` or not.
     pub fn needs(&self, listed: bool, needs: &mut Needs) {
-        let road = if listed { &self.listed } else { &self.by_pixel };
-        needs.add(&road.pipeline);
+        if listed {
+            self.listed.needs(needs);
+        } else {
+            self.by_pixel.needs(needs);
+        }
     }
 
-    /// Traces the rays of `batch`, which the list of `targets` holds.
+    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        targets: &Targets,
-        batch: &Batch,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        batch: Option<(&RayList, &Batch)>,
+        visibility: &Visibility,
     ) -> Result<()> {
-        let list = &targets.ray_list;
+        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let mut own: Vec<&dyn Bind> = vec![
+            &gbuffer.position,
+            &gbuffer.normal,
+            &gbuffer.ids,
+            &visibility.words,
+        ];
+        let Some((list, batch)) = batch else {
+            let pixels = Workgroups::Pixels(frame.size);
+            return recording.dispatch(LABEL, &self.by_pixel, &shared, &own, pixels);
+        };
         let [params, arguments] = list.bindings(batch);
-        let entries = wgpu::BindingResource::TextureView(&list.entries.view);
-        let own = [entries, params, arguments];
-        let mut pass = scope.scoped_compute_pass("shadow_rays");
-        self.listed
-            .bind(gpu, &mut pass, frame, buffers, targets, &own)?;
-        pass.dispatch_workgroups_indirect(&list.arguments, batch.offset);
-        Ok(())
+        own.extend([&list.entries as &dyn Bind, &params, &arguments]);
+        let listed = Workgroups::Indirect(&list.arguments, batch.offset);
+        recording.dispatch(LABEL, &self.listed, &shared, &own, listed)
     }
 
-    /// Traces a ray for every pixel and light.
-    pub fn record_by_pixel(
-        &self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        targets: &Targets,
-    ) -> Result<()> {
-        let mut pass = scope.scoped_compute_pass("shadow_rays");
-        self.by_pixel
-            .bind(gpu, &mut pass, frame, buffers, targets, &[])?;
-        pass.dispatch_workgroups(targets.size[0].div_ceil(8), targets.size[1].div_ceil(8), 1);
-        Ok(())
-    }
-}
-
-impl Road {
-    /// Binds what both roads read and write, then `own`.
-    fn bind(
-        &self,
-        gpu: &Gpu,
-        pass: &mut wgpu::ComputePass<'_>,
-        frame: &wgpu::BindGroup,
-        buffers: &SceneBuffers,
-        targets: &Targets,
-        own: &[wgpu::BindingResource<'_>],
-    ) -> Result<()> {
-        let views = [&targets.position, &targets.normal, &targets.ids];
-        let mut resources: Vec<_> = views
-            .map(|target| wgpu::BindingResource::TextureView(&target.view))
-            .into();
-        resources.push(targets.shadow_words.as_entire_binding());
-        resources.extend_from_slice(own);
-        let group = pass::bind_group(gpu, "shadow_rays", &self.layout, &resources);
-        pass.set_pipeline(self.pipeline.get(gpu)?);
-        for (index, group) in [frame, &buffers.tree_group, &buffers.scene_group, &group]
-            .into_iter()
-            .enumerate()
-        {
-            pass.set_bind_group(index as u32, group, &[]);
-        }
-        Ok(())
+    /// Time of the pass among the timings of a frame.
+    pub fn gpu_ms(timings: &[PassTiming]) -> Option<f64> {
+        let own = timings.iter().find(|timing| timing.name == LABEL)?;
+        Some(own.last_ms)
     }
 }

@@ -1,16 +1,20 @@
 //! `tonemap`: radiance, or a channel, to the display.
 
-use super::{Channel, FrameInput, targets::Targets};
+use super::{
+    aov::Channel,
+    edges::{PICTURE_FORMAT, Radiance, fitted},
+    frame::Frame,
+    recording::Recording,
+};
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs,
+        Cover, Gpu, GpuImage, Needs, Uniform,
         layout::TonemapParams,
-        pass::{self, Binding, CoverPipelines},
-        profiler::Scope,
+        pass::Binding::{self, Filtered, Float, Sampler},
     },
-    scene::bounds::Aabb,
 };
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 /// Nodes and triangles that the hottest colour of the cost view stands for.
 pub const COST_SCALE: f32 = 256.0;
@@ -18,110 +22,111 @@ pub const COST_SCALE: f32 = 256.0;
 /// The pass.
 #[derive(Debug)]
 pub struct Tonemap {
-    layout: wgpu::BindGroupLayout,
+    cover: Cover,
+    params: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
-    exposure: wgpu::Buffer,
-    pipelines: CoverPipelines,
+    /// The picture where another pass reads it, else one texel.
+    output: GpuImage,
 }
 
 impl Tonemap {
-    /// Ready to be compiled, for pictures that are exposed as `exposure` says.
-    pub fn new(gpu: &Gpu, exposure: &wgpu::Buffer) -> Self {
-        let fragment = wgpu::ShaderStages::FRAGMENT;
-        let layout = pass::layout(
-            gpu,
-            "tonemap",
-            &[
-                (fragment, Binding::Uniform),
-                (fragment, Binding::Filtered),
-                (fragment, Binding::Sampler),
-                (fragment, Binding::Float),
-                (fragment, Binding::Uniform),
-                (fragment, Binding::Filtered),
-            ],
-        );
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let bindings = [
+            Binding::Uniform,
+            Filtered,
+            Sampler,
+            Float,
+            Binding::Uniform,
+            Filtered,
+        ];
         Self {
-            pipelines: CoverPipelines::new("render/tonemap.wgsl", "tonemap", &layout),
-            layout,
+            cover: Cover::new(gpu, "render/tonemap.wgsl", "tonemap", &bindings),
+            params: Uniform::new(gpu, "tonemap.params"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("tonemap"),
                 mag_filter: wgpu::FilterMode::Linear,
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
-            exposure: exposure.clone(),
+            output: picture(gpu, [1, 1]),
         }
     }
 
     /// What it compiles for targets of `format`.
-    pub fn needs(&mut self, format: wgpu::TextureFormat, needs: &mut Needs) {
-        needs.add(self.pipelines.of(format));
+    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
+        self.cover.needs(format, needs);
     }
 
-    /// Draws to `target`; `scene` places positions and depths in the picture's range.
+    /// Draws a picture that another pass goes on with.
     pub fn record(
         &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
-        input: &FrameInput<'_>,
-        scene: Aabb,
-        targets: &Targets,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        radiance: &Radiance,
+        channel: &GpuImage,
+        exposure: &wgpu::Buffer,
+    ) -> Result<&GpuImage> {
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || picture(gpu, frame.size))?;
+        }
+        let target = &self.output.view;
+        self.record_to(recording, frame, radiance, channel, exposure, target)?;
+        Ok(&self.output)
+    }
+
+    /// Draws to `target`.
+    pub fn record_to(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        radiance: &Radiance,
+        channel: &GpuImage,
+        exposure: &wgpu::Buffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let pipeline = self.pipelines.of(target.texture().format());
-        let params = gpu.buffer_with(
-            "tonemap.params",
-            &[params(input, scene)],
-            wgpu::BufferUsages::UNIFORM,
-        );
-        let resources = [
-            params.as_entire_binding(),
-            wgpu::BindingResource::TextureView(&targets.hdr.view),
-            wgpu::BindingResource::Sampler(&self.sampler),
-            wgpu::BindingResource::TextureView(&targets.channel.view),
-            self.exposure.as_entire_binding(),
-            wgpu::BindingResource::TextureView(&targets.display.view),
-        ];
-        let group = pass::bind_group(gpu, "tonemap", &self.layout, &resources);
-        let mut pass = scope.scoped_render_pass(
+        self.params.write(recording.gpu, &params(frame));
+        recording.cover(
             "tonemap",
-            wgpu::RenderPassDescriptor {
-                label: Some("tonemap"),
-                color_attachments: &[Some(pass::color(
-                    target,
-                    wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-                ))],
-                ..Default::default()
-            },
-        );
-        pass.set_pipeline(pipeline.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
-        Ok(())
+            &self.cover,
+            target,
+            &[
+                &self.params,
+                &radiance.hdr,
+                &self.sampler,
+                channel,
+                exposure,
+                &radiance.display,
+            ],
+        )
     }
 }
 
-fn params(input: &FrameInput<'_>, scene: Aabb) -> TonemapParams {
+fn picture(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, "picture", size, PICTURE_FORMAT, usage)
+}
+
+/// Positions and depths are scaled to the scene's box, so that they fill the picture's range.
+fn params(frame: &Frame<'_>) -> TonemapParams {
+    let (scene, view) = (frame.bounds, &frame.view);
     let size = (scene.max - scene.min).max_element().max(1e-20);
-    let (offset, scale) = match input.channel {
-        Channel::Position => (-(input.buffers.origin + scene.min), 1.0 / size),
+    let (offset, scale) = match frame.channel {
+        Channel::Position => (-(frame.buffers.origin + scene.min), 1.0 / size),
         Channel::Normal => (glam::Vec3::ONE, 0.5),
         Channel::Depth => {
-            let nearest = ((scene.center() - input.view.eye()).dot(input.view.forward())
-                - scene.radius())
-            .max(0.0);
-            (glam::Vec3::splat(-nearest), 0.5 / scene.radius().max(1e-20))
+            let middle = (scene.center() - view.eye()).dot(view.forward());
+            let nearest = (middle - scene.radius()).max(0.0);
+            let scale = 0.5 / scene.radius().max(1e-20);
+            (glam::Vec3::splat(-nearest), scale)
         }
         Channel::Cost => (glam::Vec3::ZERO, 1.0 / COST_SCALE),
         _ => (glam::Vec3::ZERO, 1.0),
     };
     TonemapParams {
-        curve: input.config.image.tonemap as u32,
-        channel: u32::from(input.channel != Channel::Lit)
-            * Channel::ALL
-                .iter()
-                .position(|known| *known == input.channel)
-                .unwrap_or(0) as u32,
+        curve: frame.config.image.tonemap as u32,
+        channel: frame.channel as u32,
         scale,
         offset: offset.extend(0.0).to_array(),
         ..TonemapParams::default()

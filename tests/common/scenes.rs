@@ -2,9 +2,9 @@
 
 use canopy::{
     config::{Background, Config, OcclusionMode, Source, Switch},
-    gpu::Gpu,
+    gpu::{Gpu, GpuImage},
     reference::lighting,
-    render::{Channel, FloatImage, FrameInput, Merged, Renderer, Sample, SceneBuffers, View},
+    render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
         Sampler, Scene, Texture, TextureRef, Transform, Wrap,
@@ -195,7 +195,7 @@ pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
 pub(crate) struct Stage<'a> {
     pub gpu: &'a Gpu,
     pub renderer: Renderer,
-    pub buffers: SceneBuffers,
+    pub uploaded: UploadedScene,
     pub scene: &'a Scene,
     pub config: Config,
     pub size: [u32; 2],
@@ -216,11 +216,11 @@ impl<'a> Stage<'a> {
         config.environment.background = Background::Color;
         // On GPUs too, what twins light is lit from everywhere.
         config.occlusion.mode = OcclusionMode::Off;
-        let buffers = renderer.uploader().upload(gpu, scene, &config).unwrap();
+        let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
             gpu,
             renderer,
-            buffers,
+            uploaded,
             scene,
             config,
             size,
@@ -258,10 +258,9 @@ impl<'a> Stage<'a> {
     ) -> Vec<u8> {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let target = canopy::gpu::pass::target(self.gpu, "picture", size, format, usage);
+        let target = GpuImage::new(self.gpu, "picture", size, format, usage);
         let input = FrameInput {
             scene: self.scene,
-            buffers: &self.buffers,
             pose,
             view,
             config: &self.config,
@@ -270,23 +269,29 @@ impl<'a> Stage<'a> {
             channel: self.shown,
             size: self.size,
         };
-        let target_view = target.create_view(&wgpu::TextureViewDescriptor::default());
         for index in 0..count {
             let mut encoder = self.gpu.encoder("test");
-            let sample = Sample { index, count };
+            let sample = FrameSample { index, count };
             self.renderer
-                .record_sample(self.gpu, &mut encoder, &input, sample, &target_view)
+                .record_sample(
+                    self.gpu,
+                    &mut encoder,
+                    &input,
+                    &mut self.uploaded,
+                    sample,
+                    &target.view,
+                )
                 .unwrap();
             self.renderer.submit(self.gpu, encoder);
             self.gpu.wait().unwrap();
         }
-        self.gpu.read_texture(&target).unwrap()
+        self.gpu.read_texture(&target.texture).unwrap()
     }
 
     /// A channel of the frame that was drawn last.
     pub(crate) fn channel(&mut self, channel: Channel) -> FloatImage {
         self.renderer
-            .read_channel(self.gpu, channel, &self.buffers)
+            .read_channel(self.gpu, channel, &self.uploaded.buffers)
             .unwrap()
     }
 
@@ -313,6 +318,8 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) fn merged(&self) -> Merged {
-        self.renderer.read_merged(self.gpu, &self.buffers).unwrap()
+        self.renderer
+            .read_merged(self.gpu, &self.uploaded.buffers)
+            .unwrap()
     }
 }

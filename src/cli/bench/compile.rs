@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    gpu::{Gpu, pass, profiler::Stopwatch, shader},
+    gpu::{Gpu, GpuImage, pass, profiler::Stopwatch, shader},
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -304,8 +304,7 @@ impl Reflected {
         let groups = self.groups(gpu, &self.bound(&[vertex_index, index]), layout);
         let attachment = |format| {
             let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
-            pass::target(gpu, "compile", [SIDE; 2], format, usage)
-                .create_view(&wgpu::TextureViewDescriptor::default())
+            GpuImage::new(gpu, "compile", [SIDE; 2], format, usage).view
         };
         Ok(Drawing {
             colors: formats.into_iter().map(attachment).collect(),

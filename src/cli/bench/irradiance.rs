@@ -17,10 +17,7 @@ use crate::{
         cube_map::nth_texel_direction,
         project_sh::{self as cpu, COEFFICIENTS, Texel},
     },
-    render::{
-        environment::{Cube, Environment, ProjectSh},
-        pace::Pace,
-    },
+    render::environment::{Cube, Environment, ProjectSh},
 };
 use glam::{DVec3, Vec3};
 use half::f16;
@@ -113,13 +110,7 @@ fn measure_sky(bench: &mut Bench<'_>, face: u32) -> Result<()> {
             *elevation += 0.01;
             let (sin, cos) = elevation.sin_cos();
             config.sun.direction = [-cos, -sin, 0.0];
-            // In one piece: what is measured is the work.
-            let pace = Pace {
-                in_parts: false,
-                ..Pace::default()
-            };
-            let recorded =
-                environment.record(gpu, scope, config, pace, false, &mut Stopwatch::new());
+            let recorded = environment.record_all(gpu, scope, config);
             if recorded.is_err() {
                 *outcome = recorded;
             }

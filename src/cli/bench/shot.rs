@@ -7,7 +7,7 @@ use crate::{
     config::{Config, Rebuild},
     gpu::{Gpu, layout::MeshRange, profiler::Stopwatch},
     reference::deform,
-    render::{Channel, FloatImage, FrameInput, FrameStats, Renderer, SceneBuffers, View},
+    render::{Channel, FloatImage, FrameInput, FrameStats, Renderer, UploadedScene, View},
     scene::{
         Pose, Scene,
         bounds::{Aabb, Bounds},
@@ -25,7 +25,7 @@ pub(super) struct Shot {
     view: View,
     bounds: Aabb,
     renderer: Renderer,
-    buffers: SceneBuffers,
+    uploaded: UploadedScene,
     target: wgpu::Texture,
 }
 
@@ -59,7 +59,7 @@ impl Shot {
         let target = target(&gpu, size)?;
         let mut renderer = Renderer::new(&gpu)?;
         light_from_file(&gpu, &mut renderer, &config)?;
-        let buffers = renderer.uploader().upload(&gpu, &scene, &config)?;
+        let uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
         Ok(Self {
             view: view(&viewpoint, bounds),
             gpu,
@@ -68,7 +68,7 @@ impl Shot {
             clip,
             bounds,
             renderer,
-            buffers,
+            uploaded,
             target,
         })
     }
@@ -99,7 +99,6 @@ impl Shot {
         let pose = Pose::new(&self.scene, self.clip, time);
         let input = FrameInput {
             scene: &self.scene,
-            buffers: &self.buffers,
             pose: &pose,
             view: self.view,
             config: &self.config,
@@ -114,7 +113,7 @@ impl Shot {
             ..Default::default()
         });
         self.renderer
-            .record(&self.gpu, &mut encoder, &input, &target)?;
+            .record(&self.gpu, &mut encoder, &input, &mut self.uploaded, &target)?;
         let stopwatch = Stopwatch::new();
         self.renderer.submit(&self.gpu, encoder);
         self.gpu.wait()?;
@@ -131,13 +130,15 @@ impl Shot {
     /// A channel of the last frame.
     pub(super) fn channel(&mut self, channel: Channel) -> Result<FloatImage> {
         self.renderer
-            .read_channel(&self.gpu, channel, &self.buffers)
+            .read_channel(&self.gpu, channel, &self.uploaded.buffers)
     }
 
     /// The merged triangles of the last frame.
     pub(super) fn triangles(&self) -> Result<Input> {
-        let merged = self.renderer.read_merged(&self.gpu, &self.buffers)?;
-        let meshes: Vec<MeshRange> = self.buffers.meshes.clone();
+        let merged = self
+            .renderer
+            .read_merged(&self.gpu, &self.uploaded.buffers)?;
+        let meshes: Vec<MeshRange> = self.uploaded.buffers.meshes.clone();
         let mesh_of = |(number, mesh): (usize, &MeshRange)| {
             std::iter::repeat_n([number as u32, 0], mesh.triangle_count as usize)
         };

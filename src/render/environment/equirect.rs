@@ -4,16 +4,16 @@ use super::Cube;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, Kernel, Needs, UniformArray, Workgroups,
         layout::EquirectParams,
-        pass::{self, Binding},
+        pass::Binding::{self, Float, FloatArray, StoreArray},
         profiler::Scope,
     },
     scene::environment::{EnvironmentImage, Shape, Sun},
 };
 use half::f16;
 use std::f64::consts::PI;
-use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
+use wgpu::TextureFormat as Format;
 
 /// Bytes that are handed to the queue at once.
 const UPLOAD_BYTES: usize = 32 << 20;
@@ -26,7 +26,7 @@ const ROWS_PER_TEXEL_MAX: f64 = 512.0;
 
 /// An environment's image on the GPU.
 #[derive(Debug)]
-pub struct Source {
+pub struct EquirectImage {
     /// For messages.
     name: String,
     view: wgpu::TextureView,
@@ -38,7 +38,7 @@ pub struct Source {
     pub sun: Option<Sun>,
 }
 
-impl Source {
+impl EquirectImage {
     /// Uploads `image`, a piece at a time.
     ///
     /// # Errors
@@ -199,38 +199,34 @@ fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
 /// The pass.
 #[derive(Debug)]
 pub struct Equirect {
-    layout: wgpu::BindGroupLayout,
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    resample_layout: wgpu::BindGroupLayout,
-    resample: OnDemand<wgpu::ComputePipeline>,
+    equirect: Kernel,
+    resample: Kernel,
 }
 
 impl Equirect {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let layout = |label, source| {
-            let faces = Binding::StoreArray(Format::Rgba16Float);
-            pass::compute_layout(gpu, label, &[Binding::Uniform, source, faces])
+        let kernel = |entry, source| {
+            let path = "render/environment/equirect.wgsl";
+            let bindings = [Binding::Uniform, source, StoreArray(Format::Rgba16Float)];
+            Kernel::new(gpu, path, entry, &[], &bindings)
         };
-        let pipeline = |entry, layout| {
-            pass::compute_on_demand("render/environment/equirect.wgsl", entry, &[layout])
-        };
-        let equirect = layout("equirect", Binding::Float);
-        let resample = layout("resample", Binding::FloatArray);
         Self {
-            pipeline: pipeline("equirect", &equirect),
-            resample: pipeline("resample", &resample),
-            layout: equirect,
-            resample_layout: resample,
+            equirect: kernel("equirect", Float),
+            resample: kernel("resample", FloatArray),
         }
     }
 
     /// What it compiles for `source`.
-    pub fn needs(&self, source: &Source, needs: &mut Needs) {
-        needs.add(match source.shape {
+    pub fn needs(&self, source: &EquirectImage, needs: &mut Needs) {
+        self.kernel(source).needs(needs);
+    }
+
+    fn kernel(&self, source: &EquirectImage) -> &Kernel {
+        match source.shape {
             Shape::Cube => &self.resample,
-            Shape::Equirectangular => &self.pipeline,
-        });
+            Shape::Equirectangular => &self.equirect,
+        }
     }
 
     /// Fills the finest level of `cube`, which is of Rgba16Float, with what `source` holds, still to be multiplied by its scale.
@@ -242,7 +238,7 @@ impl Equirect {
         &self,
         gpu: &Gpu,
         scope: &mut Scope<'_>,
-        source: &Source,
+        source: &EquirectImage,
         cube: &Cube,
     ) -> Result<()> {
         let [width, height] = source.size.map(f64::from);
@@ -266,39 +262,32 @@ impl Equirect {
         } else {
             (texels.ceil() as u32 + 1).max(SAMPLES_MIN)
         };
-        let (label, pipeline, layout, loads) = if is_cube {
-            let side = texels.ceil() as u64 + 1;
-            (
-                "resample",
-                &self.resample,
-                &self.resample_layout,
-                side * side,
-            )
+        let loads = if is_cube {
+            (texels.ceil() as u64 + 1).pow(2)
         } else {
-            let boxes = u64::from(samples) * u64::from(samples);
-            ("equirect", &self.pipeline, &self.layout, 6 * boxes)
+            6 * u64::from(samples).pow(2)
         };
         let row_loads = 6 * u64::from(cube.face) * loads;
         let rows = (DISPATCH_LOADS / row_loads).next_multiple_of(8).max(8) as u32;
+        let first_rows: Vec<_> = (0..cube.face).step_by(rows as usize).collect();
+        let params = first_rows.iter().map(|&first_row| EquirectParams {
+            size: source.size,
+            first_row,
+            samples,
+        });
+        let params = UniformArray::new(gpu, "equirect.params", params)?;
         let faces = cube.level(0);
         let mut pass = scope.scoped_compute_pass("equirect");
-        pass.set_pipeline(pipeline.get(gpu)?);
-        for first_row in (0..cube.face).step_by(rows as usize) {
-            let params = EquirectParams {
-                size: source.size,
-                first_row,
-                samples,
-            };
-            let params = gpu.buffer_with("equirect.params", &[params], Buffer::UNIFORM);
-            let resources = [
-                params.as_entire_binding(),
-                Resource::TextureView(&source.view),
-                Resource::TextureView(&faces),
-            ];
-            let group = pass::bind_group(gpu, label, layout, &resources);
-            let band = rows.min(cube.face - first_row);
-            pass.set_bind_group(0, &group, &[]);
-            pass.dispatch_workgroups(cube.face.div_ceil(8), band.div_ceil(8), 6);
+        for (band, first_row) in first_rows.into_iter().enumerate() {
+            let band_rows = rows.min(cube.face - first_row);
+            let texels = Workgroups::Grid([cube.face.div_ceil(8), band_rows.div_ceil(8), 6]);
+            self.kernel(source).dispatch(
+                gpu,
+                &mut pass,
+                &[],
+                &[&params.at(band), &source.view, &faces],
+                texels,
+            )?;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! `environment`: light from all around. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered cube for glossy ones,
-//! again whenever the file, the sky or its sun changes.
+//! `environment`: environment lighting. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered
+//! cube for glossy ones, again whenever the file, the sky or its sun changes.
 
 pub mod brdf_table;
 pub mod cube_mips;
@@ -11,14 +11,11 @@ pub mod sky;
 pub use project_sh::ProjectSh;
 pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 
-use super::pace::Pace;
+use super::recording::Recording;
 use crate::{
     Result,
     config::{self, Config},
-    gpu::{
-        Gpu, Needs,
-        profiler::{Scope, Stopwatch},
-    },
+    gpu::{Gpu, Needs, profiler::Scope},
     scene::{
         atmosphere,
         environment::{EnvironmentImage, Sun},
@@ -26,7 +23,7 @@ use crate::{
 };
 use brdf_table::BrdfTable;
 use cube_mips::CubeMips;
-use equirect::{Equirect, Source};
+use equirect::{Equirect, EquirectImage};
 use glam::{Quat, Vec2, Vec3};
 use half::f16;
 use prefilter::{Prefilter, PrefilterSettings};
@@ -80,7 +77,7 @@ pub struct Environment {
     /// `brdf_table` of common/environment.wgsl.
     pub brdf_table: BrdfTable,
     /// The file, and how many there have been.
-    file: Option<Source>,
+    file: Option<EquirectImage>,
     files: u64,
     /// What the radiance is made of, and how many texels it has along an edge.
     made: Option<(Origin, u32)>,
@@ -283,7 +280,9 @@ impl Environment {
 
     /// Takes `image` for the file of the configuration.
     pub fn set_file(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
-        self.file = image.map(|image| Source::new(gpu, image)).transpose()?;
+        self.file = image
+            .map(|image| EquirectImage::new(gpu, image))
+            .transpose()?;
         self.files += 1;
         Ok(())
     }
@@ -395,18 +394,37 @@ impl Environment {
         self.prefilter.needs(needs);
     }
 
-    /// Brings the light to what `config` asks for, as far as it is not. Where `spreads`, a slow adapter does the rest of the prefiltering in later
-    /// frames, and mirrors show what was before until then: the same file or sky, otherwise it is done at once. While a sun keeps moving, levels may be
-    /// of several moments.
+    /// Makes what `config` asks for, as far as it is not made yet. Where it `spreads`, a slow adapter does the rest of the
+    /// prefiltering in later frames, and mirrors show what was there before until then, if that was the same file or sky.
+    /// While a sun keeps moving, levels may be of several moments.
     pub fn record(
         &mut self,
-        gpu: &Gpu,
-        scope: &mut Scope<'_>,
+        recording: &mut Recording<'_>,
         config: &Config,
-        pace: Pace,
         spreads: bool,
-        recording: &mut Stopwatch,
-    ) -> Result<()> {
+    ) -> Result<&Self> {
+        let gpu = recording.gpu;
+        let may_lag = self.begin(gpu, &mut recording.scope, config)?;
+        let spreads = spreads && recording.budget.in_parts && may_lag;
+        while self.step(gpu, &mut recording.scope)? {
+            if spreads {
+                break;
+            }
+            recording.split();
+        }
+        Ok(self)
+    }
+
+    /// As [`Environment::record`], all at once and without a frame: for baking and measuring.
+    pub fn record_all(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<()> {
+        self.begin(gpu, scope, config)?;
+        while self.step(gpu, scope)? {}
+        Ok(())
+    }
+
+    /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that is there may
+    /// stand in for the one to come.
+    fn begin(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<bool> {
         if !std::mem::replace(&mut self.settled, false) {
             // The last frame came to nothing, and what it recorded with it.
             (self.made, self.order, self.step, self.stale) = (None, 0, None, false);
@@ -417,7 +435,7 @@ impl Environment {
         let changed = self.made != Some((origin, face));
         let order = config.environment.order;
         if !changed && self.order == order && !self.is_pending() {
-            return Ok(());
+            return Ok(false);
         }
         let held = match origin {
             Origin::Color(_) => (Vec3::from(config.environment.color).max_element(), false),
@@ -455,27 +473,28 @@ impl Environment {
             self.project_sh.record(gpu, scope, &self.radiance, order)?;
             self.order = order;
         }
-        let spreads = spreads && pace.in_parts && !is_first && stands_in;
-        loop {
-            if self.step.is_none() && std::mem::take(&mut self.stale) {
-                if self.coming.face != face {
-                    let levels = Prefilter::levels(face);
-                    self.coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
-                }
-                self.step = Some(0);
+        Ok(!is_first && stands_in)
+    }
+
+    /// Records the next piece of the prefiltered cube; false where none is left.
+    fn step(&mut self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<bool> {
+        if self.step.is_none() && std::mem::take(&mut self.stale) {
+            let face = self.radiance.face;
+            if self.coming.face != face {
+                let levels = Prefilter::levels(face);
+                self.coming = Cube::new(gpu, "prefiltered", face, levels, FORMAT)?;
             }
-            let Some(step) = self.step else { break };
-            self.prefilter
-                .record_step(gpu, scope, &self.radiance, &self.coming, step)?;
-            self.step = Some(step + 1).filter(|step| *step < self.prefilter.steps(&self.coming));
-            if self.step.is_none() {
-                std::mem::swap(&mut self.prefiltered, &mut self.coming);
-            }
-            if spreads {
-                break;
-            }
-            pace.part(gpu, scope, recording);
+            self.step = Some(0);
         }
-        Ok(())
+        let Some(step) = self.step else {
+            return Ok(false);
+        };
+        self.prefilter
+            .record_step(gpu, scope, &self.radiance, &self.coming, step)?;
+        self.step = Some(step + 1).filter(|step| *step < self.prefilter.steps(&self.coming));
+        if self.step.is_none() {
+            std::mem::swap(&mut self.prefiltered, &mut self.coming);
+        }
+        Ok(true)
     }
 }

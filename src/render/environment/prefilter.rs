@@ -4,14 +4,17 @@ use super::Cube;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, Kernel, Needs, UniformArray, Workgroups,
         layout::{PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams},
-        pass::{self, Binding},
+        pass::Binding::{self, Sampler, StoreArray, Uniform},
         profiler::Scope,
     },
 };
-use std::{collections::HashMap, f64::consts::PI};
-use wgpu::{BindingResource as Resource, BufferUsages as Buffer, TextureFormat as Format};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    f64::consts::PI,
+};
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
 /// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples around a sun, overlapping ones hardly any.
 const OVERLAP: f64 = 0.25;
@@ -36,13 +39,21 @@ impl PrefilterSettings {
     }
 }
 
+impl PrefilterSettings {
+    fn count(self, level: u32, levels: u32) -> u32 {
+        let finer = levels.saturating_sub(1 + level).min(31);
+        (self.samples >> finer).max(1)
+    }
+}
+
 /// The pass.
 #[derive(Debug)]
 pub struct Prefilter {
     settings: PrefilterSettings,
-    layout: wgpu::BindGroupLayout,
-    pipeline: OnDemand<wgpu::ComputePipeline>,
+    kernel: Kernel,
     sampler: wgpu::Sampler,
+    /// Parameters of each step, by face and levels of the cube.
+    params: HashMap<[u32; 2], UniformArray<PrefilterParams>>,
     /// Sample sets by level, levels and face: a sky that changes every frame asks for the same ones again.
     sets: HashMap<[u32; 3], wgpu::Buffer>,
 }
@@ -69,21 +80,12 @@ impl Prefilter {
             )));
         }
         let path = "render/environment/prefilter.wgsl";
-        let layout = pass::compute_layout(
-            gpu,
-            "prefilter",
-            &[
-                Binding::Uniform,
-                Binding::Uniform,
-                Binding::Cube,
-                Binding::Sampler,
-                Binding::StoreArray(Format::Rgba16Float),
-            ],
-        );
+        let out = StoreArray(Format::Rgba16Float);
+        let bindings = [Uniform, Uniform, Binding::Cube, Sampler, out];
         Ok(Self {
             settings,
-            pipeline: pass::compute_on_demand(path, "prefilter", &[&layout]),
-            layout,
+            kernel: Kernel::new(gpu, path, "prefilter", &[], &bindings),
+            params: HashMap::new(),
             sets: HashMap::new(),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("prefilter"),
@@ -97,7 +99,7 @@ impl Prefilter {
 
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.pipeline);
+        self.kernel.needs(needs);
     }
 
     /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even where the last is smaller than
@@ -121,8 +123,7 @@ impl Prefilter {
 
     /// Samples of a texel of a level.
     pub fn count(&self, level: u32, levels: u32) -> u32 {
-        let finer = levels.saturating_sub(1 + level).min(31);
-        (self.settings.samples >> finer).max(1)
+        self.settings.count(level, levels)
     }
 
     /// The finest level is the radiance itself, a step of its own; then bands of rows of each level.
@@ -155,7 +156,8 @@ impl Prefilter {
         prefiltered: &Cube,
         step: u32,
     ) -> Result<()> {
-        let Some(step) = self.plan(prefiltered).get(step as usize).copied() else {
+        let (index, plan) = (step as usize, self.plan(prefiltered));
+        let Some(step) = plan.get(index).copied() else {
             return Ok(());
         };
         if step.level == 0 {
@@ -170,8 +172,18 @@ impl Prefilter {
         }
         let [first_row, end_row] = step.rows;
         let count = self.count(step.level, prefiltered.levels);
-        let params = PrefilterParams { count, first_row };
-        let params = gpu.buffer_with("prefilter.params", &[params], Buffer::UNIFORM);
+        let params = match self.params.entry([prefiltered.face, prefiltered.levels]) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(empty) => {
+                let (settings, levels) = (self.settings, prefiltered.levels);
+                let of_step = |step: &Step| PrefilterParams {
+                    count: settings.count(step.level, levels),
+                    first_row: step.rows[0],
+                };
+                let params = plan.iter().map(of_step);
+                empty.insert(UniformArray::new(gpu, "prefilter.params", params)?)
+            }
+        };
         let roughness = Self::roughness(step.level, prefiltered.levels);
         let key = [step.level, prefiltered.levels, radiance.face];
         let set = self.sets.entry(key).or_insert_with(|| {
@@ -180,19 +192,22 @@ impl Prefilter {
             gpu.buffer_with("prefilter.samples", &set, Buffer::UNIFORM)
         });
         let level = prefiltered.level(step.level);
-        let resources = [
-            params.as_entire_binding(),
-            set.as_entire_binding(),
-            Resource::TextureView(&radiance.view),
-            Resource::Sampler(&self.sampler),
-            Resource::TextureView(&level),
-        ];
-        let group = pass::bind_group(gpu, "prefilter", &self.layout, &resources);
         let face = (prefiltered.face >> step.level).max(1);
+        let texels = Workgroups::Grid([face.div_ceil(8), end_row - first_row, 6]);
         let mut pass = scope.scoped_compute_pass("prefilter");
-        pass.set_pipeline(self.pipeline.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(face.div_ceil(8), end_row - first_row, 6);
+        self.kernel.dispatch(
+            gpu,
+            &mut pass,
+            &[],
+            &[
+                &params.at(index),
+                &*set,
+                &radiance.view,
+                &self.sampler,
+                &level,
+            ],
+            texels,
+        )?;
         Ok(())
     }
 }

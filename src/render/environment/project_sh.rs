@@ -8,13 +8,9 @@ use super::Cube;
 use crate::{
     Result,
     gpu::{
-        Arrays, Gpu, Needs, OnDemand,
-        pass::{
-            self,
-            Binding::{FloatArray, LoadArray, Read, Write},
-        },
+        Arrays, Bind, Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{self, FloatArray, LoadArray, Read, Write},
         profiler::Scope,
-        shader,
     },
 };
 use wgpu::TextureFormat as Format;
@@ -47,10 +43,10 @@ const SOFTWARE: Cut = Cut {
 /// The pass.
 #[derive(Debug)]
 pub struct ProjectSh {
-    loaded: Road,
-    /// Half floats on software adapters.
-    stored: Option<Road>,
-    sum_layout: wgpu::BindGroupLayout,
+    /// Reads the cube as a sampled texture.
+    loaded: Orders,
+    /// Reads a cube of half floats as a storage texture, on software adapters.
+    stored: Option<Orders>,
     sums: Orders,
     partials: wgpu::Buffer,
     cut: Cut,
@@ -59,27 +55,14 @@ pub struct ProjectSh {
     pub result: wgpu::Buffer,
 }
 
-#[derive(Debug)]
-struct Road {
-    layout: wgpu::BindGroupLayout,
-    pipelines: Orders,
-}
-
-/// Of three bands and of five.
-type Orders = [OnDemand<wgpu::ComputePipeline>; 2];
+/// A kernel for three bands and one for five.
+type Orders = [Kernel; 2];
 
 impl ProjectSh {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let software = gpu.arrays == Arrays::Textures;
         let cut = if software { SOFTWARE } else { GPU };
-        let road = |name, path, cube| {
-            let layout = pass::compute_layout(gpu, name, &[cube, Write]);
-            Road {
-                pipelines: orders(name, path, &layout, &cut),
-                layout,
-            }
-        };
         let loaded = match gpu.subgroup_size {
             Some(4..) if !software => (
                 "project_sh_subgroups",
@@ -89,16 +72,15 @@ impl ProjectSh {
         };
         let stored = || {
             let path = "render/environment/project_sh_stored.wgsl";
-            road("project_sh_stored", path, LoadArray(Format::Rgba16Float))
+            let cube = LoadArray(Format::Rgba16Float);
+            orders(gpu, "project_sh_stored", path, &[cube, Write], &cut)
         };
-        let sum_layout = pass::compute_layout(gpu, "sum_sh", &[Read, Write]);
         let storage = wgpu::BufferUsages::STORAGE;
         let sum_path = "render/environment/sum_sh.wgsl";
         Self {
-            loaded: road(loaded.0, loaded.1, FloatArray),
+            loaded: orders(gpu, loaded.0, loaded.1, &[FloatArray, Write], &cut),
             stored: software.then(stored),
-            sums: orders("sum_sh", sum_path, &sum_layout, &cut),
-            sum_layout,
+            sums: orders(gpu, "sum_sh", sum_path, &[Read, Write], &cut),
             partials: gpu.buffer(
                 "project_sh.partials",
                 u64::from(cut.workgroups * COEFFICIENTS) * 16,
@@ -116,12 +98,12 @@ impl ProjectSh {
     /// What it compiles for a cube of `format`, and `order` as in [`ProjectSh::record`].
     pub fn needs(&self, format: Format, order: u32, needs: &mut Needs) {
         let bands = usize::from(order > 3);
-        needs.add(&self.road(format).pipelines[bands]);
-        needs.add(&self.sums[bands]);
+        self.kernels(format)[bands].needs(needs);
+        self.sums[bands].needs(needs);
     }
 
-    /// How a cube of this format is read.
-    fn road(&self, format: Format) -> &Road {
+    /// The kernels that read a cube of this format.
+    fn kernels(&self, format: Format) -> &Orders {
         let stored = self.stored.as_ref();
         let stored = stored.filter(|_| format == Format::Rgba16Float);
         stored.unwrap_or(&self.loaded)
@@ -130,7 +112,7 @@ impl ProjectSh {
     /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into [`ProjectSh::result`].
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) -> Result<()> {
         let bands = usize::from(order > 3);
-        let road = self.road(cube.texture.format());
+        let project = &self.kernels(cube.texture.format())[bands];
         let texels = 6 * u64::from(cube.face).pow(2) / u64::from(self.cut.least_texels);
         let workgroups = texels.min(u64::from(self.cut.workgroups)) as u32;
         let half = cube.face.div_ceil(2);
@@ -138,42 +120,34 @@ impl ProjectSh {
         // As many parts of as many rows as there are.
         let parts = half.div_ceil(half.div_ceil(parts));
         let coefficients = [9, COEFFICIENTS][bands];
-        let partials = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+        let partials = wgpu::BufferBinding {
             buffer: &self.partials,
             offset: 0,
             size: wgpu::BufferSize::new(u64::from(3 * parts * coefficients) * 16),
-        });
+        };
         let level = cube.level(0);
-        let resources = [wgpu::BindingResource::TextureView(&level), partials.clone()];
-        let project = pass::bind_group(gpu, "project_sh", &road.layout, &resources);
-        let resources = [partials, self.result.as_entire_binding()];
-        let sum = pass::bind_group(gpu, "sum_sh", &self.sum_layout, &resources);
         {
             let mut pass = scope.scoped_compute_pass("project_sh");
-            pass.set_pipeline(road.pipelines[bands].get(gpu)?);
-            pass.set_bind_group(0, &project, &[]);
-            pass.dispatch_workgroups(parts, 3, 1);
+            let own: &[&dyn Bind] = &[&level, &partials];
+            let parts = Workgroups::Grid([parts, 3, 1]);
+            project.dispatch(gpu, &mut pass, &[], own, parts)?;
         }
         let mut pass = scope.scoped_compute_pass("sum_sh");
-        pass.set_pipeline(self.sums[bands].get(gpu)?);
-        pass.set_bind_group(0, &sum, &[]);
-        pass.dispatch_workgroups(COEFFICIENTS, 1, 1);
-        Ok(())
+        let own: &[&dyn Bind] = &[&partials, &self.result];
+        let coefficients = Workgroups::Count(COEFFICIENTS);
+        self.sums[bands].dispatch(gpu, &mut pass, &[], own, coefficients)
     }
 }
 
 fn orders(
+    gpu: &Gpu,
     name: &'static str,
     path: &'static str,
-    layout: &wgpu::BindGroupLayout,
+    bindings: &[Binding],
     cut: &Cut,
 ) -> Orders {
     [3.0, 5.0].map(|order| {
         let constants = [("ORDER", order), ("THREADS", f64::from(cut.threads))];
-        let layout = layout.clone();
-        OnDemand::new(name, move |gpu| {
-            let module = shader::module(gpu, path)?;
-            pass::compute_pipeline_of(gpu, &module, name, Some(&[&layout]), &constants)
-        })
+        Kernel::with_constants(gpu, path, name, &[], bindings, &constants)
     })
 }

@@ -6,9 +6,7 @@ pub use crate::gpu::layout::SkyParams;
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
-        pass::{self, Binding},
-        profiler::Scope,
+        Bind, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups, pass::Binding, profiler::Scope,
     },
     scene::atmosphere,
 };
@@ -21,8 +19,8 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub struct Sky {
     /// What light reaches a height along a ray; what light that was scattered at least once does; what of it falls on the ground.
     tables: [Table; 3],
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    kernel: Kernel,
+    params: Uniform<SkyParams>,
     sampler: wgpu::Sampler,
     /// Haze and albedo of the tables.
     air: Option<[f32; 2]>,
@@ -33,9 +31,8 @@ struct Table {
     name: &'static str,
     /// Texels that a workgroup fills along each side.
     group: u32,
-    view: wgpu::TextureView,
-    pipeline: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    image: GpuImage,
+    kernel: Kernel,
 }
 
 /// Name, size, and texels of a workgroup along each side.
@@ -58,29 +55,24 @@ fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
 impl Sky {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let stage = |name, stored, tables| {
-            let layout = pass::compute_layout(gpu, name, &bindings(stored, tables));
+        let kernel = |name, stored, tables| {
             let path = "render/environment/sky.wgsl";
-            (pass::compute_on_demand(path, name, &[&layout]), layout)
+            Kernel::new(gpu, path, name, &[], &bindings(stored, tables))
         };
         let table = |index: usize| {
             let (name, size, group) = TABLES[index];
-            let (pipeline, layout) = stage(name, Binding::Store(FORMAT), index);
             let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING;
-            let texture = pass::target(gpu, name, size, FORMAT, usage);
             Table {
                 name,
                 group,
-                view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
-                pipeline,
-                layout,
+                image: GpuImage::new(gpu, name, size, FORMAT, usage),
+                kernel: kernel(name, Binding::Store(FORMAT), index),
             }
         };
-        let (pipeline, layout) = stage("sky", Binding::StoreArray(FORMAT), TABLES.len());
         Self {
             tables: [0, 1, 2].map(table),
-            pipeline,
-            layout,
+            kernel: kernel("sky", Binding::StoreArray(FORMAT), TABLES.len()),
+            params: Uniform::new(gpu, "sky.params"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("sky"),
                 mag_filter: wgpu::FilterMode::Linear,
@@ -94,9 +86,9 @@ impl Sky {
     /// What it compiles.
     pub fn needs(&self, needs: &mut Needs) {
         for table in &self.tables {
-            needs.add(&table.pipeline);
+            table.kernel.needs(needs);
         }
-        needs.add(&self.pipeline);
+        self.kernel.needs(needs);
     }
 
     /// Has the tables of the air made anew: what was recorded of them never ran.
@@ -113,39 +105,35 @@ impl Sky {
         cube: &Cube,
     ) -> Result<()> {
         let params = clean(params);
-        let uniform = gpu.buffer_with("sky.params", &[params], wgpu::BufferUsages::UNIFORM);
-        let group = |name, layout, target: &wgpu::TextureView, tables: &[Table]| {
-            let mut resources = vec![
-                uniform.as_entire_binding(),
-                wgpu::BindingResource::TextureView(target),
-            ];
-            if !tables.is_empty() {
-                resources.push(wgpu::BindingResource::Sampler(&self.sampler));
-            }
-            let views = tables.iter().map(|table| &table.view);
-            resources.extend(views.map(wgpu::BindingResource::TextureView));
-            pass::bind_group(gpu, name, layout, &resources)
-        };
+        self.params.write(gpu, &params);
         let air = Some([params.haze, params.ground_albedo]);
         if self.air != air {
             for (index, table) in self.tables.iter().enumerate() {
-                let earlier = &self.tables[..index];
-                let group = group(table.name, &table.layout, &table.view, earlier);
-                let mut pass = scope.scoped_compute_pass(table.name);
-                pass.set_pipeline(table.pipeline.get(gpu)?);
-                pass.set_bind_group(0, &group, &[]);
                 let [width, height] = TABLES[index].1.map(|side| side.div_ceil(table.group));
-                pass.dispatch_workgroups(width, height, 1);
+                let mut pass = scope.scoped_compute_pass(table.name);
+                let own = self.own(&table.image.view, index);
+                let texels = Workgroups::Grid([width, height, 1]);
+                table.kernel.dispatch(gpu, &mut pass, &[], &own, texels)?;
             }
         }
-        let group = group("sky", &self.layout, &cube.level(0), &self.tables);
         self.air = air;
-        let mut pass = scope.scoped_compute_pass("sky");
-        pass.set_pipeline(self.pipeline.get(gpu)?);
-        pass.set_bind_group(0, &group, &[]);
+        let faces = cube.level(0);
+        let own = self.own(&faces, TABLES.len());
         let groups = cube.face.div_ceil(8);
-        pass.dispatch_workgroups(groups, groups, 6);
-        Ok(())
+        let texels = Workgroups::Grid([groups, groups, 6]);
+        let mut pass = scope.scoped_compute_pass("sky");
+        self.kernel.dispatch(gpu, &mut pass, &[], &own, texels)
+    }
+
+    /// What a kernel binds that writes `target` and reads the first tables.
+    fn own<'a>(&'a self, target: &'a wgpu::TextureView, tables: usize) -> Vec<&'a dyn Bind> {
+        let mut own: Vec<&dyn Bind> = vec![&self.params, target];
+        if tables > 0 {
+            own.push(&self.sampler);
+        }
+        let tables = &self.tables[..tables];
+        own.extend(tables.iter().map(|table| &table.image as &dyn Bind));
+        own
     }
 }
 

@@ -1,0 +1,75 @@
+//! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
+
+/// What a picture shows: the lit image, or a channel of the frame as floats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Channel {
+    /// The finished picture.
+    #[default]
+    Lit,
+    /// World position in metres; NaN where there is nothing.
+    Position,
+    /// World normal, as shaded.
+    Normal,
+    /// Base colour, linear.
+    Albedo,
+    /// Perceptual roughness.
+    Roughness,
+    /// Metalness.
+    Metallic,
+    /// Ambient occlusion from the material.
+    Occlusion,
+    /// Emitted radiance.
+    Emissive,
+    /// Distance along the view axis in metres.
+    Depth,
+    /// Index of the mesh instance.
+    Mesh,
+    /// Index of the material.
+    Material,
+    /// 1 where the first light is visible.
+    Shadow,
+    /// Nodes and triangles visited by the pixel's shadow rays.
+    Cost,
+    /// Ambient visibility; 1 where it is not traced.
+    Ambient,
+}
+
+impl Channel {
+    /// All channels, in the order of lists.
+    pub const ALL: [Self; 14] = [
+        Self::Lit,
+        Self::Position,
+        Self::Normal,
+        Self::Albedo,
+        Self::Roughness,
+        Self::Metallic,
+        Self::Occlusion,
+        Self::Emissive,
+        Self::Depth,
+        Self::Mesh,
+        Self::Material,
+        Self::Shadow,
+        Self::Cost,
+        Self::Ambient,
+    ];
+
+    /// The name on the command line and in lists, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lit => "lit",
+            Self::Position => "position",
+            Self::Normal => "normal",
+            Self::Albedo => "albedo",
+            Self::Roughness => "roughness",
+            Self::Metallic => "metallic",
+            Self::Occlusion => "occlusion",
+            Self::Emissive => "emissive",
+            Self::Depth => "depth",
+            Self::Mesh => "mesh",
+            Self::Material => "material",
+            Self::Shadow => "shadow",
+            Self::Cost => "cost",
+            Self::Ambient => "ambient",
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What is drawn of an uploaded scene: runs of triangles, lines and points, sorted out by how they are drawn.
+
+use crate::{
+    gpu::layout::NEEDS_CONSENT,
+    scene::{AlphaMode, Scene},
+};
+use std::ops::Range;
+
+/// Triangles of one material that lie side by side in the merged buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Index of the material.
+    pub material: usize,
+    /// First triangle.
+    pub first_triangle: u32,
+    /// Number of triangles.
+    pub triangle_count: u32,
+}
+
+impl Run {
+    /// Its corners: what is drawn.
+    pub fn corners(self) -> Range<u32> {
+        3 * self.first_triangle..3 * (self.first_triangle + self.triangle_count)
+    }
+}
+
+/// Lines or points of one part, which lie side by side behind the triangles of the merged buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentRun {
+    /// Index of the material.
+    pub material: usize,
+    /// Whether they are points.
+    pub is_points: bool,
+    /// The first, counted from the first line or point of the scene.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// The part's index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
+    pub part: usize,
+}
+
+impl SegmentRun {
+    /// What is drawn: `line_vertex` takes two vertices a line, `point_vertex` one a point.
+    pub fn corners(self) -> Range<u32> {
+        let vertices = if self.is_points { 1 } else { 2 };
+        vertices * self.first..vertices * (self.first + self.count)
+    }
+}
+
+/// Mesh and material of everything that is drawn, and where the triangles, lines and points of each part lie.
+#[derive(Debug, Default)]
+pub(super) struct Surfaces {
+    /// Mesh and material of each triangle, then of each line and point.
+    pub(super) info: Vec<[u32; 2]>,
+    /// The run of each part; that of a part without triangles is empty.
+    pub(super) runs: Vec<Run>,
+    /// The runs of lines and points, up to two per part.
+    pub(super) segments: Vec<SegmentRun>,
+}
+
+/// What each pass draws.
+#[derive(Debug)]
+pub struct DrawLists {
+    /// Whether any solid run has layers.
+    pub layered: bool,
+    /// Opaque and masked runs, for the G-buffer.
+    pub solid: Vec<Run>,
+    /// Blended and transmissive parts: the run and the part's index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
+    pub blended: Vec<(Run, usize)>,
+    /// Runs that cast shadows whatever their alpha; the material is the first of the run's.
+    pub opaque_casters: Vec<Run>,
+    /// Masked runs.
+    pub masked_casters: Vec<Run>,
+    /// Blended runs that are not clear: they cast shadows where `shadows.blended_cast` says so.
+    pub blended_casters: Vec<Run>,
+    /// Opaque and masked lines and points, for the G-buffer.
+    pub segments: Vec<SegmentRun>,
+    /// Blended lines and points.
+    pub blended_segments: Vec<SegmentRun>,
+}
+
+impl Surfaces {
+    /// Goes through all instances of `scene`.
+    pub(super) fn new(scene: &Scene) -> Self {
+        let (mut info, mut runs) = (Vec::new(), Vec::new());
+        let parts = || {
+            let instances = scene.instances().enumerate();
+            instances.flat_map(|(instance, (_, mesh))| {
+                let primitives = &scene.meshes[mesh].primitives;
+                primitives.iter().map(move |p| (instance as u32, p))
+            })
+        };
+        for (instance, primitive) in parts() {
+            let material = &scene.materials[primitive.material];
+            let solid = material.alpha_mode == AlphaMode::Opaque && !material.is_blended();
+            let consent = if solid { 0 } else { NEEDS_CONSENT };
+            runs.push(Run {
+                material: primitive.material,
+                first_triangle: info.len() as u32,
+                triangle_count: primitive.indices.len() as u32,
+            });
+            let of_triangle = [instance | consent, primitive.material as u32];
+            info.extend(std::iter::repeat_n(of_triangle, primitive.indices.len()));
+        }
+        let (triangle_count, mut segments) = (info.len(), Vec::new());
+        for (part, (instance, primitive)) in parts().enumerate() {
+            for (is_points, count) in [
+                (false, primitive.lines.len()),
+                (true, primitive.points.len()),
+            ] {
+                if count > 0 {
+                    segments.push(SegmentRun {
+                        material: primitive.material,
+                        is_points,
+                        first: (info.len() - triangle_count) as u32,
+                        count: count as u32,
+                        part,
+                    });
+                    let of_segment = [instance, primitive.material as u32];
+                    info.extend(std::iter::repeat_n(of_segment, count));
+                }
+            }
+        }
+        Self {
+            info,
+            runs,
+            segments,
+        }
+    }
+}
+
+impl DrawLists {
+    /// Sorts out the runs of all parts.
+    pub(super) fn new(scene: &Scene, surfaces: &Surfaces) -> Self {
+        let material = |run: &Run| &scene.materials[run.material];
+        let parts = || surfaces.runs.iter().copied().enumerate();
+        let parts = || parts().filter(|(_, run)| run.triangle_count > 0);
+        let runs = || parts().map(|(_, run)| run);
+        let solid = |run: &Run| !material(run).is_blended();
+        let of_mode =
+            |mode| runs().filter(move |run| solid(run) && material(run).alpha_mode == mode);
+        let same = |a: &Run, b: &Run| a.material == b.material;
+        let blended = parts().filter(|(_, run)| !solid(run));
+        // Points and lines transmit no light.
+        let is_blended =
+            |run: &&SegmentRun| scene.materials[run.material].alpha_mode == AlphaMode::Blend;
+        let (blended_segments, segments) = surfaces.segments.iter().partition(is_blended);
+        let casts = |run: &Run| !solid(run) && !material(run).is_clear();
+        Self {
+            layered: runs().any(|run| solid(&run) && material(&run).layers.is_some()),
+            solid: joined(runs().filter(solid), same),
+            blended: blended.map(|(part, run)| (run, part)).collect(),
+            opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
+            masked_casters: joined(of_mode(AlphaMode::Mask), same),
+            blended_casters: runs().filter(casts).collect(),
+            segments,
+            blended_segments,
+        }
+    }
+}
+
+/// Joins runs that lie side by side and agree.
+fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::new();
+    for run in runs.filter(|run| run.triangle_count > 0) {
+        match joined.last_mut() {
+            Some(last)
+                if last.first_triangle + last.triangle_count == run.first_triangle
+                    && agree(last, &run) =>
+            {
+                last.triangle_count += run.triangle_count;
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined
+}

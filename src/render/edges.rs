@@ -1,0 +1,251 @@
+//! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw into them.
+
+use super::scene_buffers::SceneBuffers;
+use crate::{
+    Error, Result,
+    gpu::{
+        Gpu, GpuImage,
+        layout::{SHADOW_HEADER, ShadowView},
+        pass,
+    },
+};
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
+
+/// Formats of the G-buffer's images, in the order of `GBufferTexel` in common/gbuffer.wgsl.
+pub const GBUFFER_FORMATS: [Format; 5] = [
+    Format::Rgba32Float,
+    Format::R32Uint,
+    Format::R32Uint,
+    Format::R32Uint,
+    Format::R32Uint,
+];
+/// Depth, which is reversed: 1 is near, 0 is far.
+pub const DEPTH_FORMAT: Format = Format::Depth32Float;
+/// Radiance.
+pub const HDR_FORMAT: Format = Format::Rgba16Float;
+/// The finished picture where a pass still reads it, encoded for the display.
+pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
+
+/// The merged triangles in world space at this frame's pose: made by `deform`.
+#[derive(Debug, Clone, Copy)]
+pub struct Geometry<'a> {
+    /// Bind group of `Layouts::scene`, group 2 of the passes that look at triangles.
+    pub group: &'a wgpu::BindGroup,
+    /// The merged buffers and what is drawn of them.
+    pub buffers: &'a SceneBuffers,
+}
+
+/// The trees over that geometry: made by `lbvh`.
+#[derive(Debug, Clone, Copy)]
+pub struct Trees<'a> {
+    /// Bind group of `Layouts::tree`, group 1 of the passes that trace rays.
+    pub group: &'a wgpu::BindGroup,
+}
+
+/// Room for the depth that lights see, and from where they see it: made by `shadow_map`.
+#[derive(Debug, Clone, Copy)]
+pub struct ShadowMaps<'a> {
+    /// All layers.
+    pub depth: &'a wgpu::TextureView,
+    /// Compares with them.
+    pub sampler: &'a wgpu::Sampler,
+    /// The view of each layer that is drawn.
+    pub views: &'a [ShadowView],
+}
+
+/// What each pixel sees: made by `gbuffer` and `points_lines`.
+#[derive(Debug)]
+pub struct GBuffer {
+    /// World position, with roughness and metalness in w.
+    pub position: GpuImage,
+    /// World normal.
+    pub normal: GpuImage,
+    /// Base colour and the material's occlusion.
+    pub albedo: GpuImage,
+    /// Emitted radiance.
+    pub emissive: GpuImage,
+    /// Triangle plus 1; or point or line (common/gbuffer.wgsl).
+    pub ids: GpuImage,
+    /// Reversed depth.
+    pub depth: GpuImage,
+}
+
+impl GBuffer {
+    /// Empty images of `size` pixels.
+    pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let image = |label, index: usize| {
+            let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+            GpuImage::new(gpu, label, size, GBUFFER_FORMATS[index], usage)
+        };
+        Self {
+            position: image("position", 0),
+            normal: image("normal", 1),
+            albedo: image("albedo", 2),
+            emissive: image("emissive", 3),
+            ids: image("ids", 4),
+            depth: GpuImage::new(gpu, "depth", size, DEPTH_FORMAT, Usage::RENDER_ATTACHMENT),
+        }
+    }
+
+    /// Pixels in a row, and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.position.size()
+    }
+
+    /// The colour attachments, in the order of [`GBUFFER_FORMATS`].
+    pub fn attachments(
+        &self,
+        load: wgpu::LoadOp<wgpu::Color>,
+    ) -> [Option<wgpu::RenderPassColorAttachment<'_>>; 5] {
+        let images = [
+            &self.position,
+            &self.normal,
+            &self.albedo,
+            &self.emissive,
+            &self.ids,
+        ];
+        images.map(|image| Some(pass::color(&image.view, load)))
+    }
+}
+
+/// Which lights each pixel sees: made by the shadow passes.
+#[derive(Debug)]
+pub struct Visibility {
+    /// Counts, visibility and costs: common/shadow_words.wgsl. Only the counts where no shadow rays are traced.
+    pub words: wgpu::Buffer,
+    size: [u32; 2],
+    /// How many lights shadow rays are traced to, where they are traced.
+    traced_lights: Option<u32>,
+}
+
+impl Visibility {
+    /// Zeros for shadow rays of `size` pixels to `traced_lights`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    pub fn new(gpu: &Gpu, size: [u32; 2], traced_lights: Option<u32>) -> Result<Self> {
+        let [width, height] = size;
+        let pixels = u64::from(width) * u64::from(height);
+        let cost = traced_lights.map_or(0, |_| 2 * pixels);
+        let bytes = 4 * (u64::from(SHADOW_HEADER) + visibility_words(size, traced_lights) + cost);
+        let lights = traced_lights.unwrap_or(0);
+        let what = format!("shadow rays for {width} × {height} pixels and {lights} lights");
+        gpu.check_binding(&what, bytes)?;
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
+        Ok(Self {
+            words: fitted(gpu, size, || gpu.buffer("shadow_words", bytes, usage))?,
+            size,
+            traced_lights,
+        })
+    }
+
+    /// Whether it was made for this size and these lights.
+    pub fn is_for(&self, size: [u32; 2], traced_lights: Option<u32>) -> bool {
+        (self.size, self.traced_lights) == (size, traced_lights)
+    }
+
+    /// Whether shadow rays are traced.
+    pub fn is_traced(&self) -> bool {
+        self.traced_lights.is_some()
+    }
+
+    /// Words of visibility behind the counts: a bit per light, 32 lights a layer of the picture.
+    pub fn len(&self) -> usize {
+        visibility_words(self.size, self.traced_lights) as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn visibility_words([width, height]: [u32; 2], traced_lights: Option<u32>) -> u64 {
+    let layers = traced_lights.map_or(0, |lights| lights.div_ceil(32).max(1));
+    u64::from(layers) * u64::from(width) * u64::from(height)
+}
+
+/// How much of the environment each pixel sees: made by the occlusion passes.
+#[derive(Debug)]
+pub struct AmbientVisibility {
+    /// A word a pixel: the share that is visible, and the bent normal (common/ambient_visibility.wgsl).
+    pub words: wgpu::Buffer,
+    size: Option<[u32; 2]>,
+}
+
+impl AmbientVisibility {
+    /// Zeros for `size` pixels, or nothing to read where no rays are traced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
+        let [width, height] = size.unwrap_or([1, 1]);
+        let bytes = 4 * u64::from(width) * u64::from(height);
+        let what = format!("the ambient occlusion of {width} × {height} pixels");
+        gpu.check_binding(&what, bytes)?;
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
+        Ok(Self {
+            words: gpu.buffer("occlusion.words", bytes, usage),
+            size,
+        })
+    }
+
+    /// Pixels in a row and rows, where rays are traced.
+    pub fn size(&self) -> Option<[u32; 2]> {
+        self.size
+    }
+
+    /// Words that hold ambient visibility.
+    pub fn len(&self) -> usize {
+        self.size
+            .map_or(0, |[width, height]| width as usize * height as usize)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The lit picture: made by `lighting`; `layers` and `blend` draw into it.
+#[derive(Debug)]
+pub struct Radiance {
+    /// Radiance, linear.
+    pub hdr: GpuImage,
+    /// Colours that are neither exposed nor tone-mapped, on top of that, linear: unlit surfaces, a background of one colour.
+    pub display: GpuImage,
+}
+
+impl Radiance {
+    /// Empty images of `size` pixels.
+    pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT;
+        let image = |label| GpuImage::new(gpu, label, size, HDR_FORMAT, usage);
+        Self {
+            hdr: image("hdr"),
+            display: image("display"),
+        }
+    }
+
+    /// Pixels in a row, and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.hdr.size()
+    }
+}
+
+/// What `make` makes for a picture of `size`.
+///
+/// # Errors
+///
+/// [`Error::Gpu`] where the adapter has no room for it.
+pub(super) fn fitted<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
+    gpu.catch(make).map_err(|e| {
+        let [width, height] = size;
+        let name = &gpu.info.name;
+        Error::Gpu(format!(
+            "a picture of {width} × {height} pixels does not fit {name}: {e}"
+        ))
+    })
+}

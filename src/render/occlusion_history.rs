@@ -1,0 +1,241 @@
+//! What `occlusion_rays` and `occlusion_filter` keep from frame to frame.
+
+use super::{frame::Prepared, view::View};
+use crate::{
+    Result, config,
+    gpu::{Gpu, GpuImage, UniformArray, layout::OcclusionParams},
+    scene::Projection,
+};
+use glam::{Mat4, Vec3};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+/// Means of what is blocked: a share and a direction in 4 × 16 bits.
+pub const BLOCKED_FORMAT: Format = Format::Rg32Uint;
+/// Surfaces of pixels; and what one frame's rays find, with the normal of the surface's triangle.
+pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
+/// Rays in all directions take about so many times as long as rays to one light.
+const SLOWER: u32 = 4;
+/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to darken.
+const MOVING: u32 = 8;
+const PARAMS: &str = "occlusion.params";
+/// Length of rays that have no end.
+const FAR: f32 = 1e30;
+
+/// The history. Without rays there is one texel of each image.
+#[derive(Debug)]
+pub struct History {
+    /// What this frame's rays have found.
+    pub fresh: GpuImage,
+    /// The result of the filter's second round.
+    pub smooth: GpuImage,
+    /// First row and height of the bands whose rays are traced one after another.
+    pub bands: Vec<[u32; 2]>,
+    generations: [Generation; 2],
+    /// Parameters of each [`Tap`], and behind them of each band.
+    params: UniformArray<OcclusionParams>,
+    made_for: Option<Key>,
+    /// Frames since the history began; the generation of the last one is number `(frames − 1) % 2`.
+    frames: u32,
+    /// The camera of the last frame.
+    last: Option<(Mat4, Vec3)>,
+    /// Whether anything moved in the last frame.
+    moved: bool,
+}
+
+/// What a frame leaves for the next one.
+#[derive(Debug)]
+pub struct Generation {
+    /// Means of what is blocked.
+    pub blocked: GpuImage,
+    /// The surfaces that they belong to.
+    pub surfaces: GpuImage,
+}
+
+/// How far apart the filter reads neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tap {
+    /// Not at all.
+    None,
+    /// One pixel.
+    Nearest,
+    /// Two pixels.
+    Near,
+    /// Four pixels.
+    Far,
+}
+
+/// Distance of each [`Tap`] in pixels.
+const TAP_STEPS: [u32; 4] = [0, 1, 2, 4];
+
+/// What all frames of a history have in common.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    /// [`SceneBuffers::version`](super::SceneBuffers::version).
+    scene: u64,
+    size: [u32; 2],
+    settings: config::Occlusion,
+    blended_cast: bool,
+}
+
+impl History {
+    /// Without rays.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        Self::of_size(gpu, [1, 1])
+    }
+
+    fn of_size(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {
+        let params = TAP_STEPS.map(|_| OcclusionParams::default());
+        let params = UniformArray::new(gpu, PARAMS, params.into_iter())?;
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
+        let generation = || Generation {
+            blocked: image("occlusion.blocked", BLOCKED_FORMAT),
+            surfaces: image("occlusion.surfaces", SURFACES_FORMAT),
+        };
+        Ok(Self {
+            fresh: image("occlusion.fresh", SURFACES_FORMAT),
+            smooth: image("occlusion.smooth", BLOCKED_FORMAT),
+            bands: Vec::new(),
+            generations: [generation(), generation()],
+            params,
+            made_for: None,
+            frames: 0,
+            last: None,
+            moved: false,
+        })
+    }
+
+    /// Pixels in a row and rows that the history holds, where there is one.
+    pub fn size(&self) -> Option<[u32; 2]> {
+        self.made_for.as_ref().map(|key| key.size)
+    }
+
+    /// Begins a frame. `moves` says whether anything in the scene has moved since the last one. Until [`History::settle`]
+    /// says that the frame has been recorded, the next one begins a history of its own. A batch of shadow rays has up to
+    /// `batch_rays`.
+    pub fn begin(
+        &mut self,
+        gpu: &Gpu,
+        frame: &Prepared<'_>,
+        moves: bool,
+        batch_rays: u32,
+    ) -> Result<()> {
+        let settings = &frame.config.occlusion;
+        let key = Key {
+            scene: frame.buffers.version,
+            size: frame.size,
+            settings: settings.clone(),
+            blended_cast: frame.config.shadows.blended_cast,
+        };
+        let last = self.last.take();
+        if self.size() != Some(key.size) {
+            *self = gpu.catch(|| Self::of_size(gpu, key.size))??;
+        }
+        let continued = last.filter(|_| self.made_for.as_ref() == Some(&key));
+        self.made_for = Some(key);
+        if continued.is_none() {
+            self.frames = 0;
+        }
+        // Once all stands still, what was found while something moved counts no more.
+        let moves = moves && continued.is_some();
+        let remembered = match (std::mem::replace(&mut self.moved, moves), moves) {
+            _ if continued.is_none() => 0,
+            (true, false) => 0,
+            (_, true) => settings.history.min(MOVING) - 1,
+            (false, false) => settings.history - 1,
+        };
+        let eye = frame.view.eye();
+        let now = frame.view.clip_from_offset(frame.aspect());
+        let (last, last_eye) = continued.unwrap_or((now, eye));
+        let params = OcclusionParams {
+            clip_from_offset: now.to_cols_array_2d(),
+            last_clip_from_offset: last.to_cols_array_2d(),
+            last_eye: last_eye.to_array(),
+            index: self.frames,
+            rays: settings.rays,
+            reach: if settings.radius > 0.0 {
+                settings.radius
+            } else {
+                FAR
+            },
+            remembered,
+            pixel_side: pixel_side(&frame.view, frame.size[1]),
+            ..OcclusionParams::default()
+        };
+        self.bands = bands(frame.size, settings.rays, batch_rays / SLOWER);
+        let taps = TAP_STEPS.map(|step| OcclusionParams { step, ..params });
+        let bands = self.bands.iter().map(|&[first_row, _]| OcclusionParams {
+            first_row,
+            ..params
+        });
+        let params: Vec<_> = taps.into_iter().chain(bands).collect();
+        self.params.write_all(gpu, PARAMS, &params)
+    }
+
+    /// The frame has been recorded whole.
+    pub fn settle(&mut self, view: &View, aspect: f32) {
+        if self.made_for.is_some() {
+            self.frames = self.frames.wrapping_add(1);
+            self.last = Some((view.clip_from_offset(aspect), view.eye()));
+        }
+    }
+
+    /// Parameters of a round of the filter that reads neighbours at `tap`.
+    pub fn tap_params(&self, tap: Tap) -> wgpu::BufferBinding<'_> {
+        self.params.at(tap as usize)
+    }
+
+    /// Parameters of the rays of a band.
+    pub fn band_params(&self, band: usize) -> wgpu::BufferBinding<'_> {
+        self.params.at(TAP_STEPS.len() + band)
+    }
+
+    /// What the last frame left, and where this one leaves the same.
+    pub fn generations(&self) -> [&Generation; 2] {
+        let [even, odd] = &self.generations;
+        if self.frames.is_multiple_of(2) {
+            [odd, even]
+        } else {
+            [even, odd]
+        }
+    }
+}
+
+/// Bands of whole tiles of 8 × 8 pixels, each of up to `most` rays or of a row of tiles where that alone is more.
+fn bands([width, height]: [u32; 2], rays: u32, most: u32) -> Vec<[u32; 2]> {
+    let rows = most / (width * rays.max(1)).max(1) / 8 * 8;
+    let rows = rows.clamp(8, height.next_multiple_of(8));
+    (0..height)
+        .step_by(rows as usize)
+        .map(|first| [first, rows.min(height - first)])
+        .collect()
+}
+
+/// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+fn pixel_side(view: &View, rows: u32) -> [f32; 2] {
+    let rows = rows.max(1) as f32;
+    match view.projection {
+        Projection::Perspective { fov_y } => [0.0, 2.0 * (0.5 * fov_y).tan() / rows],
+        Projection::Orthographic { half_height } => [2.0 * half_height / rows, 0.0],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_hold_every_row_once_and_no_more_rays_than_they_may() {
+        for size in [[1, 1], [480, 360], [3840, 2160], [16384, 16383]] {
+            for (rays, most) in [(1, 1 << 14), (2, 1 << 18), (16, 1 << 22), (1, u32::MAX)] {
+                let mut row = 0;
+                for [first, rows] in bands(size, rays, most) {
+                    assert_eq!((first, first % 8), (row, 0));
+                    assert!(rows <= 8 || rows * size[0] * rays <= most, "{size:?}");
+                    row += rows;
+                }
+                assert_eq!(row, size[1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
+
+use super::{Channel, ChannelSource, Recording, Renderer, SceneBuffers};
+use crate::{Error, Result, gpu::Gpu, gpu::layout::SHADOW_HEADER};
+use glam::{Vec3, Vec4};
+
+/// An image of floats, rows from the top.
+#[derive(Debug, Clone)]
+pub struct FloatImage {
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Four floats a pixel; what a channel does not use is 0, and alpha is 1 where there is something.
+    pub texels: Vec<[f32; 4]>,
+}
+
+/// Triangles read back from the merged buffers.
+#[derive(Debug, Clone)]
+pub struct Merged {
+    /// World positions.
+    pub positions: Vec<Vec3>,
+    /// World normals.
+    pub normals: Vec<Vec3>,
+    /// World tangents, with the bitangent's sign in w.
+    pub tangents: Vec<Vec4>,
+    /// Length in the world of a metre along each normal in the space of its mesh.
+    pub scales: Vec<f32>,
+    /// Vertices of each triangle.
+    pub indices: Vec<[u32; 3]>,
+    /// Range of triangles of each mesh instance.
+    pub meshes: Vec<std::ops::Range<u32>>,
+}
+
+impl Renderer {
+    /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of several frames it
+    /// is the mean of those that there have been.
+    pub fn read_channel(
+        &mut self,
+        gpu: &Gpu,
+        channel: Channel,
+        buffers: &SceneBuffers,
+    ) -> Result<FloatImage> {
+        let Some((group, sample)) = &self.last else {
+            return Err(Error::NotFound("no frame has been drawn yet".into()));
+        };
+        let radiance = self.lighting.output();
+        let [width, height] = radiance.size();
+        let texels = if channel == Channel::Lit && sample.count > 1 {
+            self.present.accumulate.read(gpu, sample.index + 1)?
+        } else {
+            let mut encoder = gpu.encoder("channel");
+            let mut recording =
+                Recording::new(gpu, &self.profiler, "channel", &mut encoder, self.budget);
+            let source = ChannelSource {
+                group,
+                buffers,
+                gbuffer: self.gbuffer.output(),
+                visibility: self.shadows.output(),
+                ambient: self.occlusion.output(),
+                radiance,
+            };
+            self.channel.record(&mut recording, channel, source)?;
+            recording.finish();
+            self.profiler.submit(gpu, encoder);
+            let bytes = gpu.read_texture(&self.channel.output().texture)?;
+            bytemuck::pod_collect_to_vec(&bytes)
+        };
+        Ok(FloatImage {
+            width,
+            height,
+            texels,
+        })
+    }
+
+    /// The merged buffers of the last frame.
+    pub fn read_merged(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
+        let (vertices, triangles) = (
+            buffers.vertex_count as usize,
+            buffers.triangle_count as usize,
+        );
+        let positions: Vec<[f32; 3]> =
+            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.positions)?[..12 * vertices]);
+        let frames: Vec<[f32; 7]> =
+            bytemuck::pod_collect_to_vec(&gpu.read(&buffers.frames)?[..28 * vertices]);
+        Ok(Merged {
+            positions: positions
+                .into_iter()
+                .map(|position| buffers.origin + Vec3::from(position))
+                .collect(),
+            normals: frames
+                .iter()
+                .map(|frame| Vec3::new(frame[0], frame[1], frame[2]))
+                .collect(),
+            tangents: frames
+                .iter()
+                .map(|frame| Vec4::new(frame[3], frame[4], frame[5], frame[6].signum()))
+                .collect(),
+            scales: frames.iter().map(|frame| frame[6].abs()).collect(),
+            indices: bytemuck::pod_collect_to_vec(&gpu.read(&buffers.indices)?[..12 * triangles]),
+            meshes: buffers
+                .meshes
+                .iter()
+                .map(|mesh| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count)
+                .collect(),
+        })
+    }
+
+    /// Which lights each pixel of the last frame sees: bit i % 32 of word (i / 32 · height + y) · width + x is set where a
+    /// shadow ray reached light i. Empty where the frame traced none.
+    pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let visibility = self.shadows.output();
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
+        Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
+    }
+
+    /// Ambient visibility of each pixel of the last frame: 10 bits of the visible share over a bent normal in 2 × 11 bits,
+    /// as `reference::occlusion` reads them. Empty where the frame traced no such rays.
+    pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
+        let ambient = self.occlusion.output();
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);
+        Ok(words[..ambient.len()].to_vec())
+    }
+}

@@ -1,0 +1,214 @@
+//! A frame while it is recorded: where passes go, and how much work the GPU is given at once.
+//!
+//! Systems take a device away whose work does not end within seconds. So a long frame is submitted in parts, and rays
+//! are traced in batches that this adapter finishes in a fraction of a second.
+
+use crate::{
+    Result,
+    gpu::{
+        Bind, Cover, Gpu, Kernel, Workgroups, pass,
+        profiler::{Profiler, Scope, Stopwatch},
+    },
+};
+
+/// The profiler's scope of a frame.
+pub(super) const FRAME_SCOPE: &str = "frame";
+
+/// A frame that takes longer on the GPU is submitted in parts.
+const LONG_FRAME_MS: f64 = 250.0;
+/// Longest time that a batch of rays should take.
+const BATCH_MS: f64 = 250.0;
+/// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
+const FIRST_BATCH: u32 = 1 << 20;
+/// Fewer rays do not fill a GPU.
+const LEAST_BATCH: u32 = 1 << 16;
+/// Fewer rays do not tell how fast the adapter is.
+const FEW_RAYS: u64 = 1 << 12;
+
+/// How much work the adapter is given at once, as learned from the frames before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameBudget {
+    /// Most rays of a batch, a power of two.
+    pub batch_rays: u32,
+    /// Whether frames are submitted in parts: so they are until one is known to be short.
+    pub in_parts: bool,
+}
+
+impl FrameBudget {
+    /// Most rays of any batch: an entry of the ray list tells so many pixels apart.
+    pub const MOST_RAYS: u32 = 1 << 24;
+
+    /// Learns from the time that a frame and its shadow rays took.
+    pub fn learn(&mut self, frame_ms: f64, rays: u64, rays_ms: f64) {
+        self.in_parts = frame_ms > LONG_FRAME_MS;
+        if rays < FEW_RAYS || rays_ms <= 0.0 {
+            return;
+        }
+        let in_time = (rays as f64 * BATCH_MS / rays_ms).clamp(1.0, f64::from(Self::MOST_RAYS));
+        let fitting = (1 << (in_time as u32).ilog2()).max(LEAST_BATCH);
+        // Another size means another ray list: it grows only where that pays.
+        if fitting < self.batch_rays || fitting >= 4 * self.batch_rays {
+            self.batch_rays = fitting;
+        }
+    }
+}
+
+/// A frame that is being recorded.
+pub struct Recording<'a> {
+    /// The device that the frame is recorded for.
+    pub gpu: &'a Gpu,
+    /// The budget of this frame.
+    pub budget: FrameBudget,
+    /// The profiler's scope of the frame, for what has further scopes in it.
+    pub scope: Scope<'a>,
+    label: &'static str,
+    stopwatch: Stopwatch,
+}
+
+impl std::fmt::Debug for Recording<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording")
+            .field("label", &self.label)
+            .field("budget", &self.budget)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Recording<'a> {
+    /// Begins a frame in `encoder`, in a scope called `label`.
+    pub fn new(
+        gpu: &'a Gpu,
+        profiler: &'a Profiler,
+        label: &'static str,
+        encoder: &'a mut wgpu::CommandEncoder,
+        budget: FrameBudget,
+    ) -> Self {
+        Self {
+            gpu,
+            budget,
+            stopwatch: Stopwatch::new(),
+            label,
+            scope: profiler.scope(label, encoder),
+        }
+    }
+
+    /// Records one dispatch of `kernel` in a compute pass of its own, which is called `label`. Groups and resources are
+    /// those of [`Kernel::dispatch`].
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel.
+    pub fn dispatch(
+        &mut self,
+        label: &str,
+        kernel: &Kernel,
+        shared: &[(u32, &wgpu::BindGroup)],
+        own: &[&dyn Bind],
+        workgroups: Workgroups<'_>,
+    ) -> Result<()> {
+        let mut pass = self.scope.scoped_compute_pass(label);
+        kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
+    }
+
+    /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the resources of
+    /// [`Cover::draw`].
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pipeline.
+    pub fn cover(
+        &mut self,
+        label: &str,
+        cover: &Cover,
+        target: &wgpu::TextureView,
+        own: &[&dyn Bind],
+    ) -> Result<()> {
+        cover_in(&mut self.scope, self.gpu, label, cover, target, own)
+    }
+
+    /// Submits what was recorded of the frame where frames are submitted in parts, and goes on in a scope of the same
+    /// name. Submission is not counted as time of recording: software adapters draw in it.
+    pub fn split(&mut self) {
+        if !self.budget.in_parts {
+            return;
+        }
+        let Self {
+            gpu,
+            scope,
+            stopwatch,
+            label,
+            ..
+        } = self;
+        if let Some(query) = scope.scope.take() {
+            scope.profiler.end_query(scope.recorder, query);
+        }
+        let recorded = std::mem::replace(scope.recorder, gpu.encoder(label));
+        stopwatch.without(|| gpu.queue.submit([recorded.finish()]));
+        scope.scope = Some(scope.profiler.begin_query(*label, scope.recorder));
+    }
+
+    /// Ends the frame; the time in milliseconds that the CPU took to record it.
+    pub fn finish(self) -> f64 {
+        self.stopwatch.ms()
+    }
+}
+
+/// As [`Recording::cover`], in a scope of the frame.
+pub(super) fn cover_in(
+    scope: &mut Scope<'_>,
+    gpu: &Gpu,
+    label: &str,
+    cover: &Cover,
+    target: &wgpu::TextureView,
+    own: &[&dyn Bind],
+) -> Result<()> {
+    let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+    let descriptor = wgpu::RenderPassDescriptor {
+        label: Some(label),
+        color_attachments: &[Some(pass::color(target, clear))],
+        ..Default::default()
+    };
+    let mut pass = scope.scoped_render_pass(label, descriptor);
+    cover.draw(gpu, &mut pass, target.texture().format(), own)
+}
+
+impl Default for FrameBudget {
+    fn default() -> Self {
+        Self {
+            batch_rays: FIRST_BATCH,
+            in_parts: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_follow_the_adapter() {
+        let mut budget = FrameBudget::default();
+        // A thousand million rays a second, then two million, then a hundred thousand.
+        budget.learn(5.0, 2_000_000, 2.0);
+        assert_eq!(
+            (budget.batch_rays, budget.in_parts),
+            (FrameBudget::MOST_RAYS, false)
+        );
+        budget.learn(1000.0, 2_000_000, 1000.0);
+        assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
+        budget.learn(1000.0, 100_000, 1000.0);
+        assert_eq!(budget.batch_rays, LEAST_BATCH);
+        // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes nothing.
+        budget.learn(1000.0, 1_048_576, 1000.0);
+        assert_eq!(budget.batch_rays, 1 << 18);
+        for (rays, ms) in [
+            (1_500_000, 1000.0),
+            (2_000_000, 1000.0),
+            (0, 1.0),
+            (1 << 20, 0.0),
+        ] {
+            budget.learn(1000.0, rays, ms);
+            assert_eq!(budget.batch_rays, 1 << 18);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What frames change in an uploaded scene: the pose that was written last, windings, materials that a clip moves, and
+//! when the trees were built.
+
+use super::{
+    draw_lists::{DrawLists, Surfaces},
+    frame::Prepared,
+    materials::MovedMaterials,
+    scene_buffers::SceneBuffers,
+    tree_policy::{TreePlan, TreePolicy},
+    version::next_version,
+};
+use crate::{
+    accel::Tree,
+    gpu::Gpu,
+    scene::{Pose, Scene, animation::instance_matrices},
+};
+use glam::Mat3;
+use std::ops::Range;
+
+/// A scene in GPU memory.
+#[derive(Debug)]
+pub struct UploadedScene {
+    /// What was uploaded, which frames only read.
+    pub buffers: SceneBuffers,
+    /// What frames change.
+    pub state: SceneState,
+}
+
+/// What the frames so far have left behind.
+#[derive(Debug)]
+pub struct SceneState {
+    /// The trees.
+    pub tree: Tree,
+    /// When they are built again.
+    pub(super) policy: TreePolicy,
+    pose: WrittenPose,
+    materials: MovedMaterials,
+}
+
+/// The pose in GPU memory.
+#[derive(Debug, Default)]
+struct WrittenPose {
+    /// Matrices and weights; none before the first frame.
+    words: Vec<f32>,
+    /// Whether each instance's triangles are wound the other way.
+    mirrored: Vec<bool>,
+}
+
+impl UploadedScene {
+    /// Writes what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.
+    pub fn write_variant(&mut self, gpu: &Gpu, scene: &Scene) {
+        let surfaces = Surfaces::new(scene);
+        let info = bytemuck::cast_slice(&surfaces.info);
+        gpu.queue.write_buffer(&self.buffers.triangle_info, 0, info);
+        self.buffers.draws = DrawLists::new(scene, &surfaces);
+        self.buffers.version = next_version();
+        // Leaves hold materials too.
+        self.state.policy.forget();
+    }
+}
+
+impl SceneState {
+    /// Of trees that have not been built yet.
+    pub(super) fn new(tree: Tree, policy: TreePolicy) -> Self {
+        Self {
+            tree,
+            policy,
+            pose: WrittenPose::default(),
+            materials: MovedMaterials::default(),
+        }
+    }
+
+    /// Writes the pose and the moved materials of a frame, and decides what the frame does to the trees.
+    pub(super) fn update(&mut self, gpu: &Gpu, frame: &Prepared<'_>) -> TreePlan {
+        let Prepared { scene, buffers, .. } = frame;
+        self.materials
+            .write(gpu, &buffers.materials, scene, &frame.pose);
+        let changed = self.pose.write(gpu, buffers, scene, &frame.pose);
+        let again = frame.sample.index > 0;
+        self.policy.plan(&frame.config.tree, changed, again)
+    }
+}
+
+impl WrittenPose {
+    /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has turned
+    /// inside out. Tells for each instance whether anything that moves its vertices differs from the last call; at first
+    /// everything does.
+    fn write(
+        &mut self,
+        gpu: &Gpu,
+        buffers: &SceneBuffers,
+        scene: &Scene,
+        pose: &Pose,
+    ) -> Vec<bool> {
+        let target = &buffers.bind_pose;
+        let mut words = Vec::with_capacity(target.pose.size() as usize / 4);
+        let mut weights = Vec::new();
+        let mut mirrored = Vec::with_capacity(buffers.meshes.len());
+        // The matrices and the weights of each instance.
+        let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(buffers.meshes.len());
+        for (node, mesh) in scene.instances() {
+            let (rigid, joints) = instance_matrices(scene, pose, node);
+            let primitives = &scene.meshes[mesh].primitives;
+            let (first_word, first_weight) = (words.len(), target.weights_offset + weights.len());
+            mirrored.push(Mat3::from_mat4(pose.world_from_node[node]).determinant() < 0.0);
+            words.extend_from_slice(rigid.as_ref());
+            for joint in joints.iter().flatten() {
+                words.extend_from_slice(AsRef::<[f32; 16]>::as_ref(joint));
+            }
+            if primitives
+                .iter()
+                .any(|primitive| !primitive.targets.is_empty())
+            {
+                weights.extend_from_slice(&pose.weights[node]);
+            }
+            parts.push([
+                first_word..words.len(),
+                first_weight..target.weights_offset + weights.len(),
+            ]);
+        }
+        debug_assert_eq!(
+            words.len(),
+            target.weights_offset,
+            "the pose has other matrices than the scene that was uploaded"
+        );
+        words.extend_from_slice(&weights);
+        let same = |range: &Range<usize>| {
+            let written = self.words.get(range.clone()).map(bits);
+            written == Some(bits(&words[range.clone()]))
+        };
+        let changed: Vec<_> = parts.iter().map(|part| !part.iter().all(same)).collect();
+        if !changed.contains(&true) {
+            return changed;
+        }
+        gpu.queue
+            .write_buffer(&target.pose, 0, bytemuck::cast_slice(&words));
+        if mirrored != self.mirrored {
+            self.write_indices(gpu, buffers, scene, &mirrored);
+            self.mirrored = mirrored;
+        }
+        self.words = words;
+        changed
+    }
+
+    /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours are written
+    /// together: each write has staging memory of its own.
+    fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrored: &[bool]) {
+        let mut first_triangle = 0;
+        let mut indices: Vec<[u32; 3]> = Vec::new();
+        let write = |first_triangle: u32, indices: &mut Vec<[u32; 3]>| {
+            if !indices.is_empty() {
+                let bytes = bytemuck::cast_slice(indices);
+                gpu.queue
+                    .write_buffer(&buffers.indices, u64::from(first_triangle) * 12, bytes);
+                indices.clear();
+            }
+        };
+        for (instance, (node, mesh)) in scene.instances().enumerate() {
+            if self.mirrored.get(instance) == Some(&mirrored[instance]) {
+                write(first_triangle, &mut indices);
+                continue;
+            }
+            let range = buffers.meshes[instance];
+            if indices.is_empty() {
+                first_triangle = range.first_triangle;
+            }
+            let mut base = range.first_vertex;
+            for primitive in &scene.meshes[mesh].primitives {
+                let skinned =
+                    scene.nodes[node].skin.is_some() && primitive.influences_per_vertex > 0;
+                let turn = mirrored[instance] && !skinned;
+                indices.extend(primitive.indices.iter().map(|&[a, b, c]| {
+                    let [a, b, c] = [base + a, base + b, base + c];
+                    if turn { [a, c, b] } else { [a, b, c] }
+                }));
+                base += primitive.positions.len() as u32;
+            }
+            if indices.len() >= WRITTEN_TRIANGLES {
+                write(first_triangle, &mut indices);
+            }
+        }
+        write(first_triangle, &mut indices);
+    }
+}
+
+/// Triangles of instances after which their indices are written.
+const WRITTEN_TRIANGLES: usize = 1 << 20;
+
+/// The bits of floats: unlike floats they can be compared whatever they are.
+fn bits(floats: &[f32]) -> &[u32] {
+    bytemuck::cast_slice(floats)
+}

@@ -1,0 +1,144 @@
+//! Which lights each pixel sees, as the settings ask for it: by rays that are listed or not, or by maps.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, fitted},
+    frame::{Frame, FrameInput, Prepared},
+    ray_list::RayList,
+    recording::Recording,
+    scene_buffers::SceneBuffers,
+    shadow_classify::ShadowClassify,
+    shadow_map::ShadowMap,
+    shadow_rays::ShadowRays,
+};
+use crate::{
+    Result,
+    config::ShadowMode,
+    gpu::{Gpu, Needs, layout::SHADOW_HEADER, readback::Counters},
+};
+
+/// The passes, with what they hand each other.
+#[derive(Debug)]
+pub struct Shadows {
+    map: ShadowMap,
+    classify: ShadowClassify,
+    rays: ShadowRays,
+    list: RayList,
+    /// Size, lights and most rays that the list was made for.
+    list_is_for: ([u32; 2], u32, u32),
+    output: Visibility,
+    /// Shadow rays, and tiles that sent them.
+    counters: Counters<{ SHADOW_HEADER as usize }>,
+}
+
+impl Shadows {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        Ok(Self {
+            map: ShadowMap::new(gpu, layouts),
+            classify: ShadowClassify::new(gpu, layouts),
+            rays: ShadowRays::new(gpu, layouts),
+            list: RayList::new(gpu, [1, 1], 0, 1),
+            list_is_for: ([1, 1], 0, 1),
+            output: Visibility::new(gpu, [1, 1], None)?,
+            counters: Counters::new(gpu, "shadow_rays.counters"),
+        })
+    }
+
+    /// What a frame compiles.
+    pub fn needs(&self, input: &FrameInput<'_>, buffers: &SceneBuffers, needs: &mut Needs) {
+        let shadows = &input.config.shadows;
+        match shadows.mode {
+            ShadowMode::Off => {}
+            ShadowMode::Map => self.map.needs(buffers, needs),
+            ShadowMode::Rays => {
+                if shadows.compact_rays {
+                    self.classify.needs(needs);
+                }
+                self.rays.needs(shadows.compact_rays, needs);
+            }
+        }
+    }
+
+    /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the uniforms are
+    /// written, which hold the views.
+    pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
+        match frame.config.shadows.mode {
+            ShadowMode::Map => self.map.fit(gpu, frame)?,
+            ShadowMode::Off | ShadowMode::Rays => self.map.clear(),
+        }
+        Ok(self.map.maps())
+    }
+
+    /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<&Visibility> {
+        let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
+        recording.split();
+        let light_count = frame.lights.len() as u32;
+        let traced_lights = (shadows.mode == ShadowMode::Rays).then_some(light_count);
+        if !self.output.is_for(frame.size, traced_lights) {
+            self.output = Visibility::new(gpu, frame.size, traced_lights)?;
+        }
+        let listed_lights = traced_lights.filter(|_| shadows.compact_rays).unwrap_or(0);
+        let list_is_for = (frame.size, listed_lights, recording.budget.batch_rays);
+        if self.list_is_for != list_is_for {
+            let (size, lights, most) = list_is_for;
+            self.list = fitted(gpu, size, || RayList::new(gpu, size, lights, most))?;
+            self.list_is_for = list_is_for;
+        }
+        let (list, output) = (&self.list, &self.output);
+        match shadows.mode {
+            ShadowMode::Off => {}
+            ShadowMode::Map => self.map.record(recording, geometry, shadows.blended_cast)?,
+            ShadowMode::Rays if shadows.compact_rays => {
+                recording.scope.clear_buffer(&output.words, 0, None);
+                recording.scope.clear_buffer(&list.arguments, 0, None);
+                for batch in &list.batches {
+                    self.classify
+                        .record(recording, frame, geometry, gbuffer, list, batch, output)?;
+                    let batch = Some((list, batch));
+                    self.rays
+                        .record(recording, frame, geometry, trees, gbuffer, batch, output)?;
+                    recording.split();
+                }
+            }
+            ShadowMode::Rays => {
+                let header = 4 * u64::from(SHADOW_HEADER);
+                recording.scope.clear_buffer(&output.words, 0, Some(header));
+                self.rays
+                    .record(recording, frame, geometry, trees, gbuffer, None, output)?;
+            }
+        }
+        if output.is_traced() {
+            self.counters.record(&mut recording.scope, &output.words);
+        }
+        Ok(output)
+    }
+
+    /// Visibility of the last frame.
+    pub fn output(&self) -> &Visibility {
+        &self.output
+    }
+
+    /// Tiles that the last frame classified.
+    pub fn tiles(&self) -> u32 {
+        self.list.tiles()
+    }
+
+    /// Reads counts that have come back: rays, and tiles that sent them, of a frame that traced any.
+    pub fn collect(&mut self) -> Option<[u32; 2]> {
+        self.counters.collect();
+        self.output.is_traced().then(|| self.counters.last())
+    }
+}

@@ -1,0 +1,43 @@
+//! What a frame did and took, for the panel, JSON and tests.
+
+use super::tree_policy::TreeWork;
+use crate::gpu::profiler::PassTiming;
+
+/// What a frame did and took.
+#[derive(Debug, Clone, Default)]
+pub struct FrameStats {
+    /// Every pass on the GPU, in order.
+    pub passes: Vec<PassTiming>,
+    /// Time the CPU took to record the last frame.
+    pub cpu_record_ms: f64,
+    /// Triangles in the merged buffers.
+    pub triangles: u32,
+    /// Lines in the merged buffers.
+    pub lines: u32,
+    /// Points in the merged buffers.
+    pub points: u32,
+    /// Vertices in the merged buffers.
+    pub vertices: u32,
+    /// Meshes, each with a tree of its own.
+    pub meshes: u32,
+    /// Inner nodes of all trees.
+    pub nodes: u32,
+    /// Lights, with the sun.
+    pub lights: u32,
+    /// Shadow rays of the last frame whose count has come back.
+    pub rays: u64,
+    /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not compacted.
+    pub tiles: u32,
+    /// Those of them that sent rays, in the last frame whose count has come back.
+    pub sending_tiles: u32,
+    /// What the frame did to the trees.
+    pub tree_work: TreeWork,
+    /// Refit trees: their cost over that of the last build, as last seen; 1 where it is not measured.
+    pub tree_growth: f32,
+    /// Compute dispatches that did it.
+    pub tree_dispatches: u32,
+    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come back.
+    pub exposure_ev: f32,
+    /// The exposure that adaptation leads to, in stops.
+    pub exposure_target_ev: f32,
+}

@@ -1,0 +1,173 @@
+//! What a frame does to the trees: the policy `tree.rebuild`.
+
+use crate::{
+    accel::TreeCost,
+    config::{self, Rebuild},
+    gpu::{Gpu, readback::Counters},
+};
+
+/// What a frame did to the trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TreeWork {
+    /// Nothing: they are still right.
+    #[default]
+    None,
+    /// It built all of them.
+    Rebuild,
+    /// It built those of some meshes, and the TLAS.
+    Partial,
+    /// It fitted the boxes to the triangles again.
+    Refit,
+}
+
+impl TreeWork {
+    /// The name in JSON and on the panel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rebuild => "rebuild",
+            Self::Partial => "partial",
+            Self::Refit => "refit",
+        }
+    }
+}
+
+/// What a frame is to do to the trees.
+#[derive(Debug)]
+pub struct TreePlan {
+    /// The work.
+    pub work: TreeWork,
+    /// Cost of the tree over its cost after the last build, as far as it had come back when the work was chosen.
+    pub growth: f32,
+    /// Which meshes have changed since the last frame.
+    pub changed: Vec<bool>,
+    /// Whether the cost of the trees is measured afterwards.
+    pub measures: bool,
+    rebuild: Rebuild,
+}
+
+/// When the trees of one scene are built again.
+#[derive(Debug)]
+pub struct TreePolicy {
+    /// Where the cost of the trees is summed up.
+    pub cost: TreeCost,
+    /// The setting of the last frame. `None` before the first frame and after one that failed: then nothing is known of
+    /// the trees.
+    settled: Option<Rebuild>,
+    costs: Counters<2>,
+    ageing: Ageing,
+}
+
+/// How much worse a tree has become since it was built.
+#[derive(Debug)]
+struct Ageing {
+    /// Costs from this number on belong to the tree as it was built last, and to its refits.
+    first: u64,
+    baseline: Option<f32>,
+    growth: f32,
+}
+
+impl Ageing {
+    /// For a tree whose first cost has the number `first`.
+    fn new(first: u64) -> Self {
+        Self {
+            first,
+            baseline: None,
+            growth: 1.0,
+        }
+    }
+
+    /// Learns a cost that has come back: the areas of all nodes, and of the root.
+    fn learn(&mut self, number: u64, [sum, root]: [f32; 2]) {
+        let cost = sum / root;
+        // Without an extent there is no cost.
+        if number >= self.first && root > 0.0 && cost.is_finite() {
+            self.growth = cost / *self.baseline.get_or_insert(cost);
+        }
+    }
+}
+
+impl TreePolicy {
+    /// For trees that have not been built yet.
+    pub fn new(gpu: &Gpu, cost: TreeCost) -> Self {
+        Self {
+            cost,
+            settled: None,
+            costs: Counters::new(gpu, "cost.readback"),
+            ageing: Ageing::new(0),
+        }
+    }
+
+    /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until [`TreePolicy::settle`]
+    /// says that the frame has been recorded, the next one builds all. A further frame of the same picture (`again`)
+    /// keeps the trees as they are.
+    pub fn plan(&mut self, settings: &config::Tree, changed: Vec<bool>, again: bool) -> TreePlan {
+        let ageing = &mut self.ageing;
+        self.costs
+            .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
+        let settled = self.settled.take() == Some(settings.rebuild);
+        let work = match settings.rebuild {
+            _ if again && settled && !changed.contains(&true) => TreeWork::None,
+            Rebuild::Frame => TreeWork::Rebuild,
+            _ if !settled => TreeWork::Rebuild,
+            Rebuild::Refit if ageing.growth > settings.refit_growth => TreeWork::Rebuild,
+            _ if !changed.contains(&true) => TreeWork::None,
+            Rebuild::Refit => TreeWork::Refit,
+            Rebuild::Changed if changed.contains(&false) => TreeWork::Partial,
+            Rebuild::Changed => TreeWork::Rebuild,
+        };
+        TreePlan {
+            work,
+            growth: ageing.growth,
+            measures: settings.rebuild == Rebuild::Refit,
+            rebuild: settings.rebuild,
+            changed,
+        }
+    }
+
+    /// The trees have been built anew: costs that are recorded from now on are theirs.
+    pub fn built(&mut self) {
+        self.ageing = Ageing::new(self.costs.next());
+    }
+
+    /// Copies the cost that was measured for a later frame; `built` says whether it is the first of a new tree.
+    pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
+        let copied = self.costs.record(encoder, &self.cost.result);
+        // Without its first cost a tree's age cannot be told: it is built again.
+        if built && !copied {
+            self.ageing.growth = f32::INFINITY;
+        }
+    }
+
+    /// Has the next frame build all: the trees hold what is no longer true.
+    pub fn forget(&mut self) {
+        self.settled = None;
+    }
+
+    /// The frame of this plan has been recorded whole.
+    pub fn settle(&mut self, plan: &TreePlan) {
+        self.settled = Some(plan.rebuild);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_that_of_the_tree_that_was_built_last() {
+        let mut ageing = Ageing::new(3);
+        // A cost of the tree before, and costs of trees without an extent.
+        ageing.learn(2, [90.0, 1.0]);
+        ageing.learn(3, [0.0, 0.0]);
+        ageing.learn(3, [f32::INFINITY, f32::INFINITY]);
+        assert_eq!((ageing.baseline, ageing.growth), (None, 1.0));
+        ageing.learn(3, [8.0, 2.0]);
+        assert_eq!((ageing.baseline, ageing.growth), (Some(4.0), 1.0));
+        ageing.learn(4, [12.0, 1.0]);
+        assert_eq!((ageing.baseline, ageing.growth), (Some(4.0), 3.0));
+        // A late cost does not count.
+        ageing.learn(1, [1.0, 1.0]);
+        assert_eq!(ageing.growth, 3.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! The trees of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`crate::accel`].
+
+use super::{
+    edges::{Geometry, Trees},
+    recording::Recording,
+    scene_state::SceneState,
+    tree_policy::{TreePlan, TreeWork},
+};
+use crate::{
+    Result,
+    accel::{Cost, Lbvh, Work},
+    gpu::{Gpu, Needs, OnDemand},
+};
+use std::sync::Arc;
+
+/// The passes. Clones share what is compiled.
+#[derive(Debug, Clone)]
+pub struct TreePasses {
+    /// The builder, which an upload needs too.
+    pub(super) lbvh: OnDemand<Lbvh>,
+    pub(super) cost: Arc<Cost>,
+}
+
+impl TreePasses {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            lbvh: OnDemand::new("lbvh", Lbvh::new),
+            cost: Arc::new(Cost::new(gpu)),
+        }
+    }
+
+    /// What a frame compiles; `measures` says whether the cost of the trees is measured. The upload has compiled the builder.
+    pub fn needs(&self, measures: bool, needs: &mut Needs) {
+        if measures {
+            self.cost.needs(needs);
+        }
+    }
+
+    /// Does to the trees what was planned.
+    pub fn record<'a>(
+        &self,
+        recording: &mut Recording<'_>,
+        geometry: Geometry<'a>,
+        state: &mut SceneState,
+        plan: &TreePlan,
+    ) -> Result<Trees<'a>> {
+        let gpu = recording.gpu;
+        let work = match plan.work {
+            TreeWork::None => None,
+            TreeWork::Rebuild => Some((None, Work::Rebuild)),
+            TreeWork::Partial => Some((Some(&plan.changed[..]), Work::Rebuild)),
+            TreeWork::Refit => Some((None, Work::Refit)),
+        };
+        if let Some((meshes, work)) = work {
+            state.tree.build_only(gpu, meshes);
+            let scope = &mut recording.scope;
+            self.lbvh.get(gpu)?.record(scope, &mut state.tree, work);
+            let built = work == Work::Rebuild;
+            if built {
+                state.policy.built();
+            }
+            if plan.measures {
+                self.cost.record(gpu, scope, &state.policy.cost)?;
+                state.policy.read_cost(scope, built);
+            }
+        }
+        recording.split();
+        Ok(Trees {
+            group: &geometry.buffers.tree_group,
+        })
+    }
+}

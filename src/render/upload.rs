@@ -1,0 +1,184 @@
+//! Brings scenes into GPU memory.
+
+use super::{
+    bindings::Layouts,
+    draw_lists::DrawLists,
+    lights,
+    materials::Materials,
+    merge::merge,
+    mipmap::Mipmap,
+    scene_buffers::{BindPose, SceneBuffers},
+    scene_state::{SceneState, UploadedScene},
+    sizes::check_sizes,
+    tree_policy::TreePolicy,
+    trees::TreePasses,
+    version::next_version,
+};
+use crate::{
+    Result,
+    accel::{Codes, Geometry, codes::Sample},
+    config::Config,
+    gpu::{Bind, Gpu, Needs, bind_group, layout::LIGHT_LIMIT},
+    scene::{Pose, Scene, bounds::Bounds, framing},
+};
+use glam::Vec3;
+
+/// Brings scenes into GPU memory; shared with the thread that loads them.
+#[derive(Debug)]
+pub struct Uploader {
+    pub(super) layouts: Layouts,
+    pub(super) trees: TreePasses,
+    mipmap: Mipmap,
+}
+
+impl Uploader {
+    /// The first scene compiles the tree builder, whose kernels are bound to its buffers.
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            layouts: Layouts::new(gpu),
+            trees: TreePasses::new(gpu),
+            mipmap: Mipmap::new(gpu),
+        }
+    }
+
+    /// Uploads `scene`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where the scene does not fit the adapter: it names the limit.
+    pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<UploadedScene> {
+        match lights::without_room(scene, config) {
+            0 => {}
+            more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
+        }
+        check_sizes(gpu, scene, config)?;
+        let mut needs = Needs::default();
+        needs.add(&self.trees.lbvh);
+        needs.meet(gpu)?;
+        let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
+        gpu.catch(|| self.make_buffers(gpu, scene, codes, config.image.anisotropy))?
+    }
+
+    /// The buffers of a scene whose sizes have been checked.
+    fn make_buffers(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        codes: Codes,
+        anisotropy: u32,
+    ) -> Result<UploadedScene> {
+        let Self {
+            layouts,
+            trees,
+            mipmap,
+        } = self;
+        let merge = merge(scene);
+        let (vertex_count, triangle_count) = (
+            merge.part_of_vertex.len() as u32,
+            (merge.surfaces.info.len() - merge.segments.len()) as u32,
+        );
+        let weights_offset = 16 * merge.matrix_count as usize;
+        let pose_bytes = 4 * (weights_offset + merge.weight_count as usize) as u64;
+
+        let storage = wgpu::BufferUsages::STORAGE;
+        let merged = storage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+        let positions = gpu.buffer("merged.positions", u64::from(vertex_count) * 12, merged);
+        let frames = gpu.buffer("merged.frames", u64::from(vertex_count) * 28, merged);
+        let vertices = gpu.buffer_with("merged.vertices", &merge.vertices, merged);
+        let index_usage = storage
+            | wgpu::BufferUsages::INDEX
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let triangle_bytes = u64::from(triangle_count) * 12;
+        let segments: &[u8] = bytemuck::cast_slice(&merge.segments);
+        let indices = gpu.buffer(
+            "merged.indices",
+            triangle_bytes + segments.len() as u64,
+            index_usage,
+        );
+        if !segments.is_empty() {
+            gpu.queue.write_buffer(&indices, triangle_bytes, segments);
+        }
+        let triangle_info = gpu.buffer_with(
+            "merged.triangle_info",
+            &merge.surfaces.info,
+            storage | wgpu::BufferUsages::COPY_SRC,
+        );
+        let pose = gpu.buffer(
+            "deform.pose",
+            pose_bytes,
+            storage | wgpu::BufferUsages::COPY_DST,
+        );
+        let bind_pose = BindPose {
+            parts: gpu.buffer_with("deform.parts", &merge.parts, storage),
+            part_of_vertex: gpu.buffer_with(
+                "deform.part_of_vertex",
+                &merge.part_of_vertex,
+                storage,
+            ),
+            sources: gpu.buffer_with("deform.sources", &merge.sources, storage),
+            influences: gpu.buffer_with("deform.influences", &merge.influences, storage),
+            deltas: gpu.buffer_with("deform.deltas", &merge.deltas, storage),
+            pose,
+            weights_offset,
+        };
+
+        let materials = Materials::new(gpu, scene, layouts, mipmap, anisotropy)?;
+        let resources: [&dyn Bind; 5] =
+            [&positions, &frames, &indices, &vertices, &materials.alpha];
+        let scene_group = bind_group(gpu, "scene", &layouts.scene, &resources);
+
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            triangle_info: &triangle_info,
+            meshes: &merge.meshes,
+        };
+        let tree = trees.lbvh.get(gpu)?.tree(gpu, &geometry, codes)?;
+        let tree_group = tree.bind_group(gpu, &layouts.tree);
+
+        let bounds = Bounds::new(scene);
+        let parts = merge.surfaces.runs.iter().enumerate();
+        let without_triangles = parts.filter(|(_, run)| run.triangle_count == 0);
+        let buffers = SceneBuffers {
+            draws: DrawLists::new(scene, &merge.surfaces),
+            line_and_point_counts: scene.line_and_point_counts().map(|count| count as u32),
+            origin: framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0))),
+            bounds,
+            parts_without_triangles: without_triangles.map(|(part, _)| part).collect(),
+            version: next_version(),
+            positions,
+            frames,
+            vertices,
+            indices,
+            triangle_info,
+            vertex_count,
+            triangle_count,
+            meshes: merge.meshes,
+            tree_group,
+            scene_group,
+            bind_pose,
+            materials,
+        };
+        let policy = TreePolicy::new(gpu, trees.cost.room(gpu, &tree));
+        let state = SceneState::new(tree, policy);
+        Ok(UploadedScene { buffers, state })
+    }
+}
+
+/// Some triangles of each primitive at rest, with the box of its mesh.
+fn samples(scene: &Scene) -> impl Iterator<Item = Sample> {
+    scene.meshes.iter().flat_map(|mesh| {
+        let surfaces = || mesh.primitives.iter().filter(|p| !p.indices.is_empty());
+        let positions = || surfaces().flat_map(|p| p.positions.iter().copied());
+        let bounds = [
+            positions().fold(Vec3::INFINITY, Vec3::min),
+            positions().fold(Vec3::NEG_INFINITY, Vec3::max),
+        ];
+        surfaces().map(move |primitive| {
+            let corner = |vertex: u32| primitive.positions[vertex as usize];
+            let centroid = |i: usize| primitive.indices[i].map(corner).iter().sum::<Vec3>() / 3.0;
+            Sample::new(bounds, primitive.indices.len(), centroid)
+        })
+    })
+}

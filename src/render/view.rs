@@ -1,0 +1,83 @@
+//! The camera of a frame: where the picture is taken from.
+
+use crate::scene::Projection;
+use glam::{Mat4, Vec3, Vec4};
+
+/// Where the picture is taken from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// The camera, looking along its −Z.
+    pub world_from_view: Mat4,
+    /// Its projection.
+    pub projection: Projection,
+    /// Distance of the near plane in metres.
+    pub near: f32,
+    /// Distance of the far plane in metres.
+    pub far: f32,
+}
+
+impl View {
+    /// The eye.
+    pub fn eye(&self) -> Vec3 {
+        self.world_from_view.w_axis.truncate()
+    }
+
+    /// The same view from elsewhere.
+    pub fn moved(mut self, by: Vec3) -> Self {
+        self.world_from_view.w_axis += by.extend(0.0);
+        self
+    }
+
+    /// Unit vector along the view.
+    pub fn forward(&self) -> Vec3 {
+        (-self.world_from_view.z_axis.truncate())
+            .try_normalize()
+            .unwrap_or(Vec3::NEG_Z)
+    }
+
+    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at the far one.
+    pub fn clip_from_offset(&self, aspect: f32) -> Mat4 {
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        let clip_from_view = match self.projection {
+            Projection::Perspective { fov_y } => {
+                glam::camera::rh::proj::directx::perspective(fov_y, aspect, self.far, self.near)
+            }
+            Projection::Orthographic { half_height } => {
+                let half_width = half_height * aspect;
+                glam::camera::rh::proj::directx::orthographic(
+                    -half_width,
+                    half_width,
+                    -half_height,
+                    half_height,
+                    self.far,
+                    self.near,
+                )
+            }
+        };
+        clip_from_view * Mat4::from_quat(rotation.inverse())
+    }
+
+    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a parallel projection.
+    pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
+        let tangent = match self.projection {
+            Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
+            Projection::Orthographic { .. } => 0.0,
+        };
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        [
+            rotation * Vec3::X * tangent * aspect,
+            rotation * Vec3::Y * tangent,
+        ]
+    }
+
+    /// The eight corners of what is seen, in the world, near ones first.
+    pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
+        let offset_from_clip = self.clip_from_offset(aspect).inverse();
+        std::array::from_fn(|i| {
+            let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
+            let corner = offset_from_clip
+                * Vec4::new(sign(1), sign(2), if i & 4 == 0 { 1.0 } else { 0.0 }, 1.0);
+            self.eye() + corner.truncate() / corner.w
+        })
+    }
+}
