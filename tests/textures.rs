@@ -15,7 +15,7 @@ use canopy::{
     gpu::Gpu,
     render::{
         Channel, View,
-        materials::takes,
+        material_textures::texture_support,
         mipmap::{Filter, Mipmap},
     },
     scene::{self, Image, Pose, Progress, Projection, Scene, Takes, TexelFormat},
@@ -914,7 +914,7 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
             let three = [-1., -1., 2., -1., 2., 2., -1., 2.];
             let material = json!({ "pbrMetallicRoughness": { "baseColorTexture": reference } });
             card(&mut builder, material, three, three.map(|c| c + 0.125));
-            scenes.push(load_with(&builder, &limits(), takes(&gpu)).unwrap());
+            scenes.push(load_with(&builder, &limits(), texture_support(&gpu)).unwrap());
             cases.push((is_moved, [wrap_s, wrap_t]));
         }
     }
@@ -989,7 +989,7 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
             }
         }
         card(&mut builder, material, [0.; 8], [1.; 8]);
-        load_with(&builder, &limits(), takes(&gpu)).unwrap()
+        load_with(&builder, &limits(), texture_support(&gpu)).unwrap()
     });
     for (index, (slot, channel)) in slots.into_iter().enumerate() {
         for (turn, picture) in shown(&gpu, &scenes, channel, 4).iter().enumerate() {
@@ -1049,8 +1049,8 @@ fn blocks_and_texels_look_alike_on_both_roads() {
         let material = json!({ "alphaMode": "MASK", "alphaCutoff": 0.0,
             "pbrMetallicRoughness": { "baseColorTexture": { "index": texture } } });
         card(&mut builder, material, WHOLE, WHOLE);
-        let scenes =
-            [&portable, &all].map(|gpu| load_with(&builder, &limits(), takes(gpu)).unwrap());
+        let scenes = [&portable, &all]
+            .map(|gpu| load_with(&builder, &limits(), texture_support(gpu)).unwrap());
         assert_eq!(scenes[0].images[0].format, TexelFormat::Rgba8);
         if takes(&all).blocks {
             assert_ne!(scenes[1].images[0].format, TexelFormat::Rgba8);
@@ -1076,8 +1076,8 @@ fn sixteen_bits_reach_the_surface() {
     let material =
         json!({ "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } } });
     card(&mut builder, material, WHOLE, WHOLE);
-    let scene = load_with(&builder, &limits(), takes(&gpu)).unwrap();
-    let kept = takes(&gpu).sixteen_bits;
+    let scene = load_with(&builder, &limits(), texture_support(&gpu)).unwrap();
+    let kept = texture_support(&gpu).sixteen_bits;
     assert_eq!(scene.images[0].format == TexelFormat::Rgba16, kept);
     // The G-buffer keeps roughness finer than eight bits do.
     let roughness = shown(&gpu, &[scene], Channel::Roughness, 2)[0][0][0];
@@ -1240,7 +1240,7 @@ fn mipmaps_of_normals_keep_how_far_they_differ() {
             "materials",
             json!({ "normalTexture": { "index": texture } }),
         );
-        let scene = load_with(&builder, &limits(), takes(&gpu)).unwrap();
+        let scene = load_with(&builder, &limits(), texture_support(&gpu)).unwrap();
         let mipmap = Mipmap::new(&gpu);
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("test"),

@@ -5,7 +5,7 @@ use crate::{
     config::Config,
     gpu::Gpu,
     reference::deform,
-    render::{UploadedScene, Uploader, materials::takes},
+    render::{UploadedScene, Uploader, material_textures::texture_support},
     scene::{self, Pose, Progress, Scene, bounds::Bounds},
 };
 use std::{
@@ -112,7 +112,7 @@ fn load(
     uploader: &Uploader,
     progress: &Progress,
 ) -> Result<(Loaded, UploadedScene)> {
-    let mut scene = scene::load_for(files, &config.load, takes(gpu), progress)?;
+    let mut scene = scene::load_for(files, &config.load, texture_support(gpu), progress)?;
     let mut misfit = None;
     let mut fits = |found: Result<_>, otherwise| {
         found.unwrap_or_else(|error| {

@@ -9,7 +9,7 @@ use crate::{
     reference::deform,
     render::{
         Channel, FrameInput, FrameSample, FrameStats, Renderer, UploadedScene, View,
-        environment::most_texels, materials::takes,
+        environment::most_texels, material_textures::texture_support,
     },
     scene::{
         self, Pose, Progress, Scene,
@@ -133,7 +133,8 @@ impl Shot {
         let gpu = Gpu::new(&config.gpu)?;
         log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
         let progress = Progress::default();
-        let mut scene = scene::load_for(&args.files, &config.load, takes(&gpu), &progress)?;
+        let mut scene =
+            scene::load_for(&args.files, &config.load, texture_support(&gpu), &progress)?;
         scene.choose_variant(scene.variant(&config.scene.variant)?);
         scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         // The built-in scene is made to be seen through its camera.

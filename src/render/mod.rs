@@ -1,6 +1,7 @@
 //! The frame: [`Renderer::record`] is one function in which every edge between passes is a local.
 
 pub mod accumulate;
+mod alpha_table;
 pub mod antialias;
 pub mod aov;
 pub mod bindings;
@@ -16,6 +17,8 @@ pub mod gbuffer;
 pub mod layers;
 pub mod lighting;
 pub mod lights;
+pub mod material_textures;
+mod material_uniforms;
 pub mod materials;
 mod merge;
 pub mod mipmap;

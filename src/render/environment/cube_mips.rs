@@ -1,6 +1,6 @@
 //! `cube_mips`: the coarser levels of a cube, weighed by exact solid angles.
 
-use super::Cube;
+use super::cube::Cube;
 use crate::{
     Result,
     gpu::{

@@ -1,6 +1,6 @@
 //! `equirect`: an image of the whole sphere, or the faces of a cube, to the finest level of a cube.
 
-use super::Cube;
+use super::cube::Cube;
 use crate::{
     Error, Result,
     gpu::{

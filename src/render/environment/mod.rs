@@ -2,12 +2,14 @@
 //! cube for glossy ones, again whenever the file, the sky or its sun changes.
 
 pub mod brdf_table;
+mod cube;
 pub mod cube_mips;
 pub mod equirect;
 pub mod prefilter;
 pub mod project_sh;
 pub mod sky;
 
+pub use cube::Cube;
 pub use project_sh::ProjectSh;
 pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 
@@ -25,11 +27,10 @@ use brdf_table::BrdfTable;
 use cube_mips::CubeMips;
 use equirect::{Equirect, EquirectImage};
 use glam::{Quat, Vec2, Vec3};
-use half::f16;
 use prefilter::{Prefilter, PrefilterSettings};
 
 use sky::Sky;
-use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
+use wgpu::TextureFormat as Format;
 
 /// Radiance, as it is stored.
 const FORMAT: Format = Format::Rgba16Float;
@@ -98,95 +99,6 @@ pub struct Environment {
     settled: bool,
     /// Between texels and levels.
     pub sampler: wgpu::Sampler,
-}
-
-/// A cube map with its levels. Faces are +X, −X, +Y, −Y, +Z, −Z and lie as Vulkan, D3D and KTX2 have them: of a direction (x, y, z), the
-/// face of +X holds (−z, −y) to the right and down, −X (z, −y), +Y (x, z), −Y (x, −z), +Z (x, −y), −Z (−x, −y), over the largest axis.
-#[derive(Debug)]
-pub struct Cube {
-    /// Six layers.
-    pub texture: wgpu::Texture,
-    /// All levels, to be sampled by direction.
-    pub view: wgpu::TextureView,
-    /// Texels along an edge of the finest level.
-    pub face: u32,
-    /// Levels, the finest first.
-    pub levels: u32,
-}
-
-impl Cube {
-    /// An empty one. `format` is Rgba16Float, or Rgba32Float where nothing samples it.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Gpu`] where the adapter has no room.
-    pub fn new(gpu: &Gpu, label: &str, face: u32, levels: u32, format: Format) -> Result<Self> {
-        let texture = gpu.catch(|| {
-            gpu.device.create_texture(&wgpu::TextureDescriptor {
-                label: Some(label),
-                size: wgpu::Extent3d {
-                    width: face,
-                    height: face,
-                    depth_or_array_layers: 6,
-                },
-                mip_level_count: levels,
-                sample_count: 1,
-                dimension: wgpu::TextureDimension::D2,
-                format,
-                usage: Usage::TEXTURE_BINDING
-                    | Usage::STORAGE_BINDING
-                    | Usage::COPY_SRC
-                    | Usage::COPY_DST,
-                view_formats: &[],
-            })
-        })?;
-        let view = texture.create_view(&wgpu::TextureViewDescriptor {
-            label: Some(label),
-            dimension: Some(Dimension::Cube),
-            ..Default::default()
-        });
-        Ok(Self {
-            texture,
-            view,
-            face,
-            levels,
-        })
-    }
-
-    /// Levels of a cube down to a texel a face.
-    pub fn full_levels(face: u32) -> u32 {
-        face.max(1).ilog2() + 1
-    }
-
-    /// Stores a colour in every texel of its finest level.
-    fn fill(&self, gpu: &Gpu, color: Vec3) {
-        let texel = color.extend(1.0).to_array().map(f16::from_f32);
-        let texels = vec![texel; (6 * self.face * self.face) as usize];
-        let layout = wgpu::TexelCopyBufferLayout {
-            offset: 0,
-            bytes_per_row: Some(8 * self.face),
-            rows_per_image: Some(self.face),
-        };
-        let size = wgpu::Extent3d {
-            width: self.face,
-            height: self.face,
-            depth_or_array_layers: 6,
-        };
-        let whole = self.texture.as_image_copy();
-        let bytes = bytemuck::cast_slice(&texels);
-        gpu.queue.write_texture(whole, bytes, layout, size);
-    }
-
-    /// One level as an array of six, to be loaded from or stored to.
-    pub fn level(&self, level: u32) -> wgpu::TextureView {
-        self.texture.create_view(&wgpu::TextureViewDescriptor {
-            label: Some("cube level"),
-            dimension: Some(Dimension::D2Array),
-            base_mip_level: level,
-            mip_level_count: Some(1),
-            ..Default::default()
-        })
-    }
 }
 
 /// Texels along the longer side of a file beyond which they show nowhere.

@@ -1,6 +1,6 @@
 //! `prefilter`: the cube that glossy surfaces mirror, a level for each of some roughnesses.
 
-use super::Cube;
+use super::cube::Cube;
 use crate::{
     Error, Result,
     gpu::{

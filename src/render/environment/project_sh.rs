@@ -4,7 +4,7 @@
 //! Two dispatches: `project_sh` adds up what mirrored texels share, by registers, subgroups (or workgroup memory) and workgroups; `sum_sh` adds
 //! up the workgroups. Nothing is left to the order of atomics: the result is the same from run to run.
 
-use super::Cube;
+use super::cube::Cube;
 use crate::{
     Result,
     gpu::{

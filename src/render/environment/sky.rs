@@ -1,6 +1,6 @@
 //! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020; [`crate::scene::atmosphere`]).
 
-use super::Cube;
+use super::cube::Cube;
 pub use crate::gpu::layout::SkyParams;
 
 use crate::{

@@ -1,0 +1,145 @@
+//! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in software.
+
+use super::material_uniforms::uv_rows;
+use crate::scene::{AlphaMode, Image, Material, Scene, Wrap};
+use std::collections::{HashMap, HashSet};
+
+/// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
+pub(super) const ALPHA_HEADER: usize = 16;
+
+/// Stands for an alpha mode there: the material casts no shadow.
+const ALPHA_CLEAR: u32 = 3;
+
+/// The table that common/shadow_ray.wgsl reads: a header for each material, then the alpha of the texture of each masked
+/// material, once per image. Images are halved until all of it fits into `max_bytes`.
+pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
+    let masked = |material: &Material| {
+        let texture = material.base_color_texture?.texture;
+        (material.alpha_mode == AlphaMode::Mask).then_some(scene.textures[texture].image)
+    };
+    let images: HashSet<usize> = scene.materials.iter().filter_map(masked).collect();
+    let headers = 4 * (ALPHA_HEADER * scene.materials.len()) as u64;
+    let bytes = |halvings: u32| {
+        let sizes = images.iter().map(|i| halved(&scene.images[*i], halvings));
+        let texels = sizes.map(|[width, height]| u64::from(width) * u64::from(height) + 3);
+        headers + texels.sum::<u64>()
+    };
+    let halvings = (0..32).find(|h| bytes(*h) <= max_bytes).unwrap_or(0);
+    if halvings > 0 {
+        log::warn!(
+            "shadow rays see masked textures at 1/{} of their size",
+            1 << halvings
+        );
+    }
+    let mut table = vec![0; ALPHA_HEADER * scene.materials.len()];
+    let mut first_word_of_image = HashMap::new();
+    for (index, material) in scene.materials.iter().enumerate() {
+        let mut header = [0; ALPHA_HEADER];
+        header[0] = match material.alpha_mode {
+            _ if material.is_clear() => ALPHA_CLEAR,
+            _ if material.is_blended() => AlphaMode::Blend as u32,
+            mode => mode as u32,
+        };
+        header[1] = material.alpha_cutoff.to_bits();
+        header[2] = material.base_color.w.to_bits();
+        header[3] = u32::MAX;
+        if let (AlphaMode::Mask, Some(texture_ref)) =
+            (material.alpha_mode, material.base_color_texture)
+        {
+            let texture = scene.textures[texture_ref.texture];
+            let image = &scene.images[texture.image];
+            header[3] = texture_ref.uv_set;
+            header[4] = *first_word_of_image.entry(texture.image).or_insert_with(|| {
+                let first = table.len() as u32;
+                table.extend(alphas(image, halvings).chunks(4).map(|four| {
+                    four.iter()
+                        .rev()
+                        .fold(0, |word, alpha| word << 8 | u32::from(*alpha))
+                }));
+                first
+            });
+            [header[5], header[6]] = halved(image, halvings);
+            let wrap = |wrap| match wrap {
+                Wrap::Repeat => 0,
+                Wrap::Mirror => 1,
+                Wrap::Clamp => 2,
+            };
+            header[7] = wrap(texture.sampler.wrap_u)
+                | wrap(texture.sampler.wrap_v) << 2
+                | u32::from(texture.sampler.mag_linear) << 4;
+            for (row, values) in uv_rows(&texture_ref).iter().enumerate() {
+                for column in 0..3 {
+                    header[8 + 3 * row + column] = values[column].to_bits();
+                }
+            }
+        }
+        table[ALPHA_HEADER * index..ALPHA_HEADER * (index + 1)].copy_from_slice(&header);
+    }
+    table
+}
+
+fn halved(image: &Image, halvings: u32) -> [u32; 2] {
+    [image.width, image.height].map(|side| (side >> halvings).max(1))
+}
+
+/// The mean alpha of each box of texels.
+fn alphas(image: &Image, halvings: u32) -> Vec<u8> {
+    let rgba8 = image.rgba8();
+    let [width, height] = halved(image, halvings).map(|side| side as usize);
+    let [wide, high] = [image.width, image.height].map(|side| side as usize);
+    let mut out = Vec::with_capacity(width * height);
+    for y in 0..height {
+        for x in 0..width {
+            let (mut sum, mut count) = (0, 0);
+            for row in y * high / height..(y + 1) * high / height {
+                for column in x * wide / width..(x + 1) * wide / width {
+                    sum += u32::from(rgba8[4 * (row * wide + column) + 3]);
+                    count += 1;
+                }
+            }
+            out.push(((sum + count / 2) / count) as u8);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Sampler, Texture, TextureRef};
+    use glam::Affine2;
+
+    #[test]
+    fn alpha_is_halved_until_it_fits() {
+        let mut scene = Scene::default();
+        let texels = (0..6 * 4).flat_map(|i| [9, 9, 9, if i % 6 < 2 { 0 } else { 200 }]);
+        scene
+            .images
+            .push(Image::from_rgba8("alpha", 6, 4, texels.collect()));
+        scene.textures.push(Texture {
+            image: 0,
+            sampler: Sampler::default(),
+        });
+        scene.materials.push(Material {
+            alpha_mode: AlphaMode::Mask,
+            base_color_texture: Some(TextureRef {
+                texture: 0,
+                uv_set: 0,
+                texture_from_uv: Affine2::IDENTITY,
+            }),
+            ..Material::default()
+        });
+        let header = 4 * ALPHA_HEADER as u64;
+        for (bytes, size, words) in [
+            (1000, [6, 4], vec![0xc8c8_0000; 1]),
+            (26, [3, 2], vec![0x00c8_c800, 0xc8c8]),
+            (4, [1, 1], vec![133]),
+        ] {
+            let table = alpha_table(&scene, header + bytes);
+            assert_eq!(table[5..7], size);
+            assert_eq!(table[4] as usize, ALPHA_HEADER);
+            assert_eq!(table[ALPHA_HEADER..][..words.len()], words);
+            assert!(table.len() as u64 * 4 <= header + bytes);
+        }
+    }
+}
