@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, Config, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, Config, ExposureMode, Rebuild, ShadowMode, Switch, Tonemap},
     gpu::{
         Gpu,
         layout::{Exposure, TonemapParams},
@@ -1166,7 +1166,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     assert!(Vec3::from_slice(&lit[40 * 3 + 5]).abs_diff_eq(background.into(), 2e-3));
     assert_eq!(lit[40 * 3 + 5][3], 0.0);
     // The histogram is of light alone: here there is none.
-    stage.config.image.exposure = "histogram".into();
+    stage.config.image.exposure = ExposureMode::Histogram;
     stage.config.exposure.compensation = 1.5;
     check(&stage.draw(&pose, view), "histogram");
     stage.renderer.collect(&gpu);

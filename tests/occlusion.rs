@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, OcclusionMode, ShadowMode},
+    config::{Antialias, ExposureMode, OcclusionMode, ShadowMode},
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
@@ -730,16 +730,16 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
     }
     // Switched off and on again it begins anew too; what says nothing about rays changes nothing.
     let mut stage = gathering(&gpu, &scene, 2, true);
-    let mut draw = |mode, exposure: &str| {
+    let mut draw = |mode, exposure| {
         stage.config.occlusion.mode = mode;
-        stage.config.image.exposure = exposure.into();
+        stage.config.image.exposure = exposure;
         stage.draw(&pose, view);
         stage.renderer.read_open(&gpu).unwrap()
     };
-    let first = draw(OcclusionMode::Rays, "auto");
-    assert!(draw(OcclusionMode::Rays, "1.0") != first);
-    assert!(draw(OcclusionMode::Off, "auto").is_empty());
-    assert!(draw(OcclusionMode::Rays, "auto") == first);
+    let first = draw(OcclusionMode::Rays, ExposureMode::Auto);
+    assert!(draw(OcclusionMode::Rays, ExposureMode::Stops(1.0)) != first);
+    assert!(draw(OcclusionMode::Off, ExposureMode::Auto).is_empty());
+    assert!(draw(OcclusionMode::Rays, ExposureMode::Auto) == first);
 }
 
 #[test]
