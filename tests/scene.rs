@@ -14,10 +14,10 @@ use ::meshopt::{
 use canopy::{
     Error,
     config::Load,
-    reference::deform::{deform, positions},
+    reference::deform::deform,
     scene::{
         self, AlphaMode, LightKind, Pose, Primitive, Progress, Projection, Scene, TextureRef,
-        Transform, Treatment, Wrap, bounds::Bounds,
+        Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
     },
 };
 use common::draco::{DRACO, Method, compressed};

@@ -6,7 +6,6 @@ use crate::{
     config::Config,
     gpu::{Gpu, layout::LIGHT_LIMIT},
     output::{self, picture},
-    reference::deform,
     render::{
         Channel, FrameInput, FrameStats, Renderer, Sample, SceneBuffers, View,
         environment::most_texels, materials::takes,
@@ -14,7 +13,7 @@ use crate::{
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
-        environment,
+        deform, environment,
         framing::{self, Viewpoint},
     },
 };

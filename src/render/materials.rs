@@ -13,8 +13,8 @@ use crate::{
         pass,
     },
     scene::{
-        AlphaMode, Image, Layers, Material, Pose, Sampler, Scene, Takes, TexelFormat, TextureRef,
-        Wrap,
+        AlphaMode, Image, Layers, Material, Pose, Sampler, Scene, TexelFormat, TextureRef,
+        TextureSupport, Wrap,
     },
 };
 use glam::Vec3;
@@ -111,9 +111,9 @@ impl Groups {
 }
 
 /// The images that `gpu` can show.
-pub fn takes(gpu: &Gpu) -> Takes {
+pub fn takes(gpu: &Gpu) -> TextureSupport {
     let features = gpu.device.features();
-    Takes {
+    TextureSupport {
         blocks: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
         sixteen_bits: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
         max_side: gpu.limits.max_texture_dimension_2d,
@@ -148,7 +148,7 @@ impl Kind {
 }
 
 /// What an image of this format is stored in: a device that does not take it gets a byte a channel.
-fn stored_format(takes: &Takes, format: TexelFormat, kind: Kind) -> TexelFormat {
+fn stored_format(takes: &TextureSupport, format: TexelFormat, kind: Kind) -> TexelFormat {
     let as_it_is = match format {
         TexelFormat::Rgba8 => true,
         TexelFormat::Rgba16 => takes.sixteen_bits && !kind.is_srgb(),
@@ -158,7 +158,7 @@ fn stored_format(takes: &Takes, format: TexelFormat, kind: Kind) -> TexelFormat 
 }
 
 /// Whether the alpha of a normal texture says how far normals differ. The levels of blocks are the file's.
-fn keeps_spread(scene: &Scene, takes: &Takes, texture: Option<TextureRef>) -> bool {
+fn keeps_spread(scene: &Scene, takes: &TextureSupport, texture: Option<TextureRef>) -> bool {
     let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
     let stored = texture.map(|texture| stored_format(takes, format(texture), Kind::Normals));
     matches!(stored, Some(TexelFormat::Rgba8 | TexelFormat::Rgba16))
@@ -582,7 +582,7 @@ fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
 }
 
 /// The uniform of a material: nothing but the material goes into it, and what its textures are stored in.
-fn gpu_material(scene: &Scene, takes: &Takes, material: &Material) -> GpuMaterial {
+fn gpu_material(scene: &Scene, takes: &TextureSupport, material: &Material) -> GpuMaterial {
     let layers = material.layers.as_deref();
     let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
     let mut texture_from_uv = [[0.0; 4]; 10];

@@ -32,8 +32,8 @@ impl Bytes {
         })
     }
 
-    /// Tells parts from each other without comparing what they hold.
-    pub(super) fn place(&self) -> (usize, usize) {
+    /// Address and length, which tell parts from each other without a comparison of their bytes.
+    pub(super) fn address(&self) -> (usize, usize) {
         (self.as_ptr() as usize, self.len())
     }
 }
@@ -250,6 +250,12 @@ pub(super) fn clip(text: &str, longest: usize) -> String {
         clipped.push('…');
     }
     clipped
+}
+
+/// The message of a decoder, which may have several lines, in one.
+pub(super) fn one_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

@@ -2,13 +2,13 @@
 //!
 //! A cube is six faces of `face` × `face` texels, one after another, row by row.
 
+pub use crate::scene::environment::harmonics::{COEFFICIENTS, basis, evaluate_sh};
+
 use super::cube_map::{direction, solid_angles, texel_direction};
+use crate::scene::environment::harmonics::basis_f32;
 use glam::{DVec2, DVec3, Vec3, Vec4};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::{f64::consts::PI, ops::Range};
-
-/// Coefficients of five bands.
-pub const COEFFICIENTS: usize = 25;
 
 /// A texel as a cube holds it: red, green, blue, alpha.
 pub trait Texel: Copy + Sync {
@@ -157,12 +157,6 @@ pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] 
     std::array::from_fn(|i| radiance[i] * lobe[i.isqrt()])
 }
 
-/// The sum of coefficients in the unit direction `v`: radiance or irradiance as far as the order tells. It can be negative.
-pub fn evaluate_sh(coefficients: &[DVec3; COEFFICIENTS], v: DVec3) -> DVec3 {
-    let terms = coefficients.iter().zip(basis(v));
-    terms.map(|(coefficient, basis)| *coefficient * basis).sum()
-}
-
 /// Irradiance of a surface with the unit normal `n`, from every texel of the cube.
 pub fn irradiance<T: Texel>(texels: &[T], face: usize, n: DVec3) -> DVec3 {
     let mut sum = DVec3::ZERO;
@@ -195,54 +189,6 @@ pub fn texel_solid_angle_f32(face: usize, x: usize, y: usize) -> f32 {
     // The arc of at most 0.27, by its series.
     let series = [-1.0 / 11.0, 1.0 / 9.0, -1.0 / 7.0, 0.2, -1.0 / 3.0, 1.0];
     2.0 * x * series.iter().fold(0.0, |sum, factor| sum * xx + factor)
-}
-
-/// The 25 functions at a unit vector, in either precision (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the
-/// Condon-Shortley phase).
-macro_rules! basis {
-    ($v:expr) => {{
-        let (x, y, z) = ($v.x, $v.y, $v.z);
-        let (xx, yy, zz) = (x * x, y * y, z * z);
-        [
-            0.282_094_791_773_878_14,
-            0.488_602_511_902_919_9 * y,
-            0.488_602_511_902_919_9 * z,
-            0.488_602_511_902_919_9 * x,
-            1.092_548_430_592_079_2 * x * y,
-            1.092_548_430_592_079_2 * y * z,
-            0.315_391_565_252_52 * (3.0 * zz - 1.0),
-            1.092_548_430_592_079_2 * x * z,
-            0.546_274_215_296_039_6 * (xx - yy),
-            0.590_043_589_926_643_5 * y * (3.0 * xx - yy),
-            2.890_611_442_640_554 * x * y * z,
-            0.457_045_799_464_465_8 * y * (5.0 * zz - 1.0),
-            0.373_176_332_590_115_46 * z * (5.0 * zz - 3.0),
-            0.457_045_799_464_465_8 * x * (5.0 * zz - 1.0),
-            1.445_305_721_320_277 * z * (xx - yy),
-            0.590_043_589_926_643_5 * x * (xx - 3.0 * yy),
-            2.503_342_941_796_704_6 * x * y * (xx - yy),
-            1.770_130_769_779_930_4 * y * z * (3.0 * xx - yy),
-            0.946_174_695_757_560_1 * x * y * (7.0 * zz - 1.0),
-            0.669_046_543_557_289_2 * y * z * (7.0 * zz - 3.0),
-            0.105_785_546_915_204_31 * ((35.0 * zz - 30.0) * zz + 3.0),
-            0.669_046_543_557_289_2 * x * z * (7.0 * zz - 3.0),
-            0.473_087_347_878_780_04 * (xx - yy) * (7.0 * zz - 1.0),
-            1.770_130_769_779_930_4 * x * z * (xx - 3.0 * yy),
-            0.625_835_735_449_176_1 * (xx * (xx - 3.0 * yy) - yy * (3.0 * xx - yy)),
-        ]
-    }};
-}
-
-/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11 ∝ x.
-pub fn basis(v: DVec3) -> [f64; COEFFICIENTS] {
-    basis!(v)
-}
-
-#[inline(always)]
-#[expect(clippy::excessive_precision, reason = "one table for both precisions")]
-fn basis_f32<const N: usize>(v: Vec3) -> [f32; N] {
-    let all: [f32; COEFFICIENTS] = basis!(v);
-    std::array::from_fn(|i| all[i])
 }
 
 #[cfg(test)]

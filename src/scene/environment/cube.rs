@@ -1,10 +1,13 @@
 //! Cube maps, the finest level of each face: KTX2 in the formats of Vulkan's that hold radiance or colours, DDS in all that are decoded.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image,
+    image::{EnvironmentImage, Shape, check_size, image},
     texels::{Rows, cube_row_weights},
 };
-use crate::scene::image::{blocks, dds, ktx2, light, one_line};
+use crate::scene::{
+    files::one_line,
+    image::{blocks, dds, ktx2, linear_from_srgb},
+};
 use ::dds::{ColorFormat, DataLayout, DataRegion as _, Format, PixelInfo, Size, TextureArrayKind};
 
 const NO_CUBE: &str = "is no cube map; canopy takes KTX2 and DDS with six faces, and equirectangular pictures as .hdr or .exr";
@@ -118,7 +121,11 @@ fn cube<'a>(
                     f32::from_ne_bytes([texel[at], texel[at + 1], texel[at + 2], texel[at + 3]])
                 };
                 let color = [channel(0), channel(4), channel(8)];
-                if srgb { color.map(light) } else { color }
+                if srgb {
+                    color.map(linear_from_srgb)
+                } else {
+                    color
+                }
             }));
             rows.push(&row, |x| f64::from(weights[y * width + x]));
         }

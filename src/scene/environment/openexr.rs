@@ -1,10 +1,10 @@
 //! OpenEXR (.exr): the first part with red, green and blue, as far as the display window shows it; alpha is left out.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image, odd_sides,
+    image::{EnvironmentImage, Shape, check_size, image, odd_sides},
     texels::{Rows, latitude_weight},
 };
-use crate::scene::image::one_line;
+use crate::scene::files::one_line;
 use ::image::{ImageDecoder as _, codecs::openexr::OpenExrDecoder};
 use std::io::Cursor;
 

@@ -1,10 +1,10 @@
 //! Radiance HDR (.hdr, .pic): flat, and run lengths of both kinds.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image, odd_sides,
+    image::{EnvironmentImage, Shape, check_size, image, odd_sides},
     texels::{Rows, latitude_weight},
 };
-use crate::scene::image::one_line;
+use crate::scene::files::one_line;
 use ::image::{ImageDecoder as _, codecs::hdr::HdrDecoder};
 use std::io::Read as _;
 

@@ -1,7 +1,11 @@
 //! The sun of a picture: what is too small and too bright for spherical harmonics and prefiltered cubes is a light of its own, with shadows.
 
-use super::{EnvironmentImage, Shape, texels::cube_row_weights};
-use glam::{DVec3, Vec3};
+use super::{
+    cube_map,
+    image::{EnvironmentImage, Shape, Sun, luminance},
+    texels::cube_row_weights,
+};
+use glam::{DVec2, DVec3};
 use half::f16;
 use std::f64::consts::{PI, TAU};
 
@@ -17,15 +21,6 @@ const CORE_SHARE: f64 = 0.75;
 const LEAST_SHARE: f64 = 0.25;
 /// Where texels are wider, nothing tells a sun from what is larger.
 const WIDEST_TEXEL: f64 = PI / 180.0;
-
-/// A light in a picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sun {
-    /// Unit vector to it, in the axes of the picture.
-    pub to_sun: Vec3,
-    /// What it gives a surface that faces it.
-    pub illuminance: Vec3,
-}
 
 impl EnvironmentImage {
     /// Takes the sun out of the picture, if it holds one: its surroundings fill the place, and what is missing there becomes
@@ -114,15 +109,7 @@ impl EnvironmentImage {
             Shape::Cube => {
                 let place = |at: f64| 2.0 * at / width as f64 - 1.0;
                 let (s, t) = (place(x), place((y % width) as f64 + 0.5));
-                match y / width {
-                    0 => DVec3::new(1.0, -t, -s),
-                    1 => DVec3::new(-1.0, -t, s),
-                    2 => DVec3::new(s, 1.0, t),
-                    3 => DVec3::new(s, -1.0, -t),
-                    4 => DVec3::new(s, -t, 1.0),
-                    _ => DVec3::new(-s, -t, -1.0),
-                }
-                .normalize()
+                cube_map::direction(y / width, DVec2::new(s, t)).normalize()
             }
         }
     }
@@ -159,11 +146,6 @@ impl EnvironmentImage {
 /// Before the picture's scale.
 fn radiance([r, g, b, _]: [f16; 4]) -> DVec3 {
     DVec3::new(r.into(), g.into(), b.into())
-}
-
-/// Of linear Rec. 709.
-pub(super) fn luminance(color: DVec3) -> f64 {
-    color.dot(DVec3::new(0.2126, 0.7152, 0.0722))
 }
 
 #[cfg(test)]

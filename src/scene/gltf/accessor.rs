@@ -1,6 +1,6 @@
 //! Accessors: everything about one is checked when it is opened, so that reading an element cannot fail.
 
-use super::File;
+use super::file::File;
 use crate::{Result, scene::files::Bytes};
 use ::gltf::json::{
     Index,

@@ -1,8 +1,8 @@
 //! `KHR_draco_mesh_compression`: a primitive's triangles and attributes out of one compressed stream.
 
 use super::{
-    File,
     accessor::{ANY, Accessor, UNSIGNED, view_bytes},
+    file::File,
 };
 use crate::{
     Error, Result,

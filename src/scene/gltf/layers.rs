@@ -1,7 +1,7 @@
 //! Material layers: the extensions `KHR_materials_*`, read from JSON that gltf-json leaves as it is. A value of a wrong type is told and left at
 //! its default; numbers are held to the ranges that the specifications give.
 
-use super::material::Textures;
+use super::texture::Textures;
 use crate::{
     Result,
     scene::{Layers, Material, TextureRef},

@@ -1,7 +1,10 @@
 //! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views out of compressed streams. All that a stream is told to hold is
 //! checked before it is decoded, for the decoder asserts it; what a stream then does hold may be anything, and is checked like plain bytes.
 
-use super::{File, accessor::byte_range};
+use super::{
+    accessor::byte_range,
+    file::{DecodedView, File},
+};
 use crate::{
     Result,
     scene::{
@@ -51,12 +54,9 @@ enum Filter {
     Color,
 }
 
-/// What a buffer view's stream holds, or why it cannot be read.
-pub(super) type Decoded = std::result::Result<Bytes, String>;
-
 /// Decodes every compressed buffer view, once; `None` for views that are plain, and for those with a broken stream where the file has the
 /// plain bytes as well.
-pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<Decoded>>> {
+pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<DecodedView>>> {
     let views = file.root.buffer_views.iter().enumerate();
     let mut streams = Vec::with_capacity(views.len());
     // All of them are counted before the first is decoded.
@@ -170,7 +170,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    fn decode(self) -> Decoded {
+    fn decode(self) -> DecodedView {
         let broken = |why: meshopt::Error| format!("the stream is broken ({why})");
         let bytes = match (self.mode, self.stride) {
             (Mode::Attributes, _) => {

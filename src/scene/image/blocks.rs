@@ -1,7 +1,32 @@
 //! Blocks to texels, where the one who shows them takes no blocks, and for those who look at texels.
 
-use super::{Image, Request, TexelFormat, fill_blue, level_size};
+use super::{
+    request::Request,
+    texels::{Image, TexelFormat, fill_blue, level_size},
+};
+use crate::scene::files::one_line;
 use ::dds::{ColorFormat, DecodeOptions, Format, ImageViewMut, Size};
+use std::borrow::Cow;
+
+impl Image {
+    /// The finest level with a byte a channel, whatever the format.
+    pub fn rgba8(&self) -> Cow<'_, [u8]> {
+        let finest = self.levels.first().map_or(&[][..], Vec::as_slice);
+        match self.format {
+            TexelFormat::Rgba8 => Cow::Borrowed(finest),
+            TexelFormat::Rgba16 => finest
+                .chunks_exact(2)
+                .map(|c| rounded(u16::from_ne_bytes([c[0], c[1]])))
+                .collect(),
+            _ => Cow::Owned(rgba8(self.format, [self.width, self.height], finest)),
+        }
+    }
+}
+
+/// The nearest of 256 steps.
+fn rounded(value: u16) -> u8 {
+    ((u32::from(value) + 128) / 257) as u8
+}
 
 /// The texels of a level of `format`; those that are missing are zero.
 pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8> {
@@ -27,8 +52,7 @@ pub(in crate::scene) fn surface(
         vec![0; width as usize * height as usize * usize::from(color.bytes_per_pixel())];
     let view = ImageViewMut::new(&mut texels, Size::new(width, height), color);
     let view = view.ok_or("has a size that its decoder does not take")?;
-    ::dds::decode(&mut bytes, view, format, &DecodeOptions::default())
-        .map_err(|e| super::one_line(&e))?;
+    ::dds::decode(&mut bytes, view, format, &DecodeOptions::default()).map_err(|e| one_line(&e))?;
     Ok(texels)
 }
 

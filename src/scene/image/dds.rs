@@ -1,6 +1,11 @@
 //! DDS: what the crate `dds` decodes, and blocks as they are.
 
-use super::{Image, Request, TexelFormat, blocks, full_levels, level_size, one_line};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, full_levels, level_size},
+};
+use crate::scene::files::one_line;
 use ::dds::{
     Format, PixelInfo, Precision, Size,
     header::{Header, ParseOptions},

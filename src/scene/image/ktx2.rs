@@ -1,6 +1,11 @@
 //! KTX2: Basis Universal (ETC1S and UASTC), BC blocks, and plain texels of eight bits.
 
-use super::{Image, Request, TexelFormat, blocks, fill_blue, full_levels, level_size, one_line};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, fill_blue, full_levels, level_size},
+};
+use crate::scene::files::one_line;
 use ::basisu::{DecodeFlags, SourceFormat, TargetFormat, Transcoder};
 use ::dds::Format as Encoding;
 use ::ktx2::{ColorModel, Reader, SupercompressionScheme};

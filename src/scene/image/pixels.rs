@@ -1,6 +1,10 @@
 //! PNG, JPEG and WebP. Gamma and colour profiles in them are ignored, as glTF 2.0 says (3.8.2).
 
-use super::{Image, Request, TexelFormat, one_line};
+use super::{
+    request::Request,
+    texels::{Image, TexelFormat},
+};
+use crate::scene::files::one_line;
 use ::image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 

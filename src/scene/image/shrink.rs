@@ -1,11 +1,15 @@
 //! Images that are larger than what is taken, by halves.
 
-use super::{Image, Request, TexelFormat, blocks, full_levels, level_size, light};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, full_levels, level_size, linear_from_srgb},
+};
 
 /// Halves `image` until it is as small as `request` wants it, and says so in `notes`.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
     let before = image.size();
-    let max_side = request.takes.max_side;
+    let max_side = request.supported.max_side;
     let too_wide = before.iter().any(|side| *side > max_side);
     let is_too_large = |image: &Image| {
         let bytes = image.format.level_bytes(image.size());
@@ -92,7 +96,7 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
         return out;
     }
     let linear: Vec<f32> = (0..=255_u8)
-        .map(|byte| light(f32::from(byte) / 255.0))
+        .map(|byte| linear_from_srgb(f32::from(byte) / 255.0))
         .collect();
     let is_color = |at: usize| srgb && at % 4 < 3;
     let value = |at: usize| match finer[at] {
