@@ -115,7 +115,7 @@ impl PrimitiveReader<'_> {
                 &mut primitive.joint_weights[first..],
             ) {
                 self.warn(
-                    "has joint weights that sum to nothing; the first joint gets a weight of 1",
+                    "has joint weights that do not sum to a positive number; the first joint gets a weight of 1",
                 );
             }
         }
