@@ -207,7 +207,7 @@ fn lighting_from_all_around_equals_its_twin() {
         let lit = draw(&mut stage, view);
         // From what the image was made of, and not from the image.
         let coefficients = irradiance_of(scenery);
-        let around = lighting::Around {
+        let around = lighting::EnvironmentLight {
             diffuse: &|normal| {
                 0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI
             },

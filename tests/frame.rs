@@ -987,7 +987,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
     // From everywhere the same: tests/environment.rs has environments in which directions differ.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
-    let around = lighting::Around {
+    let around = lighting::EnvironmentLight {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
         split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),

@@ -1,5 +1,5 @@
-//! Who may name whom: every path in `src/` that leaves its module is held to the layers that `src/lib.rs` draws, and no two files import
-//! each other.
+//! Who may name whom: every path in `src/` that leaves its module is held to the layers that `src/lib.rs`
+//! draws, and no two files import each other.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -158,7 +158,8 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
 /// A path as a file writes it, resolved as far as it leaves the file's module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
-    /// Whether it starts at this crate's root; else it starts with another crate or with a name of the module's own.
+    /// Whether it starts at this crate's root; else it starts with another crate or with a name of the
+    /// module's own.
     in_crate: bool,
     /// Whether it starts with `::`, and so with another crate.
     is_extern: bool,
@@ -175,8 +176,8 @@ struct Import {
     is_public: bool,
 }
 
-/// Every path in `source`, the file of `module`: those of `use`, group by group, and those with `::` anywhere else. What stands under
-/// `#[cfg(test)]` is left out.
+/// Every path in `source`, the file of `module`: those of `use`, group by group, and those with `::` anywhere
+/// else. What stands under `#[cfg(test)]` is left out.
 fn named(source: &str, module: &[String]) -> Vec<Named> {
     let tokens = without_tests(tokens(&code(source)));
     let mut found = Vec::new();
@@ -263,7 +264,8 @@ fn path(tokens: &[String], mut at: usize, prefix: &[String], out: &mut Vec<Writt
     }
 }
 
-/// A path from the crate's root, where it begins with `crate`, `self` or `super` (or with `canopy`, in the binary).
+/// A path from the crate's root, where it begins with `crate`, `self` or `super` (or with `canopy`, in the
+/// binary).
 fn resolve(path: &[String], module: &[String]) -> Named {
     let mut names = module.to_vec();
     let mut rest = path;
@@ -446,9 +448,10 @@ fn raw_string(text: &str) -> Option<usize> {
 /// Modules in which files still import each other. One that has no circle any more has to leave the list.
 const CIRCLES: &[&str] = &["accel", "app", "cli", "gpu", "render", "scene::obj"];
 
-/// No two files import each other, directly or around corners. A file imports the file in which an item is defined that it names, however
-/// many re-exports lie between. A `mod` or `pub use` line alone imports nothing, so a parent may declare and re-export its children; but a
-/// child that names an item of its parent, while the parent names an item of the child, is a circle.
+/// No two files import each other, directly or around corners. A file imports the file in which an item is
+/// defined that it names, however many re-exports lie between. A `mod` or `pub use` line alone imports
+/// nothing, so a parent may declare and re-export its children; but a child that names an item of its parent,
+/// while the parent names an item of the child, is a circle.
 #[test]
 fn no_files_import_each_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -464,7 +467,8 @@ fn no_files_import_each_other() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// The circles that do not lie within one of the `known` modules, and those of the modules that have none; a line each.
+/// The circles that do not lie within one of the `known` modules, and those of the modules that have none; a
+/// line each.
 fn circle_faults(circles: &[Vec<String>], known: &[&str]) -> Vec<String> {
     let is_within = |circle: &[String], module: &str| {
         let mut files = circle.iter().map(|file| file.strip_prefix(module));
@@ -501,7 +505,8 @@ impl Files {
         Self(sources.into_iter().map(names).collect())
     }
 
-    /// The file in which the item of a path is defined: `None` for a module itself, and for items of other crates.
+    /// The file in which the item of a path is defined: `None` for a module itself, and for items of other
+    /// crates.
     fn defining(&self, module: &[String], path: &Named, most: usize) -> Option<Vec<String>> {
         let mut names = path.names.clone();
         if names.last().is_some_and(|name| name == "*") {
@@ -796,7 +801,8 @@ mod tests_of_this_test {
             ),
             (
                 "gpu/pass.rs",
-                "use crate::{\n    Error, // x, {\n    gpu::{self, layout::{Node, Ray}},\n    render::{\n        deform::{self as d},\n    },\n};",
+                "use crate::{\n    Error, // x, {\n    gpu::{self, layout::{Node, Ray}},\n    \
+                 render::{\n        deform::{self as d},\n    },\n};",
                 "gpu::pass names crate::render::deform",
             ),
             (
@@ -889,7 +895,8 @@ mod tests_of_this_test {
             ("lib.rs", "pub use error::{Error, Result};"),
             (
                 "scene/mod.rs",
-                "// use wgpu::Buffer;\n/* use /* crate:: */ wgpu::X; */ fn f<'a>(x: &'a str) { let _ = (\"use wgpu::A; \\\" wgpu::B\", r#\"wgpu::C \"wgpu::D\"#, '\\'', '\"', b'\"'); }",
+                "// use wgpu::Buffer;\n/* use /* crate:: */ wgpu::X; */ fn f<'a>(x: &'a str) { let _ = \
+                 (\"use wgpu::A; \\\" wgpu::B\", r#\"wgpu::C \"wgpu::D\"#, '\\'', '\"', b'\"'); }",
             ),
             ("scene/mod.rs", "use crate::{Error, Result, config};"),
             (

@@ -9,7 +9,7 @@ use canopy::{
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
-        occlusion::{self, Eye, Frame, Place},
+        occlusion::{self, Eye, Frame, SurfacePoint},
         shadow_start::Seen,
         trace::closest_hit,
     },
@@ -83,7 +83,9 @@ fn found(stage: &mut Stage<'_>) -> Vec<Option<(Vec3, f32)>> {
     let position = stage.channel(Channel::Position);
     assert_eq!(words.len(), position.texels.len());
     let texels = position.texels.iter();
-    let open = |(texel, word): (&[f32; 4], u32)| (texel[3] != 0.0).then(|| occlusion::open(word));
+    let open = |(texel, word): (&[f32; 4], u32)| {
+        (texel[3] != 0.0).then(|| occlusion::unpack_visibility(word))
+    };
     texels.zip(words).map(open).collect()
 }
 
@@ -124,7 +126,7 @@ fn twin_rays(
     let pixels = seen.iter().enumerate().map(|(index, seen)| {
         let seen = seen.as_ref()?;
         let pixel = [index as u32 % width, index as u32 / width];
-        let place = Place {
+        let place = SurfacePoint {
             position: seen.position.as_dvec3(),
             normal: seen.start().geometric_normal,
             frames: 1,
@@ -144,7 +146,7 @@ fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>])
         let (Some((direction, share)), Some((_, blocked)), Some(seen)) = (gpu, twin, seen) else {
             continue;
         };
-        let (bent, open) = blocked.open(seen.normal);
+        let (bent, open) = blocked.visibility(seen.normal);
         shares.push((f64::from(*share) - open).abs());
         if open > 0.3 {
             bends.push(bent.distance(direction.as_dvec3()));

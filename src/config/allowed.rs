@@ -1,4 +1,5 @@
-//! What a setting may be. The check of `config.toml`, the panel and the command line share one declaration of it.
+//! What a setting may be. The check of `config.toml`, the panel and the command line share one declaration of
+//! it.
 
 use std::{fmt::Display, ops::RangeInclusive};
 

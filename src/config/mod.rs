@@ -88,12 +88,13 @@ impl Default for Config {
 
 impl Config {
     /// Lays these over the defaults, one after the other: the platform's `config.toml`, `canopy.toml` in the
-    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a string).
+    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a
+    /// string).
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for a
-    /// wrong value.
+    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for
+    /// a wrong value.
     pub fn load(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
         let mut config = Self::default();
         let implied = [user_file(), Some("canopy.toml".into())];
@@ -168,8 +169,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for an unknown key, or for a value of the wrong type or out of its range; then nothing
-    /// has changed.
+    /// [`Error::Config`] for an unknown key, or for a value of the wrong type or out of its range; then
+    /// nothing has changed.
     pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
         let mut value = value.into();
         let Some((section, name)) = key.split_once('.') else {

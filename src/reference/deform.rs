@@ -1,4 +1,5 @@
-//! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one index list.
+//! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one
+//! index list.
 
 use crate::scene::{
     Pose, Scene,
@@ -37,12 +38,12 @@ pub struct MeshRange {
     pub vertex_count: u32,
 }
 
-/// Deforms every instance of `scene` in `pose`: the vertices and triangles of each primitive of each (node, mesh) of
-/// [`Scene::instances`], in order.
+/// Deforms every instance of `scene` in `pose`: the vertices and triangles of each primitive of each (node,
+/// mesh) of [`Scene::instances`], in order.
 ///
-/// Morph targets are added first (glTF 2.0, 3.7.2.2). A skinned primitive is then transformed by the weighted sum of
-/// its joints' matrices, without its node's (3.7.3.1). Any other is transformed by its node's matrix; where that
-/// mirrors, the winding of its triangles is reversed.
+/// Morph targets are added first (glTF 2.0, 3.7.2.2). A skinned primitive is then transformed by the weighted
+/// sum of its joints' matrices, without its node's (3.7.3.1). Any other is transformed by its node's matrix;
+/// where that mirrors, the winding of its triangles is reversed.
 pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     let mut out = Deformed::default();
     for (node, mesh) in scene.instances() {

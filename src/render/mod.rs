@@ -763,7 +763,7 @@ impl Renderer {
     }
 
     /// What is open of the light from everywhere at each pixel of the last frame, waiting for it: 10 bits of share over a direction in 2 × 11 bits,
-    /// as `reference::occlusion::open` reads them. Empty when the frame sent no such rays.
+    /// as `reference::occlusion::unpack_visibility` reads them. Empty when the frame sent no such rays.
     pub fn read_open(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.occlusion.words)?);
         Ok(words[..self.occlusion.pixels()].to_vec())

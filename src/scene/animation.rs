@@ -1,4 +1,5 @@
-//! A scene at a time, as a [`Pose`]: the matrix of every node, the weights of every morph target, and what else clips move.
+//! A scene at a time, as a [`Pose`]: the matrix of every node, the weights of every morph target, and what
+//! else clips move.
 
 use super::{
     camera::{Camera, Projection},
@@ -39,8 +40,8 @@ impl Pose {
         moved
     }
 
-    /// The scene with `clip` at `time_secs`, or at rest. Before the first key its value holds, after the last key the
-    /// last's.
+    /// The scene with `clip` at `time_secs`, or at rest. Before the first key its value holds, after the last
+    /// key the last's.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
         let mut pose = Self {
             weights: scene
@@ -236,8 +237,9 @@ fn set_camera(camera: &mut Camera, property: Property, value: f32) {
     }
 }
 
-/// The matrices that deform the instance at `node`: its node's, and those of its joints. Those of a hidden instance move
-/// every vertex to the node's origin, since neither rays nor the rasteriser hit triangles without area.
+/// The matrices that deform the instance at `node`: its node's, and those of its joints. Those of a hidden
+/// instance move every vertex to the node's origin, since neither rays nor the rasteriser hit triangles
+/// without area.
 pub fn instance_matrices(scene: &Scene, pose: &Pose, node: usize) -> (Mat4, Option<Vec<Mat4>>) {
     let mut rigid = pose.world_from_node[node];
     let skin = scene.nodes[node].skin;

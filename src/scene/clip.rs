@@ -17,7 +17,8 @@ pub struct Clip {
 /// A property of a thing over time.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Index into [`Scene::nodes`], [`Scene::materials`], [`Scene::lights`] or [`Scene::cameras`], as [`Property::of`] says.
+    /// Index into [`Scene::nodes`], [`Scene::materials`], [`Scene::lights`] or [`Scene::cameras`], as
+    /// [`Property::of`] says.
     pub target: usize,
     /// What it animates.
     pub property: Property,
@@ -25,7 +26,8 @@ pub struct Channel {
     pub interpolation: Interpolation,
     /// Key times, strictly increasing, at least one.
     pub times_secs: Vec<f32>,
-    /// Values: `components` floats per key; for cubic splines three times that (in-tangent, value, out-tangent).
+    /// Values: `components` floats per key; for cubic splines three times that (in-tangent, value,
+    /// out-tangent).
     pub values: Vec<f32>,
     /// Floats in a value: as many as the property has, or one per morph target.
     pub components: usize,
@@ -42,8 +44,8 @@ pub enum Interpolation {
     CubicSpline,
 }
 
-/// A property that a channel animates, in the units of the thing that has it. Those of materials, lights and cameras come from
-/// KHR_animation_pointer.
+/// A property that a channel animates, in the units of the thing that has it. Those of materials, lights and
+/// cameras come from KHR_animation_pointer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Property {
     /// Translation of a node: three floats.
@@ -256,7 +258,8 @@ mod tests {
 
     #[test]
     fn cubic_splines_scale_tangents_by_the_step() {
-        // Keys of in-tangent, value, out-tangent. Leaving at 2 a second and arriving at 2 a second from 0 to 4 in 2 s is a line.
+        // Keys of in-tangent, value, out-tangent. Leaving at 2 a second and arriving at 2 a second from 0 to
+        // 4 in 2 s is a line.
         let line = channel(
             Property::Weights,
             Interpolation::CubicSpline,

@@ -3,8 +3,8 @@
 use super::{MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
 use glam::{Mat4, Vec3};
 
-/// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left out unless
-/// all are hidden.
+/// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left
+/// out unless all are hidden.
 pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     let mut positions = Vec::new();
     let all_hidden = scene.instances().all(|(node, _)| !pose.visible[node]);
@@ -31,8 +31,8 @@ pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     positions
 }
 
-/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`. Where that would be more than
-/// ten million positions, only the first moment counts.
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`. Where that would
+/// be more than ten million positions, only the first moment counts.
 pub fn positions_over(
     scene: &Scene,
     clip: Option<usize>,

@@ -1,8 +1,8 @@
 //! Environments: equirectangular pictures as Radiance HDR and OpenEXR, cube maps as KTX2 and DDS.
 //!
-//! In equirectangular pictures a direction (x, y, z) is at u = ½ + atan2(z, x) / 2π to the right and v = acos(y) / π down.
-//! Cube maps have the faces +X, −X, +Y, −Y, +Z, −Z of Vulkan, D3D and KTX2. Values are radiance as stored: the exposure in a
-//! header is ignored.
+//! In equirectangular pictures a direction (x, y, z) is at u = ½ + atan2(z, x) / 2π to the right and v =
+//! acos(y) / π down. Cube maps have the faces +X, −X, +Y, −Y, +Z, −Z of Vulkan, D3D and KTX2. Values are
+//! radiance as stored: the exposure in a header is ignored.
 
 mod cube;
 pub mod cube_map;
@@ -22,16 +22,17 @@ use std::path::Path;
 /// The file name extensions of environments.
 pub const EXTENSIONS: [&str; 4] = ["hdr", "exr", "ktx2", "dds"];
 
-/// Loads the environment at `path`. Past `most` texels along the longer side, or a quarter of that along the edge of a
-/// cube's face, it is scaled down.
+/// Loads the environment at `path`. Past `most` texels along the longer side, or a quarter of that along the
+/// edge of a cube's face, it is scaled down.
 ///
-/// A picture of any aspect ratio is stretched over the sphere, with a warning where it is not about twice as wide as high.
-/// NaN and negative values become 0 and infinities 65504, the largest half float; larger values are clamped to 2³².
+/// A picture of any aspect ratio is stretched over the sphere, with a warning where it is not about twice as
+/// wide as high. NaN and negative values become 0 and infinities 65504, the largest half float; larger values
+/// are clamped to 2³².
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and [`Error::Scene`] for one
-/// that is broken, is no environment, or has more pixels than `limits` allow.
+/// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and
+/// [`Error::Scene`] for one that is broken, is no environment, or has more pixels than `limits` allow.
 pub fn load(path: &Path, limits: &config::Load, most: u32) -> Result<EnvironmentImage> {
     parse(path, &read_file(path, limits.max_file_bytes)?, limits, most)
 }
@@ -107,7 +108,8 @@ impl EnvironmentFileFormat {
             Some((_, format)) => Ok(format),
             None if bytes.is_empty() => Err("is empty".into()),
             None => Err(
-                "is no environment; canopy reads equirectangular pictures as Radiance HDR (.hdr) or OpenEXR (.exr), and cube maps as KTX2 \
+                "is no environment; canopy reads equirectangular pictures as Radiance HDR (.hdr) or OpenEXR \
+                 (.exr), and cube maps as KTX2 \
                  (.ktx2) or DDS (.dds)"
                     .into(),
             ),

@@ -45,9 +45,10 @@ const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy does not
-/// support, [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after [`Progress::cancel`]. What
-/// can be left out or replaced without harm (a texture, an unknown extension) is a line in [`Scene::warnings`] instead.
+/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy
+/// does not support, [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after
+/// [`Progress::cancel`]. What can be left out or replaced without harm (a texture, an unknown extension) is a
+/// line in [`Scene::warnings`] instead.
 pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
     load_for(files, limits, TextureSupport::default(), progress)
 }
@@ -79,8 +80,8 @@ pub fn load_for(
     Ok(scene)
 }
 
-/// Loads one scene from `bytes`, whose format they or the extension of `name` tell. No file is read: what the bytes refer to
-/// is missing, unless it is a data URI.
+/// Loads one scene from `bytes`, whose format they or the extension of `name` tell. No file is read: what the
+/// bytes refer to is missing, unless it is a data URI.
 ///
 /// # Errors
 ///
@@ -104,7 +105,8 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
         None => {
             return Err(Error::scene(
                 path,
-                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj), and environments with --env",
+                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj), and environments \
+                 with --env",
             ));
         }
     };

@@ -1,5 +1,5 @@
-//! glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here, with checked indices and checked
-//! arithmetic, since the crate's own readers panic on broken files.
+//! glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here, with checked indices and
+//! checked arithmetic, since the crate's own readers panic on broken files.
 
 mod accessor;
 mod animation;
@@ -58,7 +58,8 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
         .filter(|extension| extension.treatment == Treatment::Ignored)
     {
         file.warn(if file.requires(name) {
-            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown without it is shown")
+            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown \
+                without it is shown")
         } else {
             format!("uses the extension {name}, which canopy ignores ({note})")
         });

@@ -77,7 +77,8 @@ impl Treatment {
 }
 
 impl Scene {
-    /// The (node, mesh) pairs of nodes that have a mesh: the order of the tree's meshes and of the merged buffers.
+    /// The (node, mesh) pairs of nodes that have a mesh: the order of the tree's meshes and of the merged
+    /// buffers.
     pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes
             .iter()
@@ -98,7 +99,8 @@ impl Scene {
             })
     }
 
-    /// Gives every primitive its material in a variant; its own where it has none there or `variant` is `None`.
+    /// Gives every primitive its material in a variant; its own where it has none there or `variant` is
+    /// `None`.
     pub fn choose_variant(&mut self, variant: Option<usize>) {
         for primitive in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
             let of = |wanted| primitive.variants.iter().find(|(of, _)| *of == wanted);
@@ -108,8 +110,8 @@ impl Scene {
         }
     }
 
-    /// The clip with this name, or with this number from 0. `none` is the rest pose, and so is `0` in a scene without
-    /// clips.
+    /// The clip with this name, or with this number from 0. `none` is the rest pose, and so is `0` in a scene
+    /// without clips.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use super::texture::TextureRef;
 use glam::Vec3;
 
-/// Layers over a metallic-roughness base, named as in the extensions `KHR_materials_*` that define them. Defaults have no
-/// effect; textures multiply their factors.
+/// Layers over a metallic-roughness base, named as in the extensions `KHR_materials_*` that define them.
+/// Defaults have no effect; textures multiply their factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layers {
     /// Index of refraction, at least 1; 0 stands for infinity.
@@ -17,8 +17,9 @@ pub struct Layers {
     pub specular_color: Vec3,
     /// That scale, in sRGB.
     pub specular_color_texture: Option<TextureRef>,
-    /// Whether the alpha of the metallic-roughness texture is glossiness, and the roughness factor 1 − the glossiness factor
-    /// (KHR_materials_pbrSpecularGlossiness, which is read as a dielectric of infinite `ior`).
+    /// Whether the alpha of the metallic-roughness texture is glossiness, and the roughness factor 1 − the
+    /// glossiness factor (KHR_materials_pbrSpecularGlossiness, which is read as a dielectric of infinite
+    /// `ior`).
     pub glossiness: bool,
     /// Weight of the clear coat.
     pub clearcoat: f32,

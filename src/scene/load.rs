@@ -174,7 +174,8 @@ pub(super) enum Budget {
     Nodes,
     Joints,
     MorphTargets,
-    /// Bytes of morph targets, joint influences and clips: a file can refer to the same bytes any number of times.
+    /// Bytes of morph targets, joint influences and clips: a file can refer to the same bytes any number of
+    /// times.
     AnimationBytes,
     /// Bytes of decoded images.
     TextureBytes,

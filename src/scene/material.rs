@@ -62,8 +62,8 @@ pub struct Material {
     pub unlit: bool,
     /// The layers over the base; `None` where the file has none.
     pub layers: Option<Box<Layers>>,
-    /// Whether no file gave this material. Environment lighting on it is graded by direction, so that its shape shows even
-    /// under a uniform environment.
+    /// Whether no file gave this material. Environment lighting on it is graded by direction, so that its
+    /// shape shows even under a uniform environment.
     pub stand_in: bool,
 }
 

@@ -16,8 +16,8 @@ pub struct Mesh {
 pub struct Primitive {
     /// Index into [`super::Scene::materials`].
     pub material: usize,
-    /// Pairs of a variant and its material: `None` with the own material, then each of [`super::Scene::variants`] that
-    /// has one. Empty where no variant has.
+    /// Pairs of a variant and its material: `None` with the own material, then each of
+    /// [`super::Scene::variants`] that has one. Empty where no variant has.
     pub variants: Vec<(Option<usize>, usize)>,
     /// Positions in mesh space, all finite.
     pub positions: Vec<Vec3>,
@@ -39,7 +39,8 @@ pub struct Primitive {
     pub points: Vec<u32>,
     /// How its lines and points are lit.
     pub shading: Shading,
-    /// Indices into the skin's joints: those of a vertex start at `vertex * influences_per_vertex`. Empty when rigid.
+    /// Indices into the skin's joints: those of a vertex start at `vertex * influences_per_vertex`. Empty
+    /// when rigid.
     pub joints: Vec<u32>,
     /// Weights of `joints`, which sum to 1 for each vertex.
     pub joint_weights: Vec<f32>,
@@ -56,8 +57,8 @@ impl Primitive {
     }
 }
 
-/// How points and lines are lit. It follows from the attributes that the file gives them (glTF 2.0, 3.9.7 "Point and Line
-/// Materials").
+/// How points and lines are lit. It follows from the attributes that the file gives them (glTF 2.0, 3.9.7
+/// "Point and Line Materials").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shading {
     /// Without lighting, in base colour and emission: they have no normals.

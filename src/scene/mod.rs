@@ -1,8 +1,9 @@
-//! The scene on the CPU: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. It knows no wgpu.
+//! The scene on the CPU: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. It knows
+//! no wgpu.
 //!
-//! Conventions are glTF's: right-handed, +Y up, metres, radians, counter-clockwise front faces, and lights and cameras
-//! that look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute has as many elements as
-//! its primitive has vertices. Loaders check this once, so nothing after them has to.
+//! Conventions are glTF's: right-handed, +Y up, metres, radians, counter-clockwise front faces, and lights
+//! and cameras that look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute
+//! has as many elements as its primitive has vertices. Loaders check this once, so nothing after them has to.
 
 pub mod animation;
 pub mod atmosphere;

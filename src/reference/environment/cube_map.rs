@@ -40,8 +40,8 @@ impl Faces {
         self.texels.iter().enumerate().map(weighed).sum()
     }
 
-    /// Interpolates linearly between four texels, across the edges of faces too; at a corner of the cube, between
-    /// its three.
+    /// Interpolates linearly between four texels, across the edges of faces too; at a corner of the cube,
+    /// between its three.
     pub fn sample(&self, direction: DVec3) -> DVec3 {
         let (face, place) = place(direction);
         let at = 0.5 * (place + 1.0) * self.size as f64 - 0.5;
@@ -60,7 +60,8 @@ impl Faces {
         sum / weights
     }
 
-    /// The texel at a column and a row, one of which may be one past an edge of the face; `None` where both are.
+    /// The texel at a column and a row, one of which may be one past an edge of the face; `None` where both
+    /// are.
     fn neighbour(&self, face: usize, at: DVec2) -> Option<DVec3> {
         let last = self.size as f64 - 1.0;
         let inside = at.clamp(DVec2::ZERO, DVec2::splat(last));

@@ -11,8 +11,8 @@ pub fn evaluate_sh(coefficients: &[DVec3; COEFFICIENTS], v: DVec3) -> DVec3 {
     terms.map(|(coefficient, basis)| *coefficient * basis).sum()
 }
 
-/// The 25 functions at a unit vector, in either precision (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the
-/// Condon-Shortley phase).
+/// The 25 functions at a unit vector, in either precision (Sloan 2008, "Stupid Spherical Harmonics Tricks",
+/// appendix A2, without the Condon-Shortley phase).
 macro_rules! basis {
     ($v:expr) => {{
         let (x, y, z) = ($v.x, $v.y, $v.z);
@@ -47,7 +47,8 @@ macro_rules! basis {
     }};
 }
 
-/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11 ∝ x.
+/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11
+/// ∝ x.
 pub fn basis(v: DVec3) -> [f64; COEFFICIENTS] {
     basis!(v)
 }

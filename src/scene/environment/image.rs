@@ -103,13 +103,14 @@ pub(super) fn check_size(
     Ok(())
 }
 
-/// A warning about a picture that may be no equirectangular one (but a part of the sphere, a cross of faces, a mirrored ball),
-/// since it is not twice as wide as high within a texel or a tenth.
+/// A warning about a picture that may be no equirectangular one (but a part of the sphere, a cross of faces,
+/// a mirrored ball), since it is not twice as wide as high within a texel or a tenth.
 pub(super) fn odd_sides([width, height]: [u32; 2]) -> Option<String> {
     let off = u64::from(width).abs_diff(2 * u64::from(height));
     (off > u64::from(height / 10).max(1)).then(|| {
         format!(
-            "is {width}×{height} pixels; an equirectangular picture is twice as wide as high, and this one is stretched over the whole sphere"
+            "is {width}×{height} pixels; an equirectangular picture is twice as wide as high, and this one \
+             is stretched over the whole sphere"
         )
     })
 }

@@ -19,24 +19,25 @@ const USUAL_LUX: f32 = 3.0;
 /// The illuminance at the scene's centre, in lux, that needs no exposure.
 const FITTING_LUX: RangeInclusive<f32> = 0.5..=6.0;
 
-/// The same where no primitive has a material of its own. The stand-in is bright: with more light on it, tone curves compress
-/// its shades.
+/// The same where no primitive has a material of its own. The stand-in is bright: with more light on it, tone
+/// curves compress its shades.
 const FITTING_LUX_OF_STAND_INS: RangeInclusive<f32> = 0.5..=3.0;
 
-/// Irradiance of surfaces that face the brighter half of a sky or a file, relative to the mean of all surfaces.
+/// Irradiance of surfaces that face the brighter half of a sky or a file, relative to the mean of all
+/// surfaces.
 const BRIGHTER_SIDE: f32 = 2.0;
 
 /// The exposure in stops: that of `config` if it is fixed, else one that suits the illuminance of the scene.
 ///
-/// glTF has lights in lux and candela, and files hold anything from 1 to 100,000 lux. The illuminance at the scene's centre
-/// is the sum of the directional lights' lux and of the other lights' candela over squared distance (of at least a quarter
-/// of the scene's radius), weighted by luminance. Between 0.5 and 6 lux the exposure is 0 EV; outside of that range it maps
-/// the illuminance to 3 lux.
+/// glTF has lights in lux and candela, and files hold anything from 1 to 100,000 lux. The illuminance at the
+/// scene's centre is the sum of the directional lights' lux and of the other lights' candela over squared
+/// distance (of at least a quarter of the scene's radius), weighted by luminance. Between 0.5 and 6 lux the
+/// exposure is 0 EV; outside of that range it maps the illuminance to 3 lux.
 ///
-/// Environment lighting adds its mean irradiance; `file_luminance` is the mean luminance of the environment's file. Where no
-/// primitive has a material of its own, illuminance from 3 lux on is mapped to 3 lux, and a sky or a file counts with its
-/// brighter half. Lights past the first `light_limit`, which do not shine, and lights whose range or cone ends short of the
-/// scene do not count.
+/// Environment lighting adds its mean irradiance; `file_luminance` is the mean luminance of the environment's
+/// file. Where no primitive has a material of its own, illuminance from 3 lux on is mapped to 3 lux, and a
+/// sky or a file counts with its brighter half. Lights past the first `light_limit`, which do not shine, and
+/// lights whose range or cone ends short of the scene do not count.
 pub fn exposure_ev(
     scene: &Scene,
     pose: &Pose,
@@ -239,7 +240,8 @@ mod tests {
         assert_eq!(ev((scene, pose), &config), (3.0_f32 / 10.0).log2());
     }
 
-    /// Where nothing has a material the curve's shoulder is left to highlights: 0.8 grey stays below it, whatever lights it.
+    /// Where nothing has a material the curve's shoulder is left to highlights: 0.8 grey stays below it,
+    /// whatever lights it.
     #[test]
     fn scenes_without_materials_are_exposed_for_grey() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);

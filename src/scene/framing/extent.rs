@@ -21,8 +21,9 @@ pub(super) fn or_nothing(bounds: Aabb) -> Aabb {
     if bounds.is_empty() { NOTHING } else { bounds }
 }
 
-/// The origin for coordinates of a scene with these bounds: the world's, and so the files' coordinates, unless the scene is small
-/// and far from it. There f32 has no room for its detail, and the origin is the scene's centre.
+/// The origin for coordinates of a scene with these bounds: the world's, and so the files' coordinates,
+/// unless the scene is small and far from it. There f32 has no room for its detail, and the origin is the
+/// scene's centre.
 pub fn origin(bounds: Aabb) -> Vec3 {
     let center = bounds.center();
     let is_far = center.is_finite() && center.abs().max_element() > 64.0 * bounds.radius();

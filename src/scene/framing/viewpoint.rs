@@ -32,8 +32,8 @@ pub struct Look {
 }
 
 impl Viewpoint {
-    /// The first view: `look` if it sets something, else the camera that `config` names, else one that frames `points`, the
-    /// positions of the scene in `pose`.
+    /// The first view: `look` if it sets something, else the camera that `config` names, else one that frames
+    /// `points`, the positions of the scene in `pose`.
     ///
     /// # Errors
     ///
@@ -108,8 +108,9 @@ impl Viewpoint {
         let mut view = Self::looking(bounds.center(), -direction, Vec3::Y, projection);
         let view_from_world = view.world_from_view.inverse();
         let room = 1.0 - FRAMING_MARGIN;
-        // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the other edges. So
-        // the farthest point along each edge's normal says where that edge has to be, and two edges where the eye has to be.
+        // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the
+        // other edges. So the farthest point along each edge's normal says where that edge has to be, and two
+        // edges where the eye has to be.
         let slope = match projection {
             Projection::Perspective { fov_y } => (fov_y * 0.5).tan() * room,
             Projection::Orthographic { .. } => 0.0,
@@ -189,8 +190,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves `eye` sideways until `points` are centred in the picture, by Newton's method on the sum of the greatest and the least
-/// tangent along each axis.
+/// Moves `eye` sideways until `points` are centred in the picture, by Newton's method on the sum of the
+/// greatest and the least tangent along each axis.
 fn centered(points: &[Vec3], view_from_world: &Mat4, mut eye: Vec3) -> Vec3 {
     for _ in 0..4 {
         // For each axis the greatest and the least tangent, and how far away they are.
@@ -230,8 +231,8 @@ mod tests {
         }
     }
 
-    /// From a millimetre to 100 km, wide and tall, near the origin and off it: all corners inside the picture and between the
-    /// planes, and the picture well filled.
+    /// From a millimetre to 100 km, wide and tall, near the origin and off it: all corners inside the picture
+    /// and between the planes, and the picture well filled.
     #[test]
     fn framing_holds_every_corner_at_every_scale() {
         for scale in [1e-3, 1.0, 1e5] {

@@ -193,8 +193,8 @@ fn array<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// Turns 3.0 into 3, since gltf-json distinguishes what JSON does not, and removes extras, which may be anything in glTF and not
-/// in gltf-json. The parser has bounded the depth.
+/// Turns 3.0 into 3, since gltf-json distinguishes what JSON does not, and removes extras, which may be
+/// anything in glTF and not in gltf-json. The parser has bounded the depth.
 fn simplify(value: &mut Value) {
     match value {
         Value::Number(number) => {

@@ -118,7 +118,8 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_animation_pointer",
         Approximate,
-        "transforms, weights, visibility, factors of core materials and of emissive strength, texture transforms, lights and fields of view are animated; warnings name what is not",
+        "transforms, weights, visibility, factors of core materials and of emissive strength, texture \
+         transforms, lights and fields of view are animated; warnings name what is not",
     ),
     (
         "KHR_gaussian_splatting",

@@ -97,7 +97,8 @@ fn lists(file: &File<'_>) -> Result<Vec<usize>> {
             lists[child] += 1;
         }
     }
-    // The nodes that remain when those without parents are removed again and again are on a cycle or below one.
+    // The nodes that remain when those without parents are removed again and again are on a cycle or below
+    // one.
     let mut left = lists.clone();
     let mut queue: Vec<usize> = (0..nodes.len()).filter(|&n| left[n] == 0).collect();
     while let Some(node) = queue.pop() {

@@ -36,7 +36,8 @@ pub(super) fn meshes(
     scene: &mut Scene,
 ) -> Result<()> {
     check_counts(file, used, load)?;
-    // The materials of primitives that name none: without vertex colours, and with them, where the base is white.
+    // The materials of primitives that name none: without vertex colours, and with them, where the base is
+    // white.
     let mut stand_ins = [None; 2];
     for (index, &(number, instances)) in used.meshes.iter().enumerate() {
         let done = 0.1 + 0.4 * index as f32 / used.meshes.len() as f32;
@@ -104,8 +105,8 @@ pub(super) fn meshes(
     Ok(())
 }
 
-/// Fails, before the first primitive is read, if all together declare more triangles, lines or vertices than the limits allow. What
-/// each really has is counted when it is read.
+/// Fails, before the first primitive is read, if all together declare more triangles, lines or vertices than
+/// the limits allow. What each really has is counted when it is read.
 fn check_counts(file: &File<'_>, used: &Used, load: &Load<'_>) -> Result<()> {
     let counted = [Budget::Triangles, Budget::Lines, Budget::Vertices];
     let mut sums = counted.map(|budget| load.used(budget));

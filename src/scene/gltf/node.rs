@@ -156,7 +156,8 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     }
 }
 
-/// Checks meshes, nodes and skins against each other: joints are within their skins, and every morph target has a weight.
+/// Checks meshes, nodes and skins against each other: joints are within their skins, and every morph target
+/// has a weight.
 pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
     // Once for each mesh: any number of nodes may show it.
     let highest = |mesh: &Mesh| {

@@ -52,8 +52,8 @@ impl<'a> Textures<'a> {
             .map(Some)
     }
 
-    /// The same for textures whose extensions gltf-json leaves as a map: of normals, of occlusion, and in extensions that it
-    /// does not know.
+    /// The same for textures whose extensions gltf-json leaves as a map: of normals, of occlusion, and in
+    /// extensions that it does not know.
     pub(super) fn with_map(
         &mut self,
         texture: usize,
@@ -126,7 +126,8 @@ fn uv_transform_of(transform: &TextureTransform) -> UvTransform {
     }
 }
 
-/// KHR_texture_transform of a texture of material `index`, which animations may set; `None` where it has no such extension.
+/// KHR_texture_transform of a texture of material `index`, which animations may set; `None` where it has no
+/// such extension.
 pub(super) fn uv_transform(
     file: &File<'_>,
     index: usize,
@@ -193,8 +194,8 @@ fn sampler(file: &File<'_>, index: usize, texture: usize) -> Result<Sampler> {
 /// Extensions that give a texture its image in another format, those that need the least GPU memory first.
 const IMAGE_EXTENSIONS: [&str; 3] = ["KHR_texture_basisu", "MSFT_texture_dds", "EXT_texture_webp"];
 
-/// The images of the scene's textures, not decoded yet. The textures' images become indices into them, from numbers of the
-/// file's textures.
+/// The images of the scene's textures, not decoded yet. The textures' images become indices into them, from
+/// numbers of the file's textures.
 pub(super) fn images(file: &File<'_>, scene: &mut Scene) -> Result<Vec<EncodedImage>> {
     let uses = image::uses(scene);
     let mut read = HashMap::new();
@@ -281,7 +282,8 @@ fn name(image: &Image, number: usize) -> String {
     name.map_or_else(|| number.to_string(), shorten)
 }
 
-/// The bytes of an image. A reference past the end is an error; where the bytes themselves are missing, the image is.
+/// The bytes of an image. A reference past the end is an error; where the bytes themselves are missing, the
+/// image is.
 fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
     Ok(match (&image.uri, image.buffer_view) {
         (Some(uri), _) => file.folder.uri(uri),

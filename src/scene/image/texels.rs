@@ -16,7 +16,8 @@ pub struct Image {
     pub levels: Vec<Vec<u8>>,
 }
 
-/// The format of an image's texels. Values are encoded as in the file; whether they are sRGB is up to the material.
+/// The format of an image's texels. Values are encoded as in the file; whether they are sRGB is up to the
+/// material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TexelFormat {
     /// Red, green, blue and alpha in a byte each.

@@ -81,8 +81,8 @@ pub(in crate::scene) fn uses(scene: &mut Scene) -> Vec<Uses> {
     uses
 }
 
-/// Removes textures whose image is missing from materials, which then have their factors alone. Colours stay, and show the
-/// placeholder.
+/// Removes textures whose image is missing from materials, which then have their factors alone. Colours stay,
+/// and show the placeholder.
 pub(in crate::scene) fn forget_missing(scene: &mut Scene, missing: &[bool]) {
     if !missing.contains(&true) {
         return;

@@ -146,8 +146,8 @@ impl ChannelReader<'_> {
             };
             whole = whole.min(usize::try_from(fits).unwrap_or(count));
         }
-        // Counted before anything is read: a pointer may become any number of channels, and an accessor without data may have any
-        // count.
+        // Counted before anything is read: a pointer may become any number of channels, and an accessor
+        // without data may have any count.
         let floats = (whole as u64).saturating_mul(1 + per_key as u64);
         let bytes = floats
             .saturating_mul(size_of::<f32>() as u64)
@@ -203,8 +203,8 @@ struct Keys {
 }
 
 impl Keys {
-    /// The first `count` keys of `times`. Of keys at equal times, the first ends what comes before, and the last begins what
-    /// follows.
+    /// The first `count` keys of `times`. Of keys at equal times, the first ends what comes before, and the
+    /// last begins what follows.
     fn read(times: &Accessor<'_>, count: usize, interpolation: Interpolation) -> Self {
         let mut keys = Self::default();
         for key in 0..count {
@@ -239,8 +239,8 @@ impl Keys {
         }
     }
 
-    /// Turns two equal times into a jump: the first moves to the moment before, or is left out where there is none or where nothing
-    /// leads to it.
+    /// Turns two equal times into a jump: the first moves to the moment before, or is left out where there is
+    /// none or where nothing leads to it.
     fn part(&mut self, interpolation: Interpolation) {
         let pairs = std::mem::take(&mut self.kept);
         let mut keys = pairs.into_iter().peekable();

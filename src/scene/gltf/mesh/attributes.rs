@@ -115,7 +115,8 @@ impl PrimitiveReader<'_> {
                 &mut primitive.joint_weights[first..],
             ) {
                 self.warn(
-                    "has joint weights that do not sum to a positive number; the first joint gets a weight of 1",
+                    "has joint weights that do not sum to a positive number; the first joint gets a weight \
+                     of 1",
                 );
             }
         }
@@ -186,8 +187,8 @@ fn unit(v: Vec3) -> Vec3 {
     }
 }
 
-/// Makes the weights of a vertex sum to 1; false if there was nothing to scale. A joint without weight becomes joint 0, since it may
-/// be any number in files.
+/// Makes the weights of a vertex sum to 1; false if there was nothing to scale. A joint without weight
+/// becomes joint 0, since it may be any number in files.
 fn normalise_weights(joints: &mut [u32], weights: &mut [f32]) -> bool {
     let finite = weights.iter().all(|w| w.is_finite());
     weights.iter_mut().for_each(|w| *w = w.max(0.0));

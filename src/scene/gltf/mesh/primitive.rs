@@ -39,7 +39,8 @@ impl PrimitiveReader<'_> {
     ) -> Result<Option<Primitive>> {
         if let Some(extension) = self.unreadable() {
             self.warn(&format!(
-                "needs the extension {extension} for its geometry, which canopy does not read, and is left out"
+                "needs the extension {extension} for its geometry, which canopy does not read, and is left \
+                 out"
             ));
             return Ok(None);
         }
@@ -145,7 +146,8 @@ impl PrimitiveReader<'_> {
             let normals = Checked::Valid(Semantic::Normals);
             self.json.attributes.contains_key(&normals)
         };
-        // Strips and fans may have triangles without area, which are left out; with normals, triangles may share vertices.
+        // Strips and fans may have triangles without area, which are left out; with normals, triangles may
+        // share vertices.
         let separate = mode == Mode::Triangles && !has_normals;
         Ok(Declared {
             triangles,

@@ -53,8 +53,8 @@ impl Corners<'_> {
 }
 
 impl PrimitiveReader<'_> {
-    /// The triangles, and the numbers of the file's vertices that they use: triangles index that list. A primitive often uses a
-    /// small part of a large accessor that it shares with thousands of others.
+    /// The triangles, and the numbers of the file's vertices that they use: triangles index that list. A
+    /// primitive often uses a small part of a large accessor that it shares with thousands of others.
     pub(super) fn triangles(
         &self,
         mode: Mode,
@@ -99,7 +99,8 @@ impl PrimitiveReader<'_> {
         Ok((triangles, sources))
     }
 
-    /// The points or the lines, and the numbers of the file's vertices that they use, as for [`Self::triangles`].
+    /// The points or the lines, and the numbers of the file's vertices that they use, as for
+    /// [`Self::triangles`].
     pub(super) fn lines(
         &self,
         mode: Mode,
