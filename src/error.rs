@@ -1,4 +1,4 @@
-//! The library's one error type: each variant is a single line that names the file, key or thing at fault.
+//! The library's error type: each error is a single line that names the file, key or thing at fault.
 
 use std::{
     cell::Cell,
@@ -10,7 +10,7 @@ use std::{
 /// Shorthand for results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong, worded for the person who has to act on it.
+/// Everything that can fail. Messages say what to do, as far as that is known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,47 +19,47 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A scene file is broken, or asks for what canopy cannot do.
+    /// A scene or an environment is broken, or needs what canopy does not support.
     #[error("{}: {what}", path.display())]
     Scene {
         /// The file that was opened.
         path: PathBuf,
-        /// What is wrong with it, naming the accessor, node or key.
+        /// What is wrong with it; names the accessor, node or key.
         what: String,
     },
     /// A configuration key or its value is wrong.
     #[error("{origin}: {what}")]
     Config {
-        /// The file, or the option that stands for the key: `--set`, `--size`, ….
+        /// The file, or the command-line option: `--set`, `--size`, ….
         origin: String,
-        /// What is wrong, naming the key.
+        /// What is wrong; names the key.
         what: String,
     },
-    /// The command line asks for what cannot be, whatever the files hold: exit code 2.
+    /// The command line is wrong, whatever the files hold: exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// What was asked for does not exist in the scene or on this machine (a clip, a camera, an AOV).
+    /// Something that was named does not exist in the scene or on this machine: a clip, a camera, an adapter.
     #[error("{0}")]
     NotFound(String),
-    /// The scene is larger than the adapter or the configured limits allow.
+    /// The scene is larger than the adapter supports or the configuration allows.
     #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
         /// What did not fit.
         what: String,
-        /// How much it needs, with its unit.
+        /// How much it needs, with a unit.
         needed: String,
-        /// How much there is, with its unit.
+        /// How much is allowed, with a unit.
         allowed: String,
-        /// Who sets the limit.
+        /// What sets the limit: the adapter, or a configuration key.
         by: String,
     },
     /// No usable adapter, a lost device, or an error that wgpu reported.
     #[error("{0}")]
     Gpu(String),
-    /// The person cancelled the work.
+    /// The user cancelled the work.
     #[error("cancelled")]
     Cancelled,
 }
@@ -73,7 +73,8 @@ impl Error {
         }
     }
 
-    /// An [`Error::Scene`] for `path`; in one line that can be read, whatever the file has put into it.
+    /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
+    /// file contains.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         const LONGEST: usize = 500;
         let plain = |c: char| if c.is_control() { '?' } else { c };
@@ -85,12 +86,12 @@ impl Error {
 }
 
 thread_local! {
-    /// Whether this thread is inside of [`guarded`].
+    /// Whether this thread is in [`guarded`].
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, which calls a library that is known to panic where it should return an error; `None` where it did, without a word on
-/// standard error. What `work` was changing then is not to be used again.
+/// Runs `work`, which calls a library that is known to panic instead of returning an error. `None` if it
+/// panicked, without a report on standard error; then whatever `work` was changing must not be used.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Background, OcclusionMode, ShadowMode, Source, Switch},
+    config::{Background, EnvironmentSource, OcclusionMode, ShadowMode, Switch},
     gpu::Gpu,
     reference::{
         environment::{brdf_table, cube_map, project_sh},
@@ -123,7 +123,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], file: &EnvironmentI
     let mut stage = Stage::new(gpu, scene, size);
     stage.config.shadows.mode = ShadowMode::Off;
     stage.config.environment.file = "made up".into();
-    stage.config.environment.source = Source::Auto;
+    stage.config.environment.source = EnvironmentSource::Auto;
     stage.renderer.set_environment(gpu, Some(file)).unwrap();
     stage
 }
@@ -207,7 +207,7 @@ fn lighting_from_all_around_equals_its_twin() {
         let lit = draw(&mut stage, view);
         // From what the image was made of, and not from the image.
         let coefficients = irradiance_of(scenery);
-        let around = lighting::Around {
+        let around = lighting::EnvironmentLight {
             diffuse: &|normal| {
                 0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI
             },
@@ -484,7 +484,7 @@ fn the_environment_is_made_when_it_changes() {
     assert_eq!(passes(&mut stage), [false; 4]);
     stage.config.environment.order = 5;
     assert_eq!(passes(&mut stage), [false, false, true, false]);
-    stage.config.environment.source = Source::Sky;
+    stage.config.environment.source = EnvironmentSource::Sky;
     assert_eq!(passes(&mut stage), [false, true, true, true]);
     stage.config.sun.direction = [0.3, -0.5, 0.1];
     assert_eq!(passes(&mut stage), [false, true, true, true]);
@@ -541,7 +541,7 @@ fn the_sky_follows_its_sun() {
     let gpu = gpu();
     let scene = row(&[1.0], 0.0, Vec3::ONE);
     let mut stage = Stage::new(&gpu, &scene, [48, 48]);
-    stage.config.environment.source = Source::Sky;
+    stage.config.environment.source = EnvironmentSource::Sky;
     stage.config.environment.background = Background::Environment;
     stage.config.sun.color = [1.0; 3];
     let mut at = |degrees: f32, strength: f32| {
@@ -581,7 +581,7 @@ fn the_sky_follows_its_sun() {
     assert!(night_sky.max_element() < 1e-6 * noon_sky.max_element());
     stage.config.sun.strength = 4.0;
     // A scene's own light, a file and a colour leave the sun of the settings alone.
-    stage.config.environment.source = Source::Color;
+    stage.config.environment.source = EnvironmentSource::Color;
     stage.config.sun.color = [0.5, 0.25, 1.0];
     let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config)[..] else {
         panic!("one sun")
@@ -591,7 +591,7 @@ fn the_sky_follows_its_sun() {
     add_light(&mut lit, LightKind::Point, 1.0, Vec3::Y, Vec3::ZERO);
     assert!(!lights::has_sun(&lit, &stage.config));
     stage.config.environment.file = "some.hdr".into();
-    stage.config.environment.source = Source::Auto;
+    stage.config.environment.source = EnvironmentSource::Auto;
     assert!(!lights::has_sun(&scene, &stage.config));
 }
 
@@ -601,7 +601,7 @@ fn a_sun_that_has_set_draws_no_map() {
     let gpu = gpu();
     let scene = row(&[1.0], 0.0, Vec3::ONE);
     let mut stage = Stage::new(&gpu, &scene, [48, 48]);
-    stage.config.environment.source = Source::Sky;
+    stage.config.environment.source = EnvironmentSource::Sky;
     stage.config.shadows.mode = ShadowMode::Map;
     let mut layers = |height: f32| {
         stage.config.sun.direction = [-1.0, -height, 0.0];
@@ -634,7 +634,7 @@ fn the_sky_has_the_sun_of_the_scene() {
     );
     let sky = |scene: &Scene, direction: Vec3, strength: f32| {
         let mut stage = Stage::new(&gpu, scene, [48, 48]);
-        stage.config.environment.source = Source::Sky;
+        stage.config.environment.source = EnvironmentSource::Sky;
         stage.config.environment.background = Background::Environment;
         stage.config.sun.direction = direction.to_array();
         stage.config.sun.strength = strength;
@@ -684,7 +684,7 @@ fn golden_images_with_and_without_occlusion() {
     let gpu = gpu();
     let scene = room();
     let mut stage = Stage::new(&gpu, &scene, [240, 135]);
-    stage.config.environment.source = Source::Sky;
+    stage.config.environment.source = EnvironmentSource::Sky;
     stage.config.environment.background = Background::Environment;
     stage.config.environment.intensity = 2.0;
     stage.config.sun.direction = [-0.6, -1.0, -0.8];

@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, ShadowMode, Tonemap},
+    config::{Antialias, ExposureMode, ShadowMode, Tonemap},
     gpu::{
         Gpu,
         layout::{
@@ -379,7 +379,7 @@ fn facing() -> View {
 
 fn metered<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, size);
-    stage.config.image.exposure = "histogram".into();
+    stage.config.image.exposure = ExposureMode::Histogram;
     stage.config.image.antialias = Antialias::Off;
     stage
 }
@@ -446,7 +446,7 @@ fn the_frame_shows_what_was_measured() {
     assert_eq!(draw(&mut stage, facing()).1, ev);
     assert_eq!(passes(&stage), 0);
     stage.shown = Channel::Lit;
-    stage.config.image.exposure = "-11".into();
+    stage.config.image.exposure = ExposureMode::Stops(-11.0);
     stage.exposure_ev = -11.0;
     let (fixed, shown) = draw(&mut stage, facing());
     assert_eq!((passes(&stage), shown), (0, -11.0));
@@ -509,7 +509,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     assert_eq!(stage.renderer.stats().exposure_ev, first);
     // The same with the exposure that the first had, fixed.
     let mean = stage.channel(Channel::Lit).texels;
-    stage.config.image.exposure = first.to_string();
+    stage.config.image.exposure = ExposureMode::Stops(first);
     stage.exposure_ev = first;
     let fixed = stage.supersampled(&pose, view, 5);
     let worst = picture

@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, Config, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{Antialias, Config, ExposureMode, Rebuild, ShadowMode, Switch, Tonemap},
     gpu::{
         Gpu,
         layout::{Exposure, TonemapParams},
@@ -988,7 +988,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
     // From everywhere the same: tests/environment.rs has environments in which directions differ.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
-    let around = lighting::Around {
+    let around = lighting::EnvironmentLight {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
         split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
@@ -1167,7 +1167,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     assert!(Vec3::from_slice(&lit[40 * 3 + 5]).abs_diff_eq(background.into(), 2e-3));
     assert_eq!(lit[40 * 3 + 5][3], 0.0);
     // The histogram is of light alone: here there is none.
-    stage.config.image.exposure = "histogram".into();
+    stage.config.image.exposure = ExposureMode::Histogram;
     stage.config.exposure.compensation = 1.5;
     check(&stage.draw(&pose, view), "histogram");
     stage.renderer.collect(&gpu);

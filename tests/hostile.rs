@@ -195,7 +195,7 @@ fn a_wrong_row_of_the_table_is_found() {
 // Frames.
 
 fn view(scene: &Scene, pose: &Pose) -> View {
-    let points = canopy::reference::deform::positions(scene, pose);
+    let points = scene::deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 0.8 };
     let viewpoint = Viewpoint::framing(&points, lens, 1.5);
     let (near, far) = viewpoint.clip_planes(Aabb::of(points), f32::INFINITY);

@@ -1,7 +1,8 @@
-//! Who may name whom: every path in `src/` that leaves its module is held to the layers that `src/lib.rs` draws.
+//! Who may name whom: every path in `src/` that leaves its module is held to the layers that `src/lib.rs`
+//! draws, and no two files import each other.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
 };
 
@@ -18,30 +19,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "accel",
-            "config",
-            "error",
-            "gpu",
-            "output",
-            "reference",
-            "render",
-            "scene",
+            "accel", "config", "error", "gpu", "output", "render", "scene",
         ],
     ),
     (
         "app",
-        &[
-            "config",
-            "error",
-            "gpu",
-            "output",
-            "reference",
-            "render",
-            "scene",
-        ],
+        &["config", "error", "gpu", "output", "render", "scene"],
     ),
     ("main", &["app", "cli", "config", "error"]),
 ];
+
+/// The only part of the program that may name the CPU twins: it measures them.
+const NAMES_TWINS: [&str; 2] = ["cli", "bench"];
 
 /// Crates that only some modules may name.
 const CRATES: &[(&str, &[&str])] = &[
@@ -147,7 +136,8 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
         };
         let stands_for = ROOT_NAMES.iter().find(|(name, _)| name == first);
         let target = stands_for.map_or(first.as_str(), |(_, module)| module);
-        if target != own && !allowed.contains(&target) {
+        let is_twin = target == "reference" && module.starts_with(&NAMES_TWINS.map(str::to_owned));
+        if target != own && !allowed.contains(&target) && !is_twin {
             faults.insert(format!("{here} names crate::{text}"));
         }
         if own == "reference" && target == "gpu" && path.names.get(1).is_none_or(|n| n != "layout")
@@ -168,15 +158,28 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
 /// A path as a file writes it, resolved as far as it leaves the file's module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
-    /// Whether it starts at this crate's root; else it starts with another crate or with a name of the module's own.
+    /// Whether it starts at this crate's root; else it starts with another crate or with a name of the
+    /// module's own.
     in_crate: bool,
+    /// Whether it starts with `::`, and so with another crate.
+    is_extern: bool,
     names: Vec<String>,
+    /// The `use` that it belongs to.
+    import: Option<Import>,
 }
 
-/// Every path in `source`, the file of `module`: those of `use`, group by group, and those with `::` anywhere else. What stands under
-/// `#[cfg(test)]` is left out.
+/// A name that a `use` declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Import {
+    name: String,
+    /// Whether other modules see it too.
+    is_public: bool,
+}
+
+/// Every path in `source`, the file of `module`: those of `use`, group by group, and those with `::` anywhere
+/// else. What stands under `#[cfg(test)]` is left out.
 fn named(source: &str, module: &[String]) -> Vec<Named> {
-    let tokens = tokens(&code(source));
+    let tokens = without_tests(tokens(&code(source)));
     let mut found = Vec::new();
     // Modules written inside of the file, with the depth of their braces.
     let mut inner: Vec<(String, usize)> = Vec::new();
@@ -185,14 +188,6 @@ fn named(source: &str, module: &[String]) -> Vec<Named> {
     while at < tokens.len() {
         let token = tokens[at].as_str();
         let before = |back: usize| at.checked_sub(back).map_or("", |i| tokens[i].as_str());
-        if tokens[at..]
-            .iter()
-            .take(7)
-            .eq(["#", "[", "cfg", "(", "test", ")", "]"])
-        {
-            at = end_of_item(&tokens, at + 7);
-            continue;
-        }
         if token == "{" {
             depth += 1;
             if before(2) == "mod" {
@@ -203,13 +198,20 @@ fn named(source: &str, module: &[String]) -> Vec<Named> {
             depth -= 1;
         } else if is_name(token) && !(before(1) == "::" && (is_name(before(2)) || before(2) == ">"))
         {
-            let in_use = before(1) == "use" || before(2) == "use";
+            let is_extern = before(1) == "::";
+            let before_path = if is_extern { 2 } else { 1 };
+            let in_use = before(before_path) == "use";
+            let is_public = ["pub", ")"].contains(&before(before_path + 1));
             let mut written = Vec::new();
             at = path(&tokens, at, &[], &mut written);
             let mut whole = module.to_vec();
             whole.extend(inner.iter().map(|(name, _)| name.clone()));
-            let written = written.into_iter().filter(|p| p.len() > 1 || in_use);
-            found.extend(written.map(|path| resolve(&path, &whole)));
+            let written = written.into_iter().filter(|(p, _)| p.len() > 1 || in_use);
+            found.extend(written.map(|(path, name)| Named {
+                is_extern,
+                import: in_use.then_some(Import { name, is_public }),
+                ..resolve(&path, &whole)
+            }));
             continue;
         }
         at += 1;
@@ -217,8 +219,11 @@ fn named(source: &str, module: &[String]) -> Vec<Named> {
     found
 }
 
+/// A path, and the name that it has if a `use` declares it.
+type Written = (Vec<String>, String);
+
 /// Reads the path, or the group of paths, that begins at `at`; returns where it ends.
-fn path(tokens: &[String], mut at: usize, prefix: &[String], out: &mut Vec<Vec<String>>) -> usize {
+fn path(tokens: &[String], mut at: usize, prefix: &[String], out: &mut Vec<Written>) -> usize {
     let mut names = prefix.to_vec();
     let token = |at: usize| tokens.get(at).map_or("", String::as_str);
     loop {
@@ -244,14 +249,23 @@ fn path(tokens: &[String], mut at: usize, prefix: &[String], out: &mut Vec<Vec<S
         at += 1;
         let goes_on = is_name(token(at + 1)) || ["*", "{"].contains(&token(at + 1));
         if token(at) != "::" || !goes_on {
-            out.push(names);
+            // Of a cast this is the type, which nobody asks for.
+            let last = names.last().map_or("", String::as_str);
+            let name = if token(at) == "as" {
+                token(at + 1)
+            } else {
+                last
+            };
+            let name = name.to_owned();
+            out.push((names, name));
             return at;
         }
         at += 1;
     }
 }
 
-/// A path from the crate's root, where it begins with `crate`, `self` or `super` (or with `canopy`, in the binary).
+/// A path from the crate's root, where it begins with `crate`, `self` or `super` (or with `canopy`, in the
+/// binary).
 fn resolve(path: &[String], module: &[String]) -> Named {
     let mut names = module.to_vec();
     let mut rest = path;
@@ -274,15 +288,35 @@ fn resolve(path: &[String], module: &[String]) -> Named {
         _ => {
             return Named {
                 in_crate: false,
+                is_extern: false,
                 names: path.to_vec(),
+                import: None,
             };
         }
     }
     names.extend_from_slice(rest);
     Named {
         in_crate: true,
+        is_extern: false,
         names,
+        import: None,
     }
+}
+
+/// `tokens` without the items under `#[cfg(test)]`.
+fn without_tests(tokens: Vec<String>) -> Vec<String> {
+    let mut kept = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let here = tokens[at..].iter().take(7);
+        if here.eq(["#", "[", "cfg", "(", "test", ")", "]"]) {
+            at = end_of_item(&tokens, at + 7);
+        } else {
+            kept.push(tokens[at].clone());
+            at += 1;
+        }
+    }
+    kept
 }
 
 /// Where the item that begins at `at` ends: after its `;`, or after its braces.
@@ -411,6 +445,321 @@ fn raw_string(text: &str) -> Option<usize> {
     Some((open + 1 + end + close.len()).min(text.len()))
 }
 
+/// Modules in which files still import each other. One that has no circle any more has to leave the list.
+const CIRCLES: &[&str] = &["accel", "app", "cli", "gpu", "render", "scene::obj"];
+
+/// No two files import each other, directly or around corners. A file imports the file in which an item is
+/// defined that it names, however many re-exports lie between. A `mod` or `pub use` line alone imports
+/// nothing, so a parent may declare and re-export its children; but a child that names an item of its parent,
+/// while the parent names an item of the child, is a circle.
+#[test]
+fn no_files_import_each_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = rust_files(&root).into_iter().map(|file| {
+        let source = std::fs::read_to_string(&file).unwrap();
+        (module_of(file.strip_prefix(&root).unwrap()), source)
+    });
+    let imports = Files::new(sources).imports();
+    let count: usize = imports.values().map(BTreeSet::len).sum();
+    assert!(count > 300, "only {count} imports were found");
+    let circles = circles(&imports);
+    let faults = circle_faults(&circles, CIRCLES);
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The circles that do not lie within one of the `known` modules, and those of the modules that have none; a
+/// line each.
+fn circle_faults(circles: &[Vec<String>], known: &[&str]) -> Vec<String> {
+    let is_within = |circle: &[String], module: &str| {
+        let mut files = circle.iter().map(|file| file.strip_prefix(module));
+        files.all(|rest| rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::")))
+    };
+    let is_new = |circle: &&Vec<String>| !known.iter().any(|module| is_within(circle, module));
+    let new = circles.iter().filter(is_new);
+    let new = new.map(|circle| format!("a circle: {}", circle.join(" -> ")));
+    let is_over = |module: &&&str| !circles.iter().any(|circle| is_within(circle, module));
+    let over = known.iter().filter(is_over);
+    new.chain(over.map(|module| format!("{module} has no circle any more")))
+        .collect()
+}
+
+/// The files of a crate by their modules, with what each names.
+struct Files(BTreeMap<Vec<String>, NamesOfFile>);
+
+/// What a file names.
+struct NamesOfFile {
+    paths: Vec<Named>,
+    /// The names in its code, outside of `use` and of paths.
+    own: BTreeSet<String>,
+}
+
+impl Files {
+    fn new(sources: impl IntoIterator<Item = (Vec<String>, String)>) -> Self {
+        let names = |(module, source): (Vec<String>, String)| {
+            let names = NamesOfFile {
+                paths: named(&source, &module),
+                own: own_names(&without_tests(tokens(&code(&source)))),
+            };
+            (module, names)
+        };
+        Self(sources.into_iter().map(names).collect())
+    }
+
+    /// The file in which the item of a path is defined: `None` for a module itself, and for items of other
+    /// crates.
+    fn defining(&self, module: &[String], path: &Named, most: usize) -> Option<Vec<String>> {
+        let mut names = path.names.clone();
+        if names.last().is_some_and(|name| name == "*") {
+            // A glob names every item of the module.
+            names.pop();
+            let whole = self.absolute(module, path.in_crate, path.is_extern, names, most)?;
+            return self.0.contains_key(&whole).then_some(whole);
+        }
+        let whole = self.absolute(module, path.in_crate, path.is_extern, names, most)?;
+        let length = (0..=whole.len())
+            .rev()
+            .find(|n| self.0.contains_key(&whole[..*n]))?;
+        let (file, item) = whole.split_at(length);
+        let (first, rest) = item.split_first()?;
+        match self.alias(file, first, most) {
+            Some(target) => {
+                let mut target = target.clone();
+                target.names.extend_from_slice(rest);
+                self.defining(file, &target, most - 1)
+            }
+            None => Some(file.to_vec()),
+        }
+    }
+
+    /// A path of `module` from the crate's root.
+    fn absolute(
+        &self,
+        module: &[String],
+        in_crate: bool,
+        is_extern: bool,
+        names: Vec<String>,
+        most: usize,
+    ) -> Option<Vec<String>> {
+        if in_crate {
+            return Some(names);
+        }
+        let first = names.first().filter(|_| !is_extern)?;
+        let child = [module, &names].concat();
+        if self.0.contains_key(&child[..=module.len()]) {
+            return Some(child);
+        }
+        let target = self.alias(module, first, most)?;
+        let mut whole = target.names.clone();
+        whole.extend_from_slice(&names[1..]);
+        self.absolute(module, target.in_crate, target.is_extern, whole, most - 1)
+    }
+
+    /// The path behind a name that a `use` of `module` declares; no further than `most` of them.
+    fn alias(&self, module: &[String], name: &str, most: usize) -> Option<&Named> {
+        let of_name = |path: &&Named| {
+            path.import
+                .as_ref()
+                .is_some_and(|import| import.name == name)
+        };
+        let target = self.0.get(module)?.paths.iter().find(of_name);
+        // `use regex;` and the like lead nowhere.
+        target.filter(|target| most > 0 && (target.in_crate || target.names.len() > 1))
+    }
+
+    /// The files that each file imports, by the names of their modules.
+    fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let title = |module: &[String]| match module {
+            [] => "lib".to_owned(),
+            names => names.join("::"),
+        };
+        let of_file = |(module, names): (&Vec<String>, &NamesOfFile)| {
+            let imported = |path: &&Named| match &path.import {
+                Some(import) if import.is_public => names.own.contains(&import.name),
+                _ => true,
+            };
+            let paths = names.paths.iter().filter(imported);
+            let files = paths.filter_map(|path| self.defining(module, path, 8));
+            let others = files.filter(|file| file != module);
+            (title(module), others.map(|file| title(&file)).collect())
+        };
+        self.0.iter().map(of_file).collect()
+    }
+}
+
+/// The names in code that belong to no `use`, are no later part of a path, and are no method or field.
+fn own_names(tokens: &[String]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut in_use = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |i| tokens[i].as_str());
+        match token.as_str() {
+            "use" => in_use = true,
+            ";" => in_use = false,
+            name if is_name(name) && !in_use && ![".", "::", "mod"].contains(&before) => {
+                names.insert(name.to_owned());
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// A shortest circle through each group of files that import each other; its first file is its last, too.
+fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+    let mut circles: Vec<Vec<String>> = Vec::new();
+    for start in imports.keys() {
+        if circles.iter().any(|circle| circle.contains(start)) {
+            continue;
+        }
+        let mut from: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut queue = VecDeque::from([start.as_str()]);
+        while let Some(file) = queue.pop_front() {
+            for next in imports.get(file).into_iter().flatten() {
+                if !from.contains_key(next.as_str()) {
+                    from.insert(next, file);
+                    queue.push_back(next);
+                }
+            }
+        }
+        if !from.contains_key(start.as_str()) {
+            continue;
+        }
+        let mut circle = vec![start.clone()];
+        let mut at = from[start.as_str()];
+        while at != start {
+            circle.push(at.to_owned());
+            at = from[at];
+        }
+        circle.push(start.clone());
+        circle.reverse();
+        circles.push(circle);
+    }
+    circles
+}
+
+mod tests_of_circles {
+    use super::*;
+
+    fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
+        let sources = files.iter().map(|(file, source)| {
+            let module = module_of(Path::new(file));
+            (module, (*source).to_owned())
+        });
+        let circles = circles(&Files::new(sources).imports());
+        circles.iter().map(|circle| circle.join(" -> ")).collect()
+    }
+
+    #[test]
+    fn circles_are_found() {
+        for (files, expected) in [
+            (
+                &[
+                    ("a.rs", "use crate::b::B;"),
+                    ("b.rs", "fn f(_: super::a::A) {}"),
+                ][..],
+                "a -> b -> a",
+            ),
+            (
+                &[
+                    ("a.rs", "use crate::b::B;"),
+                    ("b.rs", "use crate::c::C;"),
+                    ("c.rs", "use crate::{d::D};"),
+                    ("d.rs", "use crate::a::A;"),
+                ],
+                "a -> b -> c -> d -> a",
+            ),
+            // A child names what its parent defines, and the parent what the child does.
+            (
+                &[
+                    ("a/mod.rs", "mod b; struct A; fn f() { b::g(); }"),
+                    ("a/b.rs", "use super::A; pub fn g() {}"),
+                ],
+                "a -> a::b -> a",
+            ),
+            (
+                &[
+                    ("a/mod.rs", "mod b; pub use b::B; struct A(B);"),
+                    ("a/b.rs", "use super::A;"),
+                ],
+                "a -> a::b -> a",
+            ),
+            // Through re-exports, names of modules, new names and globs.
+            (
+                &[
+                    ("lib.rs", "pub use x::{A as Renamed}; mod x; mod y;"),
+                    ("x.rs", "use crate::y; fn f() { y::g(); }"),
+                    ("y.rs", "use crate::Renamed; pub fn g() {}"),
+                ],
+                "x -> y -> x",
+            ),
+            (
+                &[
+                    ("a.rs", "use crate::b::*;"),
+                    ("b.rs", "use super::a as c; fn f() { c::A; }"),
+                ],
+                "a -> b -> a",
+            ),
+            (
+                &[
+                    ("p/mod.rs", "mod a; mod b; use b::B;"),
+                    ("p/a.rs", "use super::B;"),
+                    ("p/b.rs", "use super::a::A;"),
+                ],
+                "p::a -> p::b -> p::a",
+            ),
+        ] {
+            assert_eq!(circles_of(files), [expected], "{files:?}");
+        }
+    }
+
+    #[test]
+    fn known_circles_lie_within_a_module_and_leave_the_list() {
+        let circles = [
+            ["a::b", "a", "a::b"].map(str::to_owned).to_vec(),
+            ["ab", "a::c", "ab"].map(str::to_owned).to_vec(),
+        ];
+        assert_eq!(
+            circle_faults(&circles, &["a", "d"]),
+            ["a circle: ab -> a::c -> ab", "d has no circle any more"]
+        );
+        assert_eq!(circle_faults(&circles[..1], &["a"]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_circle_is_not_reported() {
+        for files in [
+            // A parent that only declares and re-exports.
+            &[
+                (
+                    "p/mod.rs",
+                    "mod a; mod b; pub use a::A; pub(crate) use b::{B, c as d};",
+                ),
+                ("p/a.rs", "use super::B; use crate::p::d;"),
+                ("p/b.rs", "use std::fmt;"),
+            ][..],
+            // Tests may look at everything.
+            &[
+                ("a.rs", "use crate::b::B;"),
+                ("b.rs", "#[cfg(test)] mod tests { use crate::a::A; }"),
+            ],
+            // Another crate has the name of a child.
+            &[("a.rs", "mod b; use ::b::B;"), ("a/b.rs", "use super::A;")],
+            // A method has the name of a re-export.
+            &[
+                (
+                    "a/mod.rs",
+                    "mod b; pub use b::load; struct A; fn f(x: X) { x.load(); }",
+                ),
+                ("a/b.rs", "use super::A; pub fn load() {}"),
+            ],
+            // Two parts of one file.
+            &[("a.rs", "mod b { use super::A; } use b::B;")],
+        ] {
+            assert_eq!(circles_of(files), [""; 0], "{files:?}");
+        }
+    }
+}
+
 mod tests_of_this_test {
     use super::*;
 
@@ -452,7 +801,8 @@ mod tests_of_this_test {
             ),
             (
                 "gpu/pass.rs",
-                "use crate::{\n    Error, // x, {\n    gpu::{self, layout::{Node, Ray}},\n    render::{\n        deform::{self as d},\n    },\n};",
+                "use crate::{\n    Error, // x, {\n    gpu::{self, layout::{Node, Ray}},\n    \
+                 render::{\n        deform::{self as d},\n    },\n};",
                 "gpu::pass names crate::render::deform",
             ),
             (
@@ -508,6 +858,21 @@ mod tests_of_this_test {
                 "the pass render::deform::skin names crate::render::blend",
             ),
             (
+                "cli/render.rs",
+                "use crate::reference::deform;",
+                "cli::render names crate::reference::deform",
+            ),
+            (
+                "app/loading.rs",
+                "use crate::reference::deform;",
+                "app::loading names crate::reference::deform",
+            ),
+            (
+                "output/mod.rs",
+                "use crate::reference;",
+                "output names crate::reference",
+            ),
+            (
                 "config.rs",
                 "use anyhow::Result;",
                 "config names anyhow::Result",
@@ -530,7 +895,8 @@ mod tests_of_this_test {
             ("lib.rs", "pub use error::{Error, Result};"),
             (
                 "scene/mod.rs",
-                "// use wgpu::Buffer;\n/* use /* crate:: */ wgpu::X; */ fn f<'a>(x: &'a str) { let _ = (\"use wgpu::A; \\\" wgpu::B\", r#\"wgpu::C \"wgpu::D\"#, '\\'', '\"', b'\"'); }",
+                "// use wgpu::Buffer;\n/* use /* crate:: */ wgpu::X; */ fn f<'a>(x: &'a str) { let _ = \
+                 (\"use wgpu::A; \\\" wgpu::B\", r#\"wgpu::C \"wgpu::D\"#, '\\'', '\"', b'\"'); }",
             ),
             ("scene/mod.rs", "use crate::{Error, Result, config};"),
             (
@@ -555,6 +921,7 @@ mod tests_of_this_test {
                 "use winit::window::Window; use crate::render::Renderer;",
             ),
             ("main.rs", "use canopy::cli::{self, Cli};"),
+            ("cli/bench/rays.rs", "use crate::reference::lbvh;"),
         ] {
             assert_eq!(faults(file, source), [""; 0], "{file}: {source}");
         }

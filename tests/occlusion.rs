@@ -5,11 +5,11 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, OcclusionMode, ShadowMode},
+    config::{Antialias, ExposureMode, OcclusionMode, ShadowMode},
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
-        occlusion::{self, Eye, Frame, Place},
+        occlusion::{self, Eye, Frame, SurfacePoint},
         shadow_start::Seen,
         trace::closest_hit,
     },
@@ -83,7 +83,9 @@ fn found(stage: &mut Stage<'_>) -> Vec<Option<(Vec3, f32)>> {
     let position = stage.channel(Channel::Position);
     assert_eq!(words.len(), position.texels.len());
     let texels = position.texels.iter();
-    let open = |(texel, word): (&[f32; 4], u32)| (texel[3] != 0.0).then(|| occlusion::open(word));
+    let open = |(texel, word): (&[f32; 4], u32)| {
+        (texel[3] != 0.0).then(|| occlusion::unpack_visibility(word))
+    };
     texels.zip(words).map(open).collect()
 }
 
@@ -124,7 +126,7 @@ fn twin_rays(
     let pixels = seen.iter().enumerate().map(|(index, seen)| {
         let seen = seen.as_ref()?;
         let pixel = [index as u32 % width, index as u32 / width];
-        let place = Place {
+        let place = SurfacePoint {
             position: seen.position.as_dvec3(),
             normal: seen.start().geometric_normal,
             frames: 1,
@@ -144,7 +146,7 @@ fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>])
         let (Some((direction, share)), Some((_, blocked)), Some(seen)) = (gpu, twin, seen) else {
             continue;
         };
-        let (bent, open) = blocked.open(seen.normal);
+        let (bent, open) = blocked.visibility(seen.normal);
         shares.push((f64::from(*share) - open).abs());
         if open > 0.3 {
             bends.push(bent.distance(direction.as_dvec3()));
@@ -733,16 +735,16 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
     }
     // Switched off and on again it begins anew too; what says nothing about rays changes nothing.
     let mut stage = gathering(&gpu, &scene, 2, true);
-    let mut draw = |mode, exposure: &str| {
+    let mut draw = |mode, exposure| {
         stage.config.occlusion.mode = mode;
-        stage.config.image.exposure = exposure.into();
+        stage.config.image.exposure = exposure;
         stage.draw(&pose, view);
         stage.renderer.read_ambient_visibility(&gpu).unwrap()
     };
-    let first = draw(OcclusionMode::Rays, "auto");
-    assert!(draw(OcclusionMode::Rays, "1.0") != first);
-    assert!(draw(OcclusionMode::Off, "auto").is_empty());
-    assert!(draw(OcclusionMode::Rays, "auto") == first);
+    let first = draw(OcclusionMode::Rays, ExposureMode::Auto);
+    assert!(draw(OcclusionMode::Rays, ExposureMode::Stops(1.0)) != first);
+    assert!(draw(OcclusionMode::Off, ExposureMode::Auto).is_empty());
+    assert!(draw(OcclusionMode::Rays, ExposureMode::Auto) == first);
 }
 
 #[test]

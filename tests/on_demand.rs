@@ -6,7 +6,10 @@ mod common;
 
 use canopy::{
     Error,
-    config::{Antialias, Background, Config, OcclusionMode, Rebuild, ShadowMode, Source},
+    config::{
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
+        ShadowMode,
+    },
     gpu::{Gpu, GpuImage, Needs, OnDemand},
     render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
     scene::{AlphaMode, Layers, Pose, Scene},
@@ -39,7 +42,7 @@ impl<'a> Recorder<'a> {
     fn new(gpu: &'a Gpu, scene: &'a Scene) -> Self {
         let renderer = Renderer::new(gpu).unwrap();
         let mut config = Config::default();
-        config.environment.source = Source::Color;
+        config.environment.source = EnvironmentSource::Color;
         config.environment.background = Background::Color;
         config.shadows.mode = ShadowMode::Off;
         config.occlusion.mode = OcclusionMode::Off;
@@ -122,7 +125,9 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
     // Each of these adds to it what it alone needs, and says so beforehand.
     type Change = fn(&mut Recorder<'_>);
     let changes: [(&str, Change); 12] = [
-        ("sky", |r| r.config.environment.source = Source::Sky),
+        ("sky", |r| {
+            r.config.environment.source = EnvironmentSource::Sky
+        }),
         ("maps", |r| r.config.shadows.mode = ShadowMode::Map),
         ("rays", |r| r.config.shadows.mode = ShadowMode::Rays),
         ("rays by pixel", |r| r.config.shadows.compact_rays = false),
@@ -134,7 +139,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
         }),
         ("stretched", |r| r.target_size = [32, 32]),
         ("histogram", |r| {
-            r.config.image.exposure = "histogram".into();
+            r.config.image.exposure = ExposureMode::Histogram;
         }),
         ("samples", |r| r.samples = 2),
         ("a channel", |r| {

@@ -10,11 +10,10 @@ mod gltf_builder;
 use canopy::{
     config::{Config, Load, OcclusionMode, Rebuild, ShadowMode},
     gpu::Gpu,
-    reference::deform,
     render::{Channel, FloatImage, View},
     scene::{
         self, AlphaMode, Material, Pose, Primitive, Progress, Projection, Scene, Shading,
-        Transform, framing::Viewpoint,
+        Transform, deform, framing::Viewpoint,
     },
 };
 use common::{

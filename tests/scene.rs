@@ -14,10 +14,10 @@ use ::meshopt::{
 use canopy::{
     Error,
     config::Load,
-    reference::deform::{deform, positions},
+    reference::deform::deform,
     scene::{
         self, AlphaMode, LightKind, Pose, Primitive, Progress, Projection, Scene, TextureRef,
-        Transform, Treatment, Wrap, bounds::Bounds,
+        Transform, Treatment, Wrap, bounds::Bounds, deform::positions,
     },
 };
 use common::draco::{DRACO, Method, compressed};
@@ -182,7 +182,11 @@ fn reads_interleaved_views() {
         "accessors",
         json!({ "bufferView": view, "type": "VEC3", "componentType": F32, "count": 3 }),
     );
-    let uv = builder.push("accessors", json!({ "bufferView": view, "byteOffset": 12, "type": "VEC2", "componentType": F32, "count": 3 }));
+    let uv = builder.push(
+        "accessors",
+        json!({ "bufferView": view, "byteOffset": 12, "type": "VEC2",
+        "componentType": F32, "count": 3 }),
+    );
     builder.primitive(json!({ "attributes": { "POSITION": position, "TEXCOORD_0": uv } }));
     let scene = load(&builder);
     assert_eq!(
@@ -201,7 +205,8 @@ fn reads_sparse_accessors() {
         let mut builder = Builder::triangle();
         let indices = builder.view(&[0, 2]);
         let values = builder.view(&[5., 0., 0., 0., 7., 0.].map(f32::to_le_bytes).concat());
-        let sparse = json!({ "count": 2, "indices": { "bufferView": indices, "componentType": U8 }, "values": { "bufferView": values } });
+        let sparse = json!({ "count": 2, "indices": { "bufferView": indices, "componentType": U8 },
+            "values": { "bufferView": values } });
         builder.json["accessors"][0]["sparse"] = sparse;
         if !with_base {
             builder.json["accessors"][0]
@@ -229,7 +234,10 @@ fn turns_strips_and_fans_into_triangles() {
         let position = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0., 1., 1., 0.]);
         let normal = builder.floats("VEC3", &[0., 0., 1., 0., 0., 1., 0., 0., 1., 0., 0., 1.]);
         let indices = builder.accessor("SCALAR", U8, indices.len(), &indices);
-        builder.primitive(json!({ "mode": mode, "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal } }));
+        builder.primitive(
+            json!({ "mode": mode, "indices": indices, "attributes": { "POSITION": position,
+            "NORMAL": normal } }),
+        );
         let scene = load(&builder);
         assert_eq!(only(&scene).indices, expected, "mode {mode}");
         let p = &only(&scene).positions;
@@ -369,7 +377,8 @@ fn flat_normals_where_there_are_none() {
 fn tangents_follow_the_texture_coordinates_of_normal_maps() {
     let mut builder = Builder::triangle();
     let normal = builder.floats("VEC3", &[0., 0., 1., 0., 0., 1., 0., 0., 1.]);
-    // u goes up along y; v along −x, downwards as glTF has it: so the bitangent, which is up in the image, is +x.
+    // u goes up along y; v along −x, downwards as glTF has it: so the bitangent, which is up in the image, is
+    // +x.
     let uv = builder.floats("VEC2", &[0., 0., 0., -1., 1., 0.]);
     let view = builder.view(&png(2, 2, [128, 128, 255, 255]));
     builder.push(
@@ -403,13 +412,19 @@ fn materials_have_everything() {
     );
     builder.push("textures", json!({ "source": 0, "sampler": 0 }));
     builder.push("textures", json!({ "source": 0 }));
-    let moved = json!({ "KHR_texture_transform": { "offset": [0.25, 0.5], "rotation": std::f32::consts::FRAC_PI_2, "scale": [2, 3], "texCoord": 1 } });
+    let moved = json!({ "KHR_texture_transform": { "offset": [0.25, 0.5],
+        "rotation": std::f32::consts::FRAC_PI_2, "scale": [2, 3], "texCoord": 1 } });
     builder.push("materials", json!({
-        "name": "all", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.25, "emissiveFactor": [1, 0.5, 0],
-        "pbrMetallicRoughness": { "baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5, "roughnessFactor": 0.25,
-            "baseColorTexture": { "index": 0, "extensions": moved }, "metallicRoughnessTexture": { "index": 1 } },
-        "normalTexture": { "index": 1, "scale": 2, "extensions": moved }, "occlusionTexture": { "index": 1, "strength": 0.5, "extensions": moved },
-        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 }, "KHR_materials_unlit": {}, "VENDOR_x": 1 }
+        "name": "all", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.25,
+        "emissiveFactor": [1, 0.5, 0],
+        "pbrMetallicRoughness": { "baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5,
+            "roughnessFactor": 0.25,
+            "baseColorTexture": { "index": 0, "extensions": moved },
+            "metallicRoughnessTexture": { "index": 1 } },
+        "normalTexture": { "index": 1, "scale": 2, "extensions": moved },
+        "occlusionTexture": { "index": 1, "strength": 0.5, "extensions": moved },
+        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 },
+        "KHR_materials_unlit": {}, "VENDOR_x": 1 }
     }));
     builder.json["extensionsUsed"] = json!(["VENDOR_x", "KHR_texture_transform"]);
     builder.first_primitive()["material"] = json!(0);
@@ -519,7 +534,8 @@ fn lights_and_cameras() {
     let mut builder = Builder::triangle();
     builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [
         { "type": "directional", "intensity": 3 },
-        { "type": "spot", "color": [1, 0.5, 0.25], "range": 7, "spot": { "innerConeAngle": 0.1, "outerConeAngle": 0.2 } } ] } });
+        { "type": "spot", "color": [1, 0.5, 0.25], "range": 7, "spot": { "innerConeAngle": 0.1,
+        "outerConeAngle": 0.2 } } ] } });
     builder.push(
         "nodes",
         json!({ "extensions": { "KHR_lights_punctual": { "light": 1 } } }),
@@ -528,7 +544,11 @@ fn lights_and_cameras() {
         "cameras",
         json!({ "type": "perspective", "perspective": { "yfov": 0.5, "znear": 0.1 } }),
     );
-    builder.push("cameras", json!({ "type": "orthographic", "name": "flat", "orthographic": { "xmag": 1, "ymag": 2, "znear": 0, "zfar": 1 } }));
+    builder.push(
+        "cameras",
+        json!({ "type": "orthographic", "name": "flat", "orthographic": { "xmag": 1,
+        "ymag": 2, "znear": 0, "zfar": 1 } }),
+    );
     builder.push("nodes", json!({ "camera": 0, "name": "eye" }));
     let scene = load(&builder);
     assert_eq!(
@@ -999,7 +1019,8 @@ fn missing_images_show_only_where_they_are_colours() {
         "KHR_materials_sheen": { "sheenColorTexture": texture, "sheenRoughnessTexture": texture },
         "KHR_materials_specular": { "specularTexture": texture, "specularColorTexture": texture },
         "KHR_materials_clearcoat": {
-            "clearcoatTexture": texture, "clearcoatRoughnessTexture": texture, "clearcoatNormalTexture": texture,
+            "clearcoatTexture": texture, "clearcoatRoughnessTexture": texture,
+            "clearcoatNormalTexture": texture,
         },
         "KHR_materials_transmission": { "transmissionTexture": texture },
     });
@@ -1202,7 +1223,8 @@ fn sparse_accessors_are_held_to_their_counts() {
         let mut builder = Builder::triangle();
         let indices = builder.view(&indices);
         let values = builder.view(&[0; 24]);
-        builder.json["accessors"][0]["sparse"] = json!({ "count": count, "indices": { "bufferView": indices, "componentType": U8 }, "values": { "bufferView": values } });
+        builder.json["accessors"][0]["sparse"] = json!({ "count": count, "indices": { "bufferView": indices,
+            "componentType": U8 }, "values": { "bufferView": values } });
         refused(&builder, &["accessor 0", part]);
     }
 }
@@ -1300,7 +1322,8 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
         { "translation": [1, 0, 0], "children": [1], "mesh": 0 },
         { "translation": [0, 2, 0], "mesh": 0 },
     ]);
-    let child_root = "the scene lists node 1 as a root, and it is a child of node 0; it is drawn once, where that puts it";
+    let child_root = "the scene lists node 1 as a root, and it is a child of node 0; it is drawn once, where \
+        that puts it";
     for roots in [json!([0, 1]), json!([1, 0])] {
         builder.json["scenes"] = json!([{ "nodes": roots }]);
         let scene = load(&builder);
@@ -1330,7 +1353,8 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
         assert_eq!(places(&scene), [[place, 2., 0.]]);
         warned(
             &scene,
-            "node 2 is a child of node 0 and of node 1; it is drawn once, below the first that is shown (and 1 more like it)",
+            "node 2 is a child of node 0 and of node 1; it is drawn once, below the first that is shown (and \
+             1 more like it)",
         );
         assert_eq!(scene.warnings.len(), 1);
     }
@@ -1760,7 +1784,8 @@ fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
 
 // meshopt.
 
-/// All of the first primitive, but for which corner a triangle begins with: the codec of triangles turns them.
+/// All of the first primitive, but for which corner a triangle begins with: the codec of triangles turns
+/// them.
 fn described(scene: &Scene) -> String {
     let mut primitive = only(scene).clone();
     for triangle in &mut primitive.indices {
@@ -1816,7 +1841,8 @@ fn filtered(
     builder.json["bufferViews"][view]["byteStride"] = json!(stride);
     builder.push(
         "accessors",
-        json!({ "bufferView": view, "type": kind, "componentType": component, "count": count, "normalized": normalized }),
+        json!({ "bufferView": view, "type": kind, "componentType": component, "count": count,
+            "normalized": normalized }),
     )
 }
 
@@ -1923,7 +1949,10 @@ fn meshopt_filters_give_back_what_went_in() {
             "accessors",
             json!({ "bufferView": view, "type": "SCALAR", "componentType": U16, "count": 384 }),
         );
-        builder.primitive(json!({ "indices": indices, "attributes": { "POSITION": position, "NORMAL": normal, "COLOR_0": color } }));
+        builder.primitive(
+            json!({ "indices": indices, "attributes": { "POSITION": position,
+            "NORMAL": normal, "COLOR_0": color } }),
+        );
         builder.push(
             "animations",
             json!({ "samplers": [{ "input": times, "output": output }],
@@ -2156,7 +2185,8 @@ fn a_fallback_buffer_may_be_missing_and_an_image_compressed() {
 
 #[test]
 fn sparse_accessors_lie_over_any_view() {
-    // The base, the indices and the values in streams, elements of 12 bytes 20 apart, and all of it not at the beginning.
+    // The base, the indices and the values in streams, elements of 12 bytes 20 apart, and all of it not at
+    // the beginning.
     let mut builder = Builder::new();
     let mut base = vec![0_u8; 20 * 4];
     for v in 0..3_usize {
@@ -2203,7 +2233,8 @@ fn sparse_accessors_lie_over_any_view() {
 
 // Quantisation.
 
-/// `values`, of which each of three vertices has `components`, as integers of `component` in elements of whole words.
+/// `values`, of which each of three vertices has `components`, as integers of `component` in elements of
+/// whole words.
 fn quantised(
     builder: &mut Builder,
     kind: &str,
@@ -2258,7 +2289,8 @@ fn quantised_attributes_and_targets_are_what_the_integers_mean() {
                 normalized,
                 &[1, 2, 3, least, 0, 0, 0, 0, most],
             );
-            // Directions of the unit length that they have: floats here are what their integers are as fractions.
+            // Directions of the unit length that they have: floats here are what their integers are as
+            // fractions.
             let signed = [I8, I16].contains(&component);
             let mut attributes =
                 json!({ "POSITION": position, "TEXCOORD_0": uv, "TEXCOORD_1": uv });
@@ -2395,7 +2427,8 @@ fn instances_are_children_of_their_node() {
             "{found} {expected}"
         );
     }
-    // Parents move all of them, and their node's weights are everyone's: 4 up, twice that where the scale is 2.
+    // Parents move all of them, and their node's weights are everyone's: 4 up, twice that where the scale is
+    // 2.
     for (v, (found, expected)) in at(1.).iter().zip(&first).enumerate() {
         let up = if (3..6).contains(&v) { 8. } else { 4. };
         let expected = *expected + Vec3::new(200., 0., up);
@@ -2563,14 +2596,16 @@ fn geometry_behind_an_unknown_compression_is_left_out_by_name() {
 
 const VARIANTS: &str = "KHR_materials_variants";
 
-/// A triangle that is material 0, and in the variants "red" and "blue" materials 1 and 2; a second one is material 0 always.
+/// A triangle that is material 0, and in the variants "red" and "blue" materials 1 and 2; a second one is
+/// material 0 always.
 fn variants() -> Builder {
     let mut builder = Builder::triangle();
     builder.primitive(json!({ "attributes": { "POSITION": 0 }, "material": 0 }));
     for name in ["plain", "crimson", "navy"] {
         builder.push("materials", json!({ "name": name }));
     }
-    builder.json["extensions"] = json!({ VARIANTS: { "variants": [{ "name": "red" }, { "name": "blue" }, { "name": "bare" }] } });
+    builder.json["extensions"] = json!({ VARIANTS: { "variants": [{ "name": "red" }, { "name": "blue" },
+        { "name": "bare" }] } });
     builder.first_primitive()["material"] = json!(0);
     builder.first_primitive()["extensions"] = json!({ VARIANTS: { "mappings": [
         { "material": 1, "variants": [0] }, { "material": 2, "variants": [1] } ] } });
@@ -2635,7 +2670,8 @@ fn broken_variants_are_refused() {
 
 // Visibility and pointers.
 
-/// Adds an animation with a channel of KHR_animation_pointer for each pair of a pointer and values, over keys at 0 s and 1 s.
+/// Adds an animation with a channel of KHR_animation_pointer for each pair of a pointer and values, over keys
+/// at 0 s and 1 s.
 fn point(builder: &mut Builder, channels: &[(&str, &str, &[f32])]) {
     let times = builder.floats("SCALAR", &[0., 1.]);
     let mut animation = json!({ "samplers": [], "channels": [] });
@@ -2645,8 +2681,12 @@ fn point(builder: &mut Builder, channels: &[(&str, &str, &[f32])]) {
             .as_array_mut()
             .unwrap()
             .push(json!({ "input": times, "output": output }));
-        animation["channels"].as_array_mut().unwrap().push(json!({ "sampler": number,
-            "target": { "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": pointer } } } }));
+        animation["channels"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({ "sampler": number,
+            "target": { "path": "pointer",
+            "extensions": { "KHR_animation_pointer": { "pointer": pointer } } } }));
     }
     builder.push("animations", animation);
 }
@@ -2658,7 +2698,8 @@ fn visibility_is_inherited_and_animated() {
     builder.json["nodes"] = json!([
         { "mesh": 0 },
         { "children": [2], "extensions": hidden, "translation": [50, 0, 0] },
-        { "mesh": 0, "extensions": { "KHR_node_visibility": { "visible": true }, "KHR_lights_punctual": { "light": 0 } } },
+        { "mesh": 0, "extensions": { "KHR_node_visibility": { "visible": true },
+        "KHR_lights_punctual": { "light": 0 } } },
     ]);
     builder.json["extensions"] =
         json!({ "KHR_lights_punctual": { "lights": [{ "type": "point" }] } });
@@ -2721,7 +2762,11 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
         "cameras",
         json!({ "type": "perspective", "perspective": { "yfov": 0.5, "znear": 0.1 } }),
     );
-    builder.push("cameras", json!({ "type": "orthographic", "orthographic": { "xmag": 1, "ymag": 2, "znear": 0, "zfar": 1 } }));
+    builder.push(
+        "cameras",
+        json!({ "type": "orthographic", "orthographic": { "xmag": 1, "ymag": 2,
+        "znear": 0, "zfar": 1 } }),
+    );
     builder.push("nodes", json!({ "camera": 0 }));
     let light = "/extensions/KHR_lights_punctual/lights/0";
     point(
@@ -2819,7 +2864,8 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
 #[test]
 fn pointers_move_materials() {
     let mut builder = Builder::triangle();
-    let moved = json!({ "KHR_texture_transform": { "offset": [0.25, 0], "rotation": 0.5, "scale": [2, -1] } });
+    let moved = json!({ "KHR_texture_transform": { "offset": [0.25, 0], "rotation": 0.5, "scale": [2,
+        -1] } });
     let view = builder.view(&png(1, 1, [128, 128, 255, 255]));
     builder.push("images", json!({ "bufferView": view }));
     builder.push("textures", json!({ "source": 0 }));
@@ -2976,7 +3022,8 @@ fn obj(text: &str) -> Scene {
 #[test]
 fn obj_reads_faces_of_every_form() {
     let scene = obj(
-        "\u{feff}# a square\r\nv 0 0 0\r\nv 1 0 0\r\nv 1 1 0\r\nv 0 1 0\r\nvt 0.25 0.75\r\nvn 0 0 2\r\nf 1/1/1 2//1 \\\r\n 3/1 -1 # quad\r\n",
+        "\u{feff}# a square\r\nv 0 0 0\r\nv 1 0 0\r\nv 1 1 0\r\nv 0 1 0\r\nvt 0.25 0.75\r\nvn 0 0 2\r\n\
+         f 1/1/1 2//1 \\\r\n 3/1 -1 # quad\r\n",
     );
     let primitive = only(&scene);
     assert_eq!(primitive.indices, [[0, 1, 2], [0, 2, 3]]);
@@ -3015,10 +3062,12 @@ fn obj_smooths_where_edges_are_soft() {
 
 #[test]
 fn obj_smooths_across_patches_that_share_no_vertices() {
-    // A bent sheet in two patches, each with vertices of its own along the seam x = 0; once by groups, once in one.
+    // A bent sheet in two patches, each with vertices of its own along the seam x = 0; once by groups, once
+    // in one.
     let sheet = |between: &str| {
         obj(&format!(
-            "v -1 0 0\nv 0 0.2 0\nv 0 0.2 1\nv -1 0 1\nf 1 4 3 2\n{between}v -0 0.2 0\nv 1 0 0\nv 1 0 1\nv 0 0.2 1\nf 5 8 7 6\n"
+            "v -1 0 0\nv 0 0.2 0\nv 0 0.2 1\nv -1 0 1\nf 1 4 3 2\n{between}v -0 0.2 0\nv 1 0 0\nv 1 0 1\n\
+             v 0 0.2 1\nf 5 8 7 6\n"
         ))
     };
     for between in ["", "g second\n", "usemtl other\n"] {
@@ -3060,12 +3109,15 @@ fn obj_reads_materials() {
     .unwrap();
     fs::write(
         dir.path().join("the materials.mtl"),
-        b"Kd 1 1 1\nnewmtl plain\nKd 0.5\nNs 30\nd 0.25\nKs 1\nKd\nnewmtl image\nKd 0 0 0\nmap_Kd -s 2 2 2 -o 0.5 -clamp on my textures\\a b.png\r\n\
-          Pm 1\nPr 0.125\nKe 1 2 3\nnewmtl cut\nmap_Kd C:\\elsewhere\\a b.png\nmap_d my textures/mask.png\nmap_bump -bm 0.5 my textures/mask.png\n# \xff\xfe\n",
+        b"Kd 1 1 1\nnewmtl plain\nKd 0.5\nNs 30\nd 0.25\nKs 1\nKd\nnewmtl image\nKd 0 0 0\n\
+            map_Kd -s 2 2 2 -o 0.5 -clamp on my textures\\a b.png\r\n\
+          Pm 1\nPr 0.125\nKe 1 2 3\nnewmtl cut\nmap_Kd C:\\elsewhere\\a b.png\nmap_d my textures/mask.png\n\
+          map_bump -bm 0.5 my textures/mask.png\n# \xff\xfe\n",
     )
     .unwrap();
     let path = dir.path().join("a.obj");
-    let text = "mtllib the materials.mtl\nmtllib none.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl plain\nf 1 2 3\nusemtl image\nf 1/1 2/1 3/1\n\
+    let text = "mtllib the materials.mtl\nmtllib none.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl plain\n\
+        f 1 2 3\nusemtl image\nf 1/1 2/1 3/1\n\
                 usemtl cut\nf 1/1 2/1 3/1\nusemtl unknown\nf 1 2 3\no second\nusemtl plain\nf 3 2 1\n";
     fs::write(&path, text).unwrap();
     let scene = load_files(&[&path]).unwrap();
@@ -3167,7 +3219,8 @@ fn obj_joins_maps_of_roughness_and_metalness() {
     )
     .unwrap();
     fs::write(dir.path().join("both.png"), png(1, 1, [0, 50, 150, 255])).unwrap();
-    let mtl = "newmtl a\nPr 0.3\nmap_Pr rough.png\nmap_Pm metal.png\nnewmtl b\nmap_Pr both.png\nmap_Pm both.png\n\
+    let mtl = "newmtl a\nPr 0.3\nmap_Pr rough.png\nmap_Pm metal.png\nnewmtl b\nmap_Pr both.png\n\
+        map_Pm both.png\n\
                newmtl c\nPm 1\nmap_Pr rough.png\nnewmtl d\nd 0.5\nTr 0.9\nnewmtl e\nTr 0.25\n";
     fs::write(dir.path().join("a.mtl"), mtl).unwrap();
     let faces: String = ["a", "b", "c", "d", "e"]
@@ -3223,7 +3276,11 @@ fn shared_bytes_count_as_often_as_they_are_read() {
     let input = builder.floats("SCALAR", &(0..count).map(|i| i as f32).collect::<Vec<_>>());
     let output = builder.floats("VEC4", &vec![1.; 4 * count]);
     let channel = json!({ "sampler": 0, "target": { "node": 0, "path": "rotation" } });
-    builder.push("animations", json!({ "samplers": [{ "input": input, "output": output }], "channels": vec![channel; 70] }));
+    builder.push(
+        "animations",
+        json!({ "samplers": [{ "input": input, "output": output }],
+        "channels": vec![channel; 70] }),
+    );
     refused(
         &builder,
         &["channel 52 of animation 0", "load.max_morph_bytes"],

@@ -18,7 +18,7 @@ use canopy::{
         material_textures::texture_support,
         mipmap::{Filter, Mipmap},
     },
-    scene::{self, Image, Pose, Progress, Projection, Scene, Takes, TexelFormat},
+    scene::{self, Image, Pose, Progress, Projection, Scene, TexelFormat, TextureSupport},
 };
 use common::{Random, gpu, portable_gpu, scenes::Stage};
 use glam::{DVec3, Mat4, Vec3};
@@ -27,7 +27,7 @@ use images::{Ktx2, Png, bc1, dds, etc1s, jpeg, uastc, zstd, zstd_bomb};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const ALL: Takes = Takes {
+const ALL: TextureSupport = TextureSupport {
     blocks: true,
     sixteen_bits: true,
     max_side: 4096,
@@ -41,7 +41,7 @@ fn limits() -> Load {
     }
 }
 
-fn load_with(builder: &Builder, limits: &Load, takes: Takes) -> canopy::Result<Scene> {
+fn load_with(builder: &Builder, limits: &Load, takes: TextureSupport) -> canopy::Result<Scene> {
     let folder = TempDir::new().unwrap();
     let path = builder.write(folder.path(), "test.glb");
     scene::load_for(&[path], limits, takes, &Progress::default())
@@ -55,7 +55,7 @@ fn add_image(builder: &mut Builder, bytes: &[u8]) -> usize {
 }
 
 /// The images of a file that uses each of `files` in `slot` of a material of its own.
-fn scene_of(files: &[Vec<u8>], slot: &str, limits: &Load, takes: Takes) -> Scene {
+fn scene_of(files: &[Vec<u8>], slot: &str, limits: &Load, takes: TextureSupport) -> Scene {
     let mut builder = Builder::triangle();
     for bytes in files {
         let texture = add_image(&mut builder, bytes);
@@ -65,14 +65,14 @@ fn scene_of(files: &[Vec<u8>], slot: &str, limits: &Load, takes: Takes) -> Scene
 }
 
 /// One image and what was said about it.
-fn decoded(bytes: &[u8], slot: &str, takes: Takes) -> (Image, Vec<String>) {
+fn decoded(bytes: &[u8], slot: &str, takes: TextureSupport) -> (Image, Vec<String>) {
     let mut scene = scene_of(&[bytes.to_vec()], slot, &limits(), takes);
     (scene.images.remove(0), scene.warnings)
 }
 
 /// The image of a file that nothing is wrong with.
 #[track_caller]
-fn sound(bytes: &[u8], slot: &str, takes: Takes) -> Image {
+fn sound(bytes: &[u8], slot: &str, takes: TextureSupport) -> Image {
     let (image, warnings) = decoded(bytes, slot, takes);
     assert_eq!(warnings, [""; 0]);
     image
@@ -129,7 +129,7 @@ fn png_of_every_depth_and_kind_interlaced_and_not() {
                     png.chunks.push((b"tRNS", vec![7]));
                 }
                 let bytes = png.write(|x, y| (0..channels).map(|c| sample(x, y, c)).collect());
-                let image = sound(&bytes, COLOR, Takes::default());
+                let image = sound(&bytes, COLOR, TextureSupport::default());
                 assert_eq!((image.width, image.height), (11, 9));
                 for (x, y) in (0..9).flat_map(|y| (0..11).map(move |x| (x, y))) {
                     let eight = |channel| {
@@ -160,7 +160,7 @@ fn a_color_key_is_transparent() {
     let mut png = Png::new([2, 1], 8, 2);
     png.chunks.push((b"tRNS", vec![0, 1, 0, 2, 0, 3]));
     let bytes = png.write(|x, _| if x == 0 { vec![1, 2, 3] } else { vec![1, 2, 4] });
-    let image = sound(&bytes, COLOR, Takes::default());
+    let image = sound(&bytes, COLOR, TextureSupport::default());
     assert_eq!(*image.rgba8(), [1, 2, 3, 0, 1, 2, 4, 255]);
 }
 
@@ -191,7 +191,7 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         assert_eq!(first, ((4.0 * a + 4.0 * b + c) / 9.0).round() as u16);
     }
     let rounded = values.map(|v| (f64::from(v) / 257.0).round() as u8);
-    for (slot, takes) in [(COLOR, ALL), (NUMBERS, Takes::default())] {
+    for (slot, takes) in [(COLOR, ALL), (NUMBERS, TextureSupport::default())] {
         let image = sound(&bytes, slot, takes);
         assert_eq!(image.format, TexelFormat::Rgba8);
         let reds: Vec<u8> = image.rgba8().chunks_exact(4).map(|t| t[0]).collect();
@@ -220,13 +220,17 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
 fn jpeg_grey_color_and_ink_baseline_and_progressive() {
     const ADOBE: &[u8] = b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0";
     for progressive in [false, true] {
-        let grey = sound(&jpeg(&[77], progressive, &[]), COLOR, Takes::default());
+        let grey = sound(
+            &jpeg(&[77], progressive, &[]),
+            COLOR,
+            TextureSupport::default(),
+        );
         assert_eq!(texel(&grey, 3, 4), [77, 77, 77, 255]);
         // Luma 150, and a red difference of 40 and blue one of −20 (JFIF 1.02).
         let color = sound(
             &jpeg(&[150, 108, 168], progressive, &[]),
             COLOR,
-            Takes::default(),
+            TextureSupport::default(),
         );
         let expected = [
             150.0 + 1.402 * 40.0,
@@ -241,7 +245,7 @@ fn jpeg_grey_color_and_ink_baseline_and_progressive() {
     let ink = sound(
         &jpeg(&[255, 0, 0, 204], false, ADOBE),
         COLOR,
-        Takes::default(),
+        TextureSupport::default(),
     );
     let [r, g, b, a] = texel(&ink, 0, 0);
     assert!(
@@ -376,7 +380,7 @@ fn uastc_becomes_blocks_or_texels_of_the_same_colors() {
     let file = uastc_levels().write();
     for (takes, format) in [
         (ALL, TexelFormat::Bc7),
-        (Takes::default(), TexelFormat::Rgba8),
+        (TextureSupport::default(), TexelFormat::Rgba8),
     ] {
         let image = sound(&file, COLOR, takes);
         assert_eq!((image.format, image.levels.len()), (format, 4));
@@ -445,7 +449,7 @@ fn etc1s_becomes_blocks_or_texels_of_the_same_colors() {
     };
     for has_alpha in [false, true] {
         let file = etc1s(ends, has_alpha).write();
-        let plain = sound(&file, COLOR, Takes::default());
+        let plain = sound(&file, COLOR, TextureSupport::default());
         assert_eq!((plain.format, plain.levels.len()), (TexelFormat::Rgba8, 4));
         for (x, y) in (0..8).flat_map(|y| (0..8).map(move |x| (x, y))) {
             let block = (y / 4 * 2 + x / 4) as usize;
@@ -539,7 +543,7 @@ fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
     for file in [ktx2, dds] {
         for (takes, format) in [
             (ALL, TexelFormat::Bc1),
-            (Takes::default(), TexelFormat::Rgba8),
+            (TextureSupport::default(), TexelFormat::Rgba8),
         ] {
             let image = sound(&file, COLOR, takes);
             assert_eq!((image.format, image.levels.len()), (format, 3));
@@ -600,7 +604,7 @@ fn images_that_are_too_large_are_scaled_down() {
         }
     };
     let bytes = Png::new([8, 8], 8, 6).write(|x, _| half(x % 2 * 4));
-    let takes = Takes { max_side: 4, ..ALL };
+    let takes = TextureSupport { max_side: 4, ..ALL };
     for (slot, expected) in [(COLOR, 188), (NUMBERS, 128)] {
         let (image, warnings) = decoded(&bytes, slot, takes);
         assert_eq!((image.width, image.height), (4, 4));
@@ -616,7 +620,11 @@ fn images_that_are_too_large_are_scaled_down() {
         (4, (4, 2), TexelFormat::Rgba8),
         (8, (8, 4), TexelFormat::Bc7),
     ] {
-        let (image, _) = decoded(&uastc_levels().write(), COLOR, Takes { max_side, ..ALL });
+        let (image, _) = decoded(
+            &uastc_levels().write(),
+            COLOR,
+            TextureSupport { max_side, ..ALL },
+        );
         assert_eq!(
             (image.width, image.height, image.format),
             (size.0, size.1, format)
@@ -645,7 +653,7 @@ fn all_images_together_stay_within_their_limit() {
         (600, [4, 4, 4]),
     ] {
         load.max_texture_bytes = max_texture_bytes;
-        let scene = scene_of(&files, COLOR, &load, Takes::default());
+        let scene = scene_of(&files, COLOR, &load, TextureSupport::default());
         let mut widths: Vec<u32> = scene.images.iter().map(|i| i.width).collect();
         let bytes: usize = scene.images.iter().map(|i| i.rgba8().len()).sum();
         assert!(
@@ -672,7 +680,7 @@ fn all_images_together_stay_within_their_limit() {
         let texture = add_image(&mut builder, bytes);
         builder.push("materials", json!({ COLOR: { "index": texture } }));
     }
-    let refused = load_with(&builder, &load, Takes::default());
+    let refused = load_with(&builder, &load, TextureSupport::default());
     assert!(matches!(refused, Err(Error::Limit { by, .. }) if by == "load.max_texture_bytes"));
 }
 
@@ -1019,10 +1027,10 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
 fn blocks_and_texels_look_alike_on_both_roads() {
     let (all, portable) = (gpu(), portable_gpu());
     assert_eq!(
-        takes(&portable),
-        Takes {
+        texture_support(&portable),
+        TextureSupport {
             max_side: 8192,
-            ..Takes::default()
+            ..TextureSupport::default()
         }
     );
     let ends = [
@@ -1052,7 +1060,7 @@ fn blocks_and_texels_look_alike_on_both_roads() {
         let scenes = [&portable, &all]
             .map(|gpu| load_with(&builder, &limits(), texture_support(gpu)).unwrap());
         assert_eq!(scenes[0].images[0].format, TexelFormat::Rgba8);
-        if takes(&all).blocks {
+        if texture_support(&all).blocks {
             assert_ne!(scenes[1].images[0].format, TexelFormat::Rgba8);
         }
         let blocks = shown(&all, &scenes[1..], Channel::Albedo, 8).remove(0);

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    config::{Config, Source},
+    config::{Config, EnvironmentSource},
     scene::environment::{self, EnvironmentImage},
 };
 use std::{
@@ -130,7 +130,7 @@ impl EnvironmentFile {
             Ok((image, luminance)) => {
                 if was_chosen {
                     wanted.file.clone_from(&name);
-                    wanted.source = Source::Auto;
+                    wanted.source = EnvironmentSource::Auto;
                 }
                 let image = Arc::new(image);
                 self.shown = Some(Shown {

@@ -4,9 +4,8 @@ use crate::{
     Error, Result,
     config::Config,
     gpu::Gpu,
-    reference::deform,
     render::{UploadedScene, Uploader, material_textures::texture_support},
-    scene::{self, Pose, Progress, Scene, bounds::Bounds},
+    scene::{self, Pose, Progress, Scene, bounds::Bounds, deform},
 };
 use std::{
     path::PathBuf,

@@ -6,7 +6,9 @@ use super::{
     loading::{Loaded, clip_points},
 };
 use crate::{
-    config::{Antialias, Config, Environment, OcclusionMode, ShadowMode, Sun, Switch},
+    config::{
+        Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
+    },
     gpu::layout::LIGHT_LIMIT,
     render::Channel,
     scene::{
@@ -73,7 +75,7 @@ pub(super) struct Stage {
     /// The pose that it was first seen in, and the tight box around that.
     first: (Pose, Aabb),
     /// The exposure for some settings, so that it is not worked out for every frame.
-    exposure: Option<((Sun, Environment, String, f32), f32)>,
+    exposure: Option<((Sun, Environment, ExposureMode, f32), f32)>,
 }
 
 impl Stage {
@@ -130,7 +132,7 @@ impl Stage {
         let asked = (
             config.sun.clone(),
             config.environment.clone(),
-            config.image.exposure.clone(),
+            config.image.exposure,
             file_luminance,
         );
         if let Some((answered, ev)) = &self.exposure
@@ -336,7 +338,8 @@ impl State {
             }
             Action::Cutoff(step) => {
                 let cutoff = &mut self.config.tree.leaf_cutoff;
-                *cutoff = cutoff.saturating_add_signed(step).clamp(1, 32);
+                let (least, most) = Tree::LEAF_CUTOFF.into_inner();
+                *cutoff = cutoff.saturating_add_signed(step).clamp(least, most);
             }
             Action::NextChannel => self.step_channel(1),
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),

@@ -2,15 +2,15 @@
 
 use crate::{
     Result,
-    config::Config,
+    config::{self, Config, EnvironmentSource},
     gpu::{Gpu, profiler::Profiler},
     output::baked::{self, Baked, CubeTexels},
-    reference::environment::{
-        cube_map::nth_texel_direction,
-        project_sh::{COEFFICIENTS, evaluate_sh},
-    },
     render::environment::{Cube, Environment, most_texels},
-    scene::environment::{self, EnvironmentImage, Shape},
+    scene::environment::{
+        self, EnvironmentImage, Shape,
+        cube_map::nth_texel_direction,
+        harmonics::{COEFFICIENTS, evaluate_sh},
+    },
 };
 use clap::Args;
 use glam::{DVec3, Vec3};
@@ -47,7 +47,7 @@ pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
     baked::check(&args.output)?;
     let wanted = &mut config.environment;
     wanted.file = args.file.to_string_lossy().into_owned();
-    wanted.source = crate::config::Source::Auto;
+    wanted.source = EnvironmentSource::Auto;
     wanted.intensity = 1.0;
     wanted.order = args.order.unwrap_or(wanted.order);
     wanted.face = args.face.unwrap_or(LARGEST_FACE);
@@ -142,7 +142,10 @@ fn half(value: f32) -> f16 {
 }
 
 fn order(text: &str) -> Result<u32, String> {
-    let order = text.parse().ok().filter(|order| [3, 5].contains(order));
+    let order = text
+        .parse()
+        .ok()
+        .filter(|order| config::Environment::ORDERS.contains(order));
     order.ok_or_else(|| "expected 3 or 5".into())
 }
 

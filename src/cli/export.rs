@@ -6,9 +6,8 @@ use crate::{
     config::Config,
     gpu::Gpu,
     output,
-    reference::deform,
     render::{Channel, FrameInput, Merged, Renderer},
-    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, framing::Viewpoint},
+    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, deform, framing::Viewpoint},
 };
 use clap::Args;
 use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};

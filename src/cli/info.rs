@@ -3,9 +3,9 @@
 use crate::{
     Result,
     config::Config,
-    reference::deform,
     scene::{
         self, AlphaMode, ExtensionUse, LightKind, Pose, Progress, Projection, Scene, bounds::Aabb,
+        deform,
     },
 };
 use clap::Args;

@@ -9,12 +9,12 @@ pub mod render;
 
 use crate::{
     Error, Result,
-    config::{Config, OcclusionMode, ShadowMode},
+    config::{Animation, Camera, Config, OcclusionMode, ShadowMode, Tree, Window},
     scene::framing::Look,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use glam::Vec3;
-use std::{ffi::OsString, io::Write, path::PathBuf};
+use std::{ffi::OsString, io::Write, ops::RangeInclusive, path::PathBuf};
 
 /// Real-time deferred renderer and scene viewer: shadow rays through trees that are regrown every frame.
 #[derive(Debug, Parser)]
@@ -100,7 +100,7 @@ pub struct LookArgs {
     #[arg(long, value_name = "off|rays|auto", hide_possible_values = true)]
     pub occlusion: Option<Occlusion>,
     /// Triangles that make a leaf for rays
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", value_parser = within(Tree::LEAF_CUTOFF))]
     pub leaf_cutoff: Option<u32>,
     /// A camera of the file, by name or number
     #[arg(long, value_name = "NAME|N", conflicts_with_all = ["eye", "target"])]
@@ -342,12 +342,23 @@ fn adapter_json(info: &wgpu::AdapterInfo) -> serde_json::Value {
     })
 }
 
+/// Parses a number within the range of a key.
+fn within(range: RangeInclusive<u32>) -> impl clap::builder::TypedValueParser<Value = u32> {
+    let (least, most) = range.into_inner();
+    clap::value_parser!(u32).range(i64::from(least)..=i64::from(most))
+}
+
 fn size(text: &str) -> Result<[u32; 2], String> {
-    let side = |text: &str| text.parse().ok().filter(|n| (1..=16384).contains(n));
+    let side = |text: &str| text.parse().ok().filter(|n| Window::SIZE.contains(n));
     let (width, height) = text.split_once(['x', 'X']).unwrap_or_default();
     match (side(width), side(height)) {
         (Some(width), Some(height)) => Ok([width, height]),
-        _ => Err("expected WxH, such as 1280x720, each from 1 to 16384".into()),
+        _ => {
+            let (least, most) = Window::SIZE.into_inner();
+            Err(format!(
+                "expected WxH, such as 1280x720, each from {least} to {most}"
+            ))
+        }
     }
 }
 
@@ -371,12 +382,16 @@ fn direction(text: &str) -> Result<Vec3, String> {
 }
 
 fn fov(text: &str) -> Result<f64, String> {
-    let degrees = text.parse().ok().filter(|n| (1.0..=170.0).contains(n));
-    degrees.ok_or_else(|| "expected degrees from 1 to 170".into())
+    let (least, most) = Camera::FOV.into_inner();
+    let range = f64::from(least)..=f64::from(most);
+    let degrees = text.parse().ok().filter(|n| range.contains(n));
+    degrees.ok_or_else(|| format!("expected degrees from {least} to {most}"))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|n: &f64| n.abs() <= 1e6);
+    let (least, most) = Animation::TIME.into_inner();
+    let range = f64::from(least)..=f64::from(most);
+    let seconds = text.parse().ok().filter(|n| range.contains(n));
     seconds.ok_or_else(|| "expected seconds, such as 1.5".into())
 }
 

@@ -6,7 +6,6 @@ use crate::{
     config::Config,
     gpu::{Gpu, layout::LIGHT_LIMIT},
     output::{self, picture},
-    reference::deform,
     render::{
         Channel, FrameInput, FrameSample, FrameStats, Renderer, UploadedScene, View,
         environment::most_texels, material_textures::texture_support,
@@ -14,7 +13,7 @@ use crate::{
     scene::{
         self, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
-        environment,
+        deform, environment,
         framing::{self, Viewpoint},
     },
 };

@@ -1,4 +1,4 @@
-//! Twin of `antialias`: edges exactly, in integers; weights and colours in f64.
+//! Twin of `antialias`: edges exactly in integers, weights and colours in f64.
 
 use crate::gpu::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_REACH};
 
@@ -16,11 +16,11 @@ pub struct Picture<'a> {
 /// Whether a pixel differs from the one on its left, and from the one above it.
 pub type Edges = [bool; 2];
 
-/// Shares of a pixel that the one above it covers, and the other way about; then the same with the one on its left. In steps of 1 / 255, as in
-/// the texture that holds them.
+/// Shares of a pixel that the one above it covers, and of that one that the pixel covers; then the same with
+/// the one on its left. In steps of 1 / 255, as in the texture.
 pub type Weights = [f64; 4];
 
-/// Share of an area that is kept at a corner.
+/// The share of an area that remains at a corner.
 const CORNER: f64 = 0.25;
 
 impl Picture<'_> {
@@ -81,10 +81,10 @@ struct Runs<'a> {
     axis: usize,
 }
 
-/// Where an edge ends.
+/// The end of an edge.
 struct End {
     distance: f64,
-    /// To the side before it, and to the one after it.
+    /// Whether it turns to the pixel before it, and to the one after it.
     turns: [bool; 2],
     kept: f64,
 }
@@ -124,7 +124,7 @@ impl Runs<'_> {
                 self.crosses(crossing, across),
             ];
             if turns != [false; 2] {
-                // The row on the other side of the crossing edge, and the second pixel of that edge.
+                // The row beyond the crossing edge, and the second pixel of that edge.
                 let (row, second) = if turns[1] {
                     (across + 1, across + 1)
                 } else {
@@ -156,7 +156,8 @@ impl Runs<'_> {
         }
     }
 
-    /// Whether an edge goes from one corner of pixels, at coordinates along and across, to the next one by `step`.
+    /// Whether an edge connects a corner of pixels, at coordinates along and across, with the next one by
+    /// `step`.
     fn has_segment(&self, corner: [isize; 2], step: [isize; 2]) -> bool {
         let [along, across] = [0, 1].map(|i| corner[i].min(corner[i] + step[i]));
         if step[0] != 0 {
@@ -166,8 +167,8 @@ impl Runs<'_> {
         }
     }
 
-    /// Segments of stairs from a corner to the first that is longer than a pixel, and 1 if that one crosses the axis, −1 if it is along it, 0
-    /// if there is none.
+    /// The number of segments of stairs from a corner to the first that is longer than a pixel; and 1 if that
+    /// one crosses the axis, −1 if it is along it, 0 if there is none.
     fn longer(&self, mut corner: [isize; 2], across: isize, along: isize) -> [f64; 2] {
         let steps = [[along, 0], [0, across]];
         let reach = 2 * ANTIALIAS_REACH as usize;
@@ -185,7 +186,8 @@ impl Runs<'_> {
         [reach as f64, 0.0]
     }
 
-    /// Shares of the pixels on both sides of a segment of stairs that go to the side `down`: of the one there, and of the other.
+    /// Shares of the two pixels at a segment of stairs that belong to the one in direction `down`: of that
+    /// one, and of the other.
     fn cuts(&self, along: isize, across: isize, down: isize) -> [f64; 2] {
         let [before, before_crosses] = self.longer([along, across], -down, -1);
         let [after, after_crosses] = self.longer([along + 1, across], down, 1);
@@ -196,7 +198,7 @@ impl Runs<'_> {
         [0.5 + drift(0.5), 0.5 - drift(-0.5)].map(|leg| 0.5 * leg * leg)
     }
 
-    /// Shares of the pixel after the edge, and of the one before it.
+    /// Covered shares of the pixel after the edge, and of the one before it.
     fn areas(&self, along: isize, across: isize) -> [f64; 2] {
         let mut ends = [-1, 1].map(|step| self.end(along, across, step));
         let turns = [ends[0].turns, ends[1].turns];
@@ -229,14 +231,14 @@ impl Runs<'_> {
     }
 }
 
-/// ∫ ½ (1 − 2t / length) dt over the pixel, as far as the middle.
+/// ∫ ½ (1 − 2t / length) dt over the pixel, up to the middle of the edge.
 fn ramp(distance: f64, length: f64) -> f64 {
     let integral = |t: f64| 0.5 * (t - t * t / length);
     let middle = 0.5 * length;
     integral(middle.min(distance + 1.0)) - integral(middle.min(distance))
 }
 
-/// What neighbours cover of each other.
+/// The shares that neighbouring pixels cover of each other.
 pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     let size = [width as isize, height as isize];
     let mut weights = Vec::with_capacity(edges.len());
@@ -258,7 +260,7 @@ pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     weights
 }
 
-/// The smoothed picture, in steps of 8 bits that are not rounded yet; alpha stays.
+/// The smoothed picture, in 8-bit units that are not rounded; alpha does not change.
 pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
     let (width, height) = (picture.width, picture.height);
     let mut smoothed = Vec::with_capacity(weights.len());

@@ -1,4 +1,5 @@
-//! Twins of the tree's stages, in the order of `accel::lbvh`: plain functions over slices, arguments in binding order.
+//! Twins of the tree's stages, in the order of `accel::lbvh`: plain functions over slices, arguments in
+//! binding order.
 
 use crate::{
     gpu::layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, TlasEntry},
@@ -45,8 +46,9 @@ pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)>
     meshes.iter().map(of_mesh).collect()
 }
 
-/// Twin of `morton`: the code of each triangle in its mesh's bounds, and of each mesh in the scene's box, x in the highest bit of each three;
-/// `axis_bits` an axis, for meshes at most 10. Codes of up to 30 bits stand in the high word.
+/// Twin of `morton`: the code of each triangle in its mesh's bounds, and of each mesh in the scene's box,
+/// with x in the highest bit of each three. An axis has `axis_bits`, for meshes at most 10. Codes of up to 30
+/// bits are in the high word.
 pub fn morton(
     triangles: &[Triangle],
     meshes: &[MeshRange],
@@ -99,8 +101,8 @@ pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
     meshes.iter().copied().chain([tlas]).collect()
 }
 
-/// Twin of the sorts: the items (triangles, then meshes) in leaf order, by mesh and code, equal ones as they were. `meshes` are those of
-/// [`with_tlas`], here and below.
+/// Twin of the sorts: the items (triangles, then meshes) in leaf order, by mesh and code, equal ones as they
+/// were. `meshes` are those of [`with_tlas`], here and below.
 pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
@@ -149,8 +151,9 @@ pub fn leaves(
     order.iter().map(leaf).collect()
 }
 
-/// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A node over a range splits it where the highest
-/// differing bit of its codes changes, and in halves of its places' common prefix where the codes are equal. `None` where no node lies.
+/// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A node over a
+/// range splits it where the highest differing bit of its codes changes, and in halves of its places' common
+/// prefix where the codes are equal. `None` where no node lies.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -222,7 +225,8 @@ pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry
     meshes.iter().zip(mesh_bounds).map(entry).collect()
 }
 
-/// Twin of `cost`, in f64: the sum of the surface areas of all inner nodes, and that of the root. A place without a node holds zeros.
+/// Twin of `cost`, in f64: the sum of the surface areas of all inner nodes, and that of the root. A place
+/// without a node holds zeros.
 pub fn cost(nodes: &[Node], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
     let area = |node: &Node| {
         let extents = [0, 1, 2].map(|axis| {
@@ -244,7 +248,8 @@ pub fn cost(nodes: &[Node], triangle_count: usize, mesh_count: usize) -> (f64, f
     (nodes.iter().map(area).sum(), root.map_or(0.0, area))
 }
 
-/// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without triangles.
+/// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without
+/// triangles.
 fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY

@@ -1,49 +1,55 @@
-//! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of KHR_lights_punctual, and light from all around.
+//! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of
+//! KHR_lights_punctual and environment lighting.
 
 use crate::gpu::layout::Light;
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// What the G-buffer holds of a surface.
+/// A surface as the G-buffer has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Surface {
-    /// In the world, metres.
+    /// World position in metres.
     pub position: Vec3,
-    /// Unit normal, as shaded.
+    /// Unit shading normal.
     pub normal: Vec3,
-    /// Without normal textures.
+    /// Unit normal without normal textures.
     pub smooth_normal: Vec3,
     /// Linear base colour.
     pub albedo: Vec3,
-    /// Share of light from all around, as the material says.
+    /// Ambient visibility by the material's occlusion texture.
     pub occlusion: f32,
-    /// Radiance.
+    /// Emitted radiance.
     pub emissive: Vec3,
-    /// Perceptual.
+    /// Perceptual roughness.
     pub roughness: f32,
-    /// 0 dielectric, 1 metal.
+    /// Metalness: 0 is dielectric, 1 is metal.
     pub metallic: f32,
 }
 
-/// Light from all around, as functions of unit vectors.
+/// Environment lighting, as functions of unit vectors.
 #[expect(
     missing_debug_implementations,
     reason = "functions have nothing to show"
 )]
-pub struct Around<'a> {
-    /// Irradiance / π on a surface of this normal.
+pub struct EnvironmentLight<'a> {
+    /// Irradiance / π of a surface with this normal.
     pub diffuse: &'a dyn Fn(DVec3) -> DVec3,
-    /// Radiance along a direction, as a mirror of this perceptual roughness sees it.
+    /// Prefiltered radiance from a direction, for this perceptual roughness.
     pub mirrored: &'a dyn Fn(DVec3, f64) -> DVec3,
-    /// The split sum, of n · v and perceptual roughness: what is reflected in one bounce is f0 · x + f90 · y.
+    /// The split sum (x, y) of n · v and perceptual roughness: a single bounce reflects f0 · x + f90 · y.
     pub split: &'a dyn Fn(f64, f64) -> [f64; 2],
 }
 
-/// Radiance that leaves the surface along the unit vector `to_eye`, with nothing in the lights' way.
-pub fn lighting(surface: &Surface, to_eye: Vec3, lights: &[Light], around: &Around<'_>) -> DVec3 {
+/// Radiance that leaves the surface along the unit vector `to_eye`, without shadows.
+pub fn lighting(
+    surface: &Surface,
+    to_eye: Vec3,
+    lights: &[Light],
+    environment: &EnvironmentLight<'_>,
+) -> DVec3 {
     let to_eye = to_eye.as_dvec3();
     let normal = surface.normal.as_dvec3();
-    let mut radiance = surface.emissive.as_dvec3() + ambient(surface, to_eye, around);
+    let mut radiance = surface.emissive.as_dvec3() + ambient(surface, to_eye, environment);
     for light in lights {
         let (to_light, irradiance) = incident(light, surface.position);
         let n_dot_l = normal.dot(to_light);
@@ -55,7 +61,8 @@ pub fn lighting(surface: &Surface, to_eye: Vec3, lights: &[Light], around: &Arou
     radiance
 }
 
-/// Unit vector to the light, and its irradiance on a surface that faces it (KHR_lights_punctual, "Range Property" and "Spot").
+/// Unit vector to the light, and the irradiance of a surface that faces it (KHR_lights_punctual, "Range
+/// Property" and "Spot").
 pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
     let intensity = DVec3::from(light.intensity.map(f64::from));
     let direction = DVec3::from(light.direction.map(f64::from));
@@ -78,7 +85,8 @@ pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
     (to_light, intensity * attenuation)
 }
 
-/// What a light keeps near the horizon of the surface without normal textures (Chiang, Li and Burley 2019, "Taming the Shadow Terminator").
+/// The share of a light that remains near the horizon of the surface without normal textures (Chiang, Li and
+/// Burley 2019, "Taming the Shadow Terminator").
 pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
     let [smooth, normal] = [surface.smooth_normal, surface.normal].map(Vec3::as_dvec3);
     let turned = normal.dot(to_light) * smooth.dot(normal);
@@ -108,22 +116,23 @@ pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3) -> DVec3 {
     dielectric.lerp(metal, metallic)
 }
 
-/// What of light from all around leaves towards the eye, with the bounces between microfacets (Fdez-Agüera 2019).
-pub fn ambient(surface: &Surface, to_eye: DVec3, around: &Around<'_>) -> DVec3 {
+/// Radiance of environment lighting that leaves towards the eye, with multiple scattering between microfacets
+/// (Fdez-Agüera 2019).
+pub fn ambient(surface: &Surface, to_eye: DVec3, environment: &EnvironmentLight<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));
     let roughness = f64::from(surface.roughness);
-    let [scale, bias] = (around.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
+    let [scale, bias] = (environment.split)(normal.dot(to_eye).clamp(0.0, 1.0), roughness);
     let bounces = |f0: DVec3| {
         let once = f0 * scale + bias;
         let missed = 1.0 - (scale + bias);
         let mean = f0 + (DVec3::ONE - f0) / 21.0;
-        // The sum of the geometric series of bounces.
+        // The sum of a geometric series over the bounces.
         (once, once * mean * missed / (DVec3::ONE - mean * missed))
     };
     let mirror = 2.0 * normal.dot(to_eye) * normal - to_eye;
-    let mirrored = (around.mirrored)(mirror, roughness);
-    let diffuse = (around.diffuse)(normal);
+    let mirrored = (environment.mirrored)(mirror, roughness);
+    let diffuse = (environment.diffuse)(normal);
     let (once, again) = bounces(DVec3::splat(0.04));
     let dielectric = once * mirrored + (again + (DVec3::ONE - once - again) * albedo) * diffuse;
     let (once, again) = bounces(albedo);

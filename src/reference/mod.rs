@@ -1,4 +1,4 @@
-//! CPU twins of the GPU's stages: plain functions over slices, the specification that tests compare with.
+//! CPU twins of the GPU's stages: plain functions over slices, as the specification for tests and benchmarks.
 
 pub mod antialias;
 pub mod deform;

@@ -1,4 +1,5 @@
-//! Twin of `occlusion_rays` and `occlusion_filter`: the same rays against every triangle, the same means, in f64.
+//! Twin of `occlusion_rays` and `occlusion_filter`: the same rays against every triangle and the same means,
+//! in f64.
 
 use super::{
     lbvh::Triangle,
@@ -6,8 +7,9 @@ use super::{
 };
 use glam::{DMat4, DVec2, DVec3, Vec3};
 
-/// Two numbers from 0 to below 1 for ray `k` of a pixel: the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), moved
-/// round by the R₂ sequence (Roberts 2018) at the pixel's place on the Z curve.
+/// Two numbers in [0, 1) for ray `k` of a pixel: the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient
+/// Multidimensional Sampling"), rotated by the R₂ sequence (Roberts 2018) at the pixel's index on the Z
+/// curve.
 pub fn numbers(pixel: [u32; 2], k: u32) -> [f64; 2] {
     let (mut second, mut column) = (0_u32, 1_u32 << 31);
     for bit in 0..32 {
@@ -17,8 +19,8 @@ pub fn numbers(pixel: [u32; 2], k: u32) -> [f64; 2] {
         column ^= column >> 1;
     }
     let spread = |x: u32| (0..16).fold(0_u32, |sum, bit| sum | (x >> bit & 1) << (2 * bit));
-    let place = spread(pixel[0]) | spread(pixel[1]) << 1;
-    let moved = |bits: u32, step: u32| bits.wrapping_add(place.wrapping_mul(step)) >> 8;
+    let index = spread(pixel[0]) | spread(pixel[1]) << 1;
+    let moved = |bits: u32, step: u32| bits.wrapping_add(index.wrapping_mul(step)) >> 8;
     [
         moved(k.reverse_bits(), 3_242_174_889),
         moved(second, 2_447_445_414),
@@ -26,7 +28,7 @@ pub fn numbers(pixel: [u32; 2], k: u32) -> [f64; 2] {
     .map(|bits| f64::from(bits) / f64::from(1 << 24))
 }
 
-/// The direction that two such numbers stand for, distributed by the cosine about a unit vector (basis: Duff et al. 2017).
+/// The direction of two such numbers: cosine-distributed about a unit vector (basis: Duff et al. 2017).
 pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     let n = normal.as_dvec3();
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
@@ -38,7 +40,7 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     v.sqrt() * (cos * tangent + sin * bitangent) + (1.0 - v).sqrt() * n
 }
 
-/// Where rays begin: brought towards the triangle's middle, so that no rounding has left it outside.
+/// The origin of rays: moved towards the triangle's centre, so that rounding does not leave it outside.
 fn start(seen: &Seen) -> ShadowStart {
     let mut start = seen.start();
     let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
@@ -52,16 +54,16 @@ fn start(seen: &Seen) -> ShadowStart {
     start
 }
 
-/// What of the light from everywhere is blocked: share, and mean of the blocked directions (0 for those that are open).
+/// Occlusion of environment lighting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Blocked {
-    /// 0 to 1.
+pub struct Occlusion {
+    /// Share of the rays that are blocked, 0 to 1.
     pub share: f64,
-    /// Shorter than 1.
+    /// Mean over all rays of the blocked directions, with zero for the others; shorter than 1.
     pub direction: DVec3,
 }
 
-impl Blocked {
+impl Occlusion {
     fn add(&mut self, weight: f64, other: Self) {
         self.share += weight * other.share;
         self.direction += weight * other.direction;
@@ -74,8 +76,8 @@ impl Blocked {
         }
     }
 
-    /// What is open: unit vector and share.
-    pub fn open(self, normal: Vec3) -> (DVec3, f64) {
+    /// Bent normal (a unit vector) and ambient visibility.
+    pub fn visibility(self, normal: Vec3) -> (DVec3, f64) {
         let normal = normal.as_dvec3();
         let rest = normal * 2.0 / 3.0 - self.direction;
         let bent = rest.dot(normal) > 1e-3;
@@ -86,64 +88,64 @@ impl Blocked {
     }
 }
 
-/// What rays `first..first + count` of a pixel find within `reach` metres.
+/// The occlusion that rays `first..first + count` of a pixel find within `reach` metres.
 pub fn rays(
     triangles: &[Triangle],
     seen: &Seen,
     pixel: [u32; 2],
     (first, count): (u32, u32),
     reach: f64,
-) -> Blocked {
+) -> Occlusion {
     let start = start(seen);
     let horizon = start.horizon_normal;
-    let mut blocked = Blocked::default();
+    let mut blocked = Occlusion::default();
     for k in first..first + count {
         let mut along = direction(seen.normal, numbers(pixel, k));
-        // What lies below the horizon is mirrored.
+        // Directions below the horizon are mirrored.
         along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
         if start.is_blocked(triangles, along, reach) {
             let share = 1.0;
             let direction = along;
-            blocked.add(1.0 / f64::from(count), Blocked { share, direction });
+            blocked.add(1.0 / f64::from(count), Occlusion { share, direction });
         }
     }
     blocked
 }
 
-/// A pixel's surface, as the history and the filter compare it.
+/// The surface at a pixel, as the history and the filter compare it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    /// In the world.
+pub struct SurfacePoint {
+    /// World position.
     pub position: DVec3,
-    /// Of its triangle.
+    /// Normal of its triangle.
     pub normal: DVec3,
-    /// Frames whose rays it has.
+    /// Number of frames whose rays its mean has.
     pub frames: u32,
 }
 
-impl Place {
-    /// How far either point is from the other's plane.
+impl SurfacePoint {
+    /// The greater distance of either point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
         let off = other.position - self.position;
         off.dot(self.normal).abs().max(off.dot(other.normal).abs())
     }
 }
 
-/// All pixels of a frame, row by row; `None` where there is no triangle.
-pub type Frame = Vec<Option<(Place, Blocked)>>;
+/// The pixels of a frame, row by row; `None` where there is no triangle.
+pub type Frame = Vec<Option<(SurfacePoint, Occlusion)>>;
 
-/// From where a frame is seen.
+/// The view of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Eye {
-    /// From offsets to the eye.
+    /// Clip space from offsets to the eye.
     pub clip_from_offset: DMat4,
-    /// Where it is.
+    /// Position of the eye.
     pub position: DVec3,
-    /// Unit vector.
+    /// Direction of view, a unit vector.
     pub forward: DVec3,
-    /// Pixels.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+    /// Size of a pixel in metres at the eye, and its increase per metre of depth.
     pub pixel_side: [f64; 2],
 }
 
@@ -153,15 +155,15 @@ impl Eye {
         self.pixel_side[0] + self.pixel_side[1] * depth + 9.536_743_2e-7 * at.abs().max_element()
     }
 
-    /// In pixels from the picture's upper left corner.
+    /// Projection of a position, in pixels from the upper left corner of the picture.
     fn in_picture(&self, at: DVec3) -> Option<DVec2> {
         let clip = self.clip_from_offset * (at - self.position).extend(1.0);
         let size = DVec2::new(self.size[0].into(), self.size[1].into());
-        let place = clip.truncate().truncate() / clip.w * DVec2::new(0.5, -0.5) + 0.5;
-        (clip.w > 0.0).then_some(place * size)
+        let at = clip.truncate().truncate() / clip.w * DVec2::new(0.5, -0.5) + 0.5;
+        (clip.w > 0.0).then_some(at * size)
     }
 
-    fn at(&self, frame: &Frame, at: [i64; 2]) -> Option<(Place, Blocked)> {
+    fn at(&self, frame: &Frame, at: [i64; 2]) -> Option<(SurfacePoint, Occlusion)> {
         let inside = at
             .iter()
             .zip(self.size)
@@ -171,18 +173,18 @@ impl Eye {
     }
 }
 
-/// `occlusion_accumulate`: the means over `fresh` and up to `remembered` frames before it.
+/// Twin of `occlusion_accumulate`: the means over `fresh` and up to `remembered` frames before it.
 pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remembered: u32) -> Frame {
     let mean = |index: usize| {
-        let (mut place, found) = fresh[index]?;
+        let (mut point, found) = fresh[index]?;
         let pixel = DVec2::new(
             (index as u32 % now.size[0]).into(),
             (index as u32 / now.size[0]).into(),
         );
-        let here = now.in_picture(place.position);
-        let there = before.in_picture(place.position);
+        let here = now.in_picture(point.position);
+        let there = before.in_picture(point.position);
         let at = here.zip(there).map(|(here, there)| pixel + there - here);
-        let (mut sum, mut frames, mut weights) = (Blocked::default(), 0.0, 0.0);
+        let (mut sum, mut frames, mut weights) = (Occlusion::default(), 0.0, 0.0);
         for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
             let Some(at) = at else { continue };
             let part = at - at.floor();
@@ -190,8 +192,8 @@ pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remember
             let Some((other, blocked)) = before.at(last, tap) else {
                 continue;
             };
-            let same = place.away(&other) < now.tolerance(place.position)
-                && other.normal.dot(place.normal) > 0.9;
+            let same = point.away(&other) < now.tolerance(point.position)
+                && other.normal.dot(point.normal) > 0.9;
             let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
             let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));
             sum.add(weight, blocked);
@@ -199,25 +201,25 @@ pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remember
             weights += weight;
         }
         if weights <= 0.01 {
-            place.frames = 1;
-            return Some((place, found));
+            point.frames = 1;
+            return Some((point, found));
         }
         let earlier = ((frames / weights).round() as u32).min(remembered);
         let gain = 1.0 / f64::from(earlier + 1);
         let mut mean = sum.scaled((1.0 - gain) / weights);
         mean.add(gain, found);
-        place.frames = earlier + 1;
-        Some((place, mean))
+        point.frames = earlier + 1;
+        Some((point, mean))
     };
     (0..fresh.len()).map(mean).collect()
 }
 
-/// A round of `occlusion_filter`, its taps `step` pixels apart, for pixels with `rays` rays a frame.
+/// Twin of a pass of `occlusion_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
 pub fn filter(frame: &Frame, eye: &Eye, rays: u32, step: u32) -> Frame {
     let smoothed = |index: usize| {
-        let (place, own) = frame[index]?;
+        let (point, own) = frame[index]?;
         let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
-        let spread = (32.0 / f64::from(place.frames * rays * step * step)).min(0.5);
+        let spread = (32.0 / f64::from(point.frames * rays * step * step)).min(0.5);
         let outer = 0.5 * spread / (1.0 - spread);
         let (mut sum, mut weights) = (own, 1.0);
         for (i, j) in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (i, j))) {
@@ -226,20 +228,20 @@ pub fn filter(frame: &Frame, eye: &Eye, rays: u32, step: u32) -> Frame {
                 continue;
             };
             let kernel = outer.powi((i.abs() + j.abs()) as i32);
-            let trust = (f64::from(other.frames) / f64::from(place.frames)).min(1.0);
-            let alike = other.normal.dot(place.normal).max(0.0).powi(8);
-            let near = 1.0 - place.away(&other) / eye.tolerance(place.position);
+            let trust = (f64::from(other.frames) / f64::from(point.frames)).min(1.0);
+            let alike = other.normal.dot(point.normal).max(0.0).powi(8);
+            let near = 1.0 - point.away(&other) / eye.tolerance(point.position);
             let weight = kernel * trust * alike * near.max(0.0);
             sum.add(weight, blocked);
             weights += weight;
         }
-        Some((place, sum.scaled(1.0 / weights)))
+        Some((point, sum.scaled(1.0 / weights)))
     };
     (0..frame.len()).map(smoothed).collect()
 }
 
-/// What a word of the result says: unit vector and share.
-pub fn open(word: u32) -> (Vec3, f32) {
+/// Unpacks a word of the result: bent normal (a unit vector) and ambient visibility.
+pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     let level = |shift: u32| (word >> shift & 2047) as f32 / 1023.0 - 1.0;
     let (x, y) = (level(0), level(11));
     let z = 1.0 - x.abs() - y.abs();
@@ -258,12 +260,12 @@ pub fn open(word: u32) -> (Vec3, f32) {
 mod tests {
     use super::*;
 
-    /// The first 4^n points of any pixel lie one to a cell, whichever way 4^n equal cells are cut out of the square.
+    /// The first 4^n points of a pixel lie one to a cell, however the square is cut into 4^n equal cells.
     #[test]
     fn numbers_are_spread_evenly() {
         for pixel in [[0, 0], [1, 0], [77, 1020]] {
             for [columns, rows] in [[16, 16], [64, 4], [1, 256]] {
-                // Moved back to where the sequence has its cells.
+                // Rotated back to the cells of the sequence.
                 let origin = numbers(pixel, 0);
                 let mut cells = vec![0; 256];
                 for k in 0..256 {
@@ -293,9 +295,12 @@ mod tests {
 
     #[test]
     fn words_are_read() {
-        assert_eq!(open(1023 << 22 | 1023 | 2046 << 11), (Vec3::Y, 1.0));
-        assert_eq!(open(1023 | 1023 << 11), (Vec3::Z, 0.0));
-        let (direction, share) = open(512 << 22);
+        assert_eq!(
+            unpack_visibility(1023 << 22 | 1023 | 2046 << 11),
+            (Vec3::Y, 1.0)
+        );
+        assert_eq!(unpack_visibility(1023 | 1023 << 11), (Vec3::Z, 0.0));
+        let (direction, share) = unpack_visibility(512 << 22);
         assert!((direction - Vec3::new(0.0, 0.0, -1.0)).length() < 1e-6);
         assert!((share - 0.5).abs() < 1e-3);
     }

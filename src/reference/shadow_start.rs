@@ -1,45 +1,46 @@
-//! Twin of `common/shadow_start.wgsl` and of what `common/shadow_ray.wgsl` makes of it, in f64.
+//! Twin of `common/shadow_start.wgsl`, and of its use in `common/shadow_ray.wgsl`, in f64.
 
 use super::{lbvh::Triangle, trace::intersect};
 use glam::{DVec3, Vec3};
 
-/// A point of a triangle, as it is seen.
+/// A visible point of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// In the world.
+    /// World position.
     pub position: Vec3,
-    /// As shaded.
+    /// Shading normal.
     pub normal: Vec3,
-    /// Its triangle's corners.
+    /// Corners of the triangle.
     pub triangle: Triangle,
     /// Normals at the corners.
     pub corner_normals: [Vec3; 3],
-    /// Unit vector.
+    /// Unit vector to the eye.
     pub to_eye: Vec3,
 }
 
-/// Where rays leave it.
+/// Where shadow rays leave such a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShadowStart {
-    /// On the surface.
+    /// The point on the surface.
     pub position: DVec3,
-    /// A step away from it, where rays begin.
+    /// The origin of rays, a step away from the surface.
     pub origin: DVec3,
-    /// Of the triangle, on the side of the eye.
+    /// Normal of the triangle, towards the eye.
     pub geometric_normal: DVec3,
-    /// Interpolated between the corners, on the same side.
+    /// Normal interpolated between the corners, towards the eye.
     pub smooth_normal: DVec3,
-    /// Rays set out above the plane with this normal.
+    /// Normal of the plane above which rays start.
     pub horizon_normal: DVec3,
-    /// From the origin to the smooth surface (Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter 4); zero where that does not
-    /// lie above the triangle.
+    /// Offset from the origin to the smooth surface (Hanika 2021, "Hacking the Shadow Terminator", Ray
+    /// Tracing Gems II, chapter 4); zero where that is not above the triangle.
     pub lift: DVec3,
-    /// Rays whose cosine with the geometric normal is less than this leave the smooth surface; `None` where none does.
+    /// Rays whose cosine to the geometric normal is less than this start on the smooth surface; `None` where
+    /// none does.
     pub grazing: Option<f64>,
 }
 
 impl Seen {
-    /// Where rays begin.
+    /// The start of shadow rays.
     pub fn start(&self) -> ShadowStart {
         let [v0, v1, v2] = self.triangle.map(Vec3::as_dvec3);
         let to_eye = self.to_eye.as_dvec3();
@@ -61,7 +62,7 @@ impl Seen {
         let smooth_normal = mean.try_normalize().unwrap_or(to_eye);
         let along = smooth_normal.reject_from(normal).normalize_or_zero();
         let middle = (a + b + c) / 3.0;
-        // How much the normals lean apart, and how much they lean.
+        // How far the normals differ, and how far they tilt.
         let (mut lift, mut convexity, mut leaning) = (DVec3::ZERO, 0.0, 0.0);
         for (i, corner) in [a, b, c].into_iter().enumerate() {
             let lean = normals[i].dot(along);
@@ -93,7 +94,7 @@ impl Seen {
 }
 
 impl ShadowStart {
-    /// Whether one of `triangles` lies on the way to what is `distance` metres off along a direction above the horizon.
+    /// Whether one of `triangles` blocks the ray of `distance` metres along a direction above the horizon.
     pub fn is_blocked(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> bool {
         let blocked = |origin: DVec3, direction: DVec3, distance: f64| {
             let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
@@ -178,7 +179,7 @@ mod tests {
         }
     }
 
-    /// From within, where the surface is hollow, rays leave the triangle.
+    /// On the inner side of a sphere, where the surface is concave, rays leave the triangle.
     #[test]
     fn hollow_flat_and_wild_surfaces_have_the_triangle_s_own_start() {
         let triangle = CORNERS.map(Vec3::normalize);
@@ -203,13 +204,13 @@ mod tests {
             own(with(triangle.map(|n| -n)));
             own(with([Vec3::ZERO; 3]));
             own(with([Vec3::NAN; 3]));
-            // Of opposite ones, those on the wrong side have no say, and what is left goes up.
+            // Of opposite normals those on the wrong side do not count, and the rest point up.
             let mixed = with([a, -b, c]).start();
             assert!(mixed.lift == DVec3::ZERO || mixed.lift.dot(mixed.geometric_normal) > 0.0);
         }
     }
 
-    /// Normals of f32, of triangles far off and large and small.
+    /// Normals in f32, of triangles that are far away, large or small.
     #[test]
     fn flat_triangles_stay_flat_in_f32() {
         for (scale, offset) in [
@@ -224,7 +225,7 @@ mod tests {
                     * glam::Quat::from_rotation_y(1.3 * turn as f32);
                 let triangle = CORNERS.map(|corner| turn * (scale * corner) + offset);
                 let [a, b, c] = triangle;
-                // As the scene's file would have it, before its node moves it.
+                // In mesh space, before the node's transform.
                 let [p, q, r] = CORNERS;
                 let normal = turn * (q - p).cross(r - p).normalize();
                 let position = between([a, b, c], [0.3, 0.4]);
@@ -240,7 +241,8 @@ mod tests {
         }
     }
 
-    /// What lies between the triangle and the smooth surface blocks all that sets out below the triangle; above it the triangle's own rays go on.
+    /// A blocker between the triangle and the smooth surface blocks every ray that starts below it, and no
+    /// ray of the triangle above it.
     #[test]
     fn what_lies_below_the_smooth_surface_is_in_the_way() {
         let triangle = CORNERS.map(Vec3::normalize);
@@ -260,7 +262,7 @@ mod tests {
         assert!(start.is_blocked(&[sheet(1.5)], above, 1e30));
         assert!(start.is_blocked(&[sheet(0.5)], above, 1e30));
         assert!(!start.is_blocked(&[sheet(-0.5)], above, 1e30));
-        // Up to a light that is nearer than the sheet.
+        // To a light that is nearer than the sheet.
         assert!(!start.is_blocked(&[sheet(1.5)], above, 1e-4));
     }
 }

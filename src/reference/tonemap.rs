@@ -3,7 +3,8 @@
 use crate::gpu::layout::{Exposure, TonemapParams};
 use glam::{DMat3, DVec3};
 
-/// The display value, 0 to 1 a channel, of linear radiance, and of `display`, linear light that is shown as it is on top of that.
+/// The display value, 0 to 1 a channel, of linear radiance plus `display`, linear light that no curve
+/// changes.
 pub fn tonemap(
     params: &TonemapParams,
     exposure: &Exposure,
@@ -22,7 +23,7 @@ pub fn tonemap(
     DVec3::from(shown.to_array().map(srgb_encode))
 }
 
-/// IEC 61966-2-1.
+/// Encodes a linear value as sRGB (IEC 61966-2-1).
 pub(super) fn srgb_encode(linear: f64) -> f64 {
     let c = linear.clamp(0.0, 1.0);
     if c <= 0.003_130_8 {
@@ -51,7 +52,7 @@ fn aces(color: DVec3) -> DVec3 {
         * ((v * (v + 0.024_578_6) - 0.000_090_537) / (v * (0.983_729 * v + 0.432_951) + 0.238_081))
 }
 
-/// AgX in Rec. 2020: Filament's and three.js's matrices, Wrensch's polynomial of sixth order.
+/// AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's polynomial of sixth order.
 fn agx(color: DVec3) -> DVec3 {
     let rows = |rows: [[f64; 3]; 3]| DMat3::from_cols_array_2d(&rows).transpose();
     // ITU-R BT.2087.
@@ -107,7 +108,8 @@ fn agx_curve(x: f64) -> f64 {
     factors.iter().fold(0.0, |sum, factor| sum * x + factor)
 }
 
-/// Khronos PBR Neutral, after its specification: an offset by the Fresnel of dielectrics, then compression above 0.8.
+/// Khronos PBR Neutral, as specified: an offset by the Fresnel reflection of dielectrics, then compression
+/// above 0.8.
 fn neutral(color: DVec3) -> DVec3 {
     let (start, fresnel) = (0.8 - 0.04, 0.04);
     let smallest = color.min_element();
@@ -158,7 +160,7 @@ mod tests {
                 before = level;
             }
             assert!(before > 0.998, "{curve} ends at {before}");
-            // Of colours, what is brighter in one channel is no darker in the picture.
+            // A colour that is brighter in one channel is displayed no darker.
             let luminance = |color: DVec3| color.dot(DVec3::new(0.2126, 0.7152, 0.0722));
             let orange = |stops: i32| shown(curve, DVec3::new(1.0, 0.4, 0.1) * 2f64.powi(stops));
             let levels: Vec<_> = (-12..16).map(|stops| luminance(orange(stops))).collect();
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// IEC 61966-2-1: the end of the straight part, middle grey, and half of the levels.
+    /// IEC 61966-2-1 at the end of the linear part, at middle grey, and at half of the levels.
     #[test]
     fn srgb_is_encoded_as_the_standard_says() {
         for (linear, encoded) in [(0.003_130_8, 0.040_45), (0.18, 0.461_36), (0.214_04, 0.5)] {
@@ -174,7 +176,8 @@ mod tests {
         }
     }
 
-    /// What the specification promises: below 0.8 a colour comes out as it was but for the 0.04 that a dielectric reflects, with its hue.
+    /// The specification's promise: below 0.8 a colour keeps its hue and value, minus the 0.04 that a
+    /// dielectric reflects.
     #[test]
     fn neutral_keeps_base_colors() {
         for color in [[0.5, 0.2, 0.1], [0.7, 0.7, 0.7], [0.08, 0.6, 0.3]] {
@@ -184,8 +187,9 @@ mod tests {
         assert!(neutral(DVec3::new(100.0, 1.0, 1.0)).min_element() > 0.8);
     }
 
-    /// Sobotka's curve (AgX.py: pivot at middle grey and 0.5, a slope of 2 there, powers of 3 for the toe and 3.25 for the shoulder). Its least
-    /// squares fit of sixth order has the mean squared error of 3.67 · 10⁻⁶ that Wrensch states; his four digits of it have 7.09 · 10⁻⁶.
+    /// Sobotka's curve (AgX.py: a pivot at middle grey and 0.5 with a slope of 2, powers of 3 for the toe and
+    /// 3.25 for the shoulder). Its least-squares fit of sixth order has the mean squared error of 3.67 · 10⁻⁶
+    /// that Wrensch states; with his four digits it is 7.09 · 10⁻⁶.
     #[test]
     fn agx_follows_the_curve_that_it_is_a_fit_of() {
         let (pivot, slope) = (10.0 / 16.5, 2.0);
@@ -206,7 +210,7 @@ mod tests {
         assert!((7.08e-6..7.10e-6).contains(&mean), "{mean:e}");
     }
 
-    /// Its range is 10 stops below middle grey to 6.5 above, and bright colours go to white there.
+    /// Its range is 10 stops below middle grey to 6.5 above, where bright colours become white.
     #[test]
     fn agx_ends_where_it_is_said_to() {
         let stops = |stops: f64| 0.18 * stops.exp2();

@@ -1,9 +1,10 @@
-//! Rays against every triangle, in f64: what traversal is compared with.
+//! Rays against every triangle by brute force, in f64, to compare traversal with.
 
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
 
-/// Distance at which a ray hits a triangle from either side, in units of the direction's length (Möller and Trumbore 1997).
+/// Distance at which a ray hits a triangle from either side, in units of the direction's length (Möller and
+/// Trumbore 1997).
 pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f64> {
     let [v0, v1, v2] = triangle.map(Vec3::as_dvec3);
     let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
@@ -21,7 +22,7 @@ pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f
     inside.then(|| edge2.dot(q) / determinant)
 }
 
-/// The nearest hit strictly between `t_min` and `t_max`: triangle and distance.
+/// The closest hit strictly between `t_min` and `t_max`: triangle and distance.
 pub fn closest_hit(
     triangles: &[Triangle],
     origin: Vec3,

@@ -115,7 +115,7 @@ impl Renderer {
     }
 
     /// Ambient visibility of each pixel of the last frame: 10 bits of the visible share over a bent normal in 2 × 11 bits,
-    /// as `reference::occlusion` reads them. Empty where the frame traced no such rays.
+    /// as `reference::occlusion::unpack_visibility` reads them. Empty where the frame traced no such rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.occlusion.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);

@@ -1,65 +1,68 @@
-//! The air of the Earth as light sees it, at four wavelengths: what it scatters and absorbs, and how much of the sun it lets through.
+//! The optics of the Earth's atmosphere at four wavelengths: scattering, absorption and transmittance.
 //!
-//! The model is that of Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique" (EGSR), section 4 and table 1, whose
-//! numbers are those of Bruneton 2017, "Precomputed Atmospheric Scattering: a New Implementation". There they are taken at 680, 550 and 440 nm, and
-//! stand for red, green and blue as they are, which turns twilight purple. Here the same laws are taken at [`WAVELENGTHS`] and weighed by
-//! [`RGB_FROM_BANDS`], as García Liñán 2022 does with other wavelengths and weights. Lengths are kilometres.
+//! The model is that of Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering
+//! Technique" (EGSR), section 4 and table 1, with the numbers of Bruneton 2017, "Precomputed Atmospheric
+//! Scattering: a New Implementation". Those papers evaluate it at 680, 550 and 440 nm and use the results as
+//! red, green and blue, which turns twilight purple. Here it is evaluated at [`WAVELENGTHS`] and weighted by
+//! [`RGB_FROM_BANDS`], as García Liñán 2022 does with other wavelengths and weights. Lengths are in
+//! kilometres.
 
 use glam::{DVec3, DVec4};
 
 /// Radius of the ground.
 pub const GROUND_RADIUS: f64 = 6360.0;
-/// Height at which the air ends.
+/// Height at which the atmosphere ends.
 pub const TOP: f64 = 100.0;
-/// Height of the eye above the ground: enough of it for the ground to fade into haze before the horizon.
+/// Height of the eye above the ground, enough for the ground to fade into haze before the horizon.
 pub const EYE: f64 = 0.5;
-/// Half the angle that the sun fills, in radians: 0.2666°.
+/// Angular radius of the sun, in radians: 0.2666°.
 pub const SUN_RADIUS: f64 = 0.004_653;
 
-/// In nanometres.
+/// The wavelengths of the four bands, in nanometres.
 pub const WAVELENGTHS: [f64; 4] = [630.0, 570.0, 520.0, 440.0];
-/// Scattering by molecules at the ground, per kilometre: 1.24062e-3 λ⁻⁴, with λ in micrometres.
+/// Rayleigh scattering at the ground, per kilometre: 1.24062e-3 λ⁻⁴, with λ in micrometres.
 pub const RAYLEIGH: DVec4 = DVec4::new(7.8755e-3, 11.7527e-3, 16.9678e-3, 33.1e-3);
-/// Height over which molecules become fewer by e.
+/// Scale height of Rayleigh scattering.
 pub const RAYLEIGH_HEIGHT: f64 = 8.0;
-/// Scattering by aerosols at the ground, per kilometre.
+/// Mie scattering (by aerosols) at the ground, per kilometre.
 pub const MIE: f64 = 3.996e-3;
-/// Scattering and absorption by aerosols.
+/// Mie extinction at the ground, per kilometre: scattering and absorption.
 pub const MIE_EXTINCTION: f64 = 4.44e-3;
-/// Height over which aerosols become fewer by e.
+/// Scale height of Mie scattering.
 pub const MIE_HEIGHT: f64 = 1.2;
-/// Absorption by ozone where there is most of it, per kilometre: 300 Dobson units.
+/// Absorption by ozone at its densest, per kilometre: 300 Dobson units.
 pub const OZONE: DVec4 = DVec4::new(1.7277e-3, 2.5107e-3, 1.1495e-3, 0.085e-3);
-/// Height at which there is most ozone.
+/// Height at which ozone is densest.
 pub const OZONE_HEIGHT: f64 = 25.0;
-/// How far above and below there is none.
+/// Distance above and below that height at which ozone ends.
 pub const OZONE_REACH: f64 = 15.0;
 
-/// Linear Rec. 709 red, green and blue of a spectrum that is given at [`WAVELENGTHS`] relative to the sun's above the air. Fitted by least squares to
-/// the CIE 1931 observer and a black body of 5778 K, over spectra that the air lets through and scatters, those of sunset and twilight among them:
-/// 0.2 % off on average and 1.4 % at most, where three wavelengths that stand for colours are off by up to a half.
+/// Linear Rec. 709 red, green and blue of a spectrum at [`WAVELENGTHS`], relative to the sun's above the
+/// atmosphere. Fitted by least squares to the CIE 1931 observer and a black body of 5778 K, over spectra that
+/// the atmosphere transmits and scatters, those of sunset and twilight among them. The error is 0.2 % on
+/// average and at most 1.4 %; that of three wavelengths used as colours is up to a half.
 pub const RGB_FROM_BANDS: [DVec4; 3] = [
     DVec4::new(0.795_15, 0.663_43, -0.514_96, 0.056_38),
     DVec4::new(-0.034_70, 0.438_26, 0.671_94, -0.075_50),
     DVec4::new(-0.000_88, -0.191_40, 0.285_27, 0.907_01),
 ];
 
-/// Steps of the sum over a ray, each longer than the one before.
+/// Steps of the integral along a ray, each longer than the one before.
 const STEPS: u32 = 96;
 
-/// What light meets at a height, per kilometre.
+/// Optical coefficients of the atmosphere at a height, per kilometre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Air {
-    /// Scattered by molecules.
+    /// Rayleigh scattering.
     pub rayleigh: DVec4,
-    /// Scattered by aerosols.
+    /// Mie scattering.
     pub mie: f64,
-    /// Scattered or absorbed by anything.
+    /// Extinction: all scattering and absorption.
     pub extinction: DVec4,
 }
 
 impl Air {
-    /// The air at `height`; `haze` multiplies the aerosols.
+    /// The coefficients at `height`; `haze` multiplies those of aerosols.
     pub fn at(height: f64, haze: f64) -> Self {
         let rayleigh = RAYLEIGH * (-height / RAYLEIGH_HEIGHT).exp();
         let aerosols = haze * (-height / MIE_HEIGHT).exp();
@@ -72,14 +75,14 @@ impl Air {
     }
 }
 
-/// How far a ray from `height` with the cosine `mu` to the zenith goes before it leaves the air.
+/// Distance along a ray from `height`, with the cosine `mu` to the zenith, to the top of the atmosphere.
 pub fn exit(height: f64, mu: f64) -> f64 {
     let across = (GROUND_RADIUS + height) * mu;
     let above = (TOP - height) * (2.0 * GROUND_RADIUS + TOP + height);
     (across * across + above).sqrt() - across
 }
 
-/// How far it goes before it meets the ground, where it does.
+/// Distance along such a ray to the ground, if it hits the ground.
 pub fn ground(height: f64, mu: f64) -> Option<f64> {
     let across = (GROUND_RADIUS + height) * mu;
     let below = height * (2.0 * GROUND_RADIUS + height);
@@ -87,18 +90,19 @@ pub fn ground(height: f64, mu: f64) -> Option<f64> {
     (mu < 0.0 && square >= 0.0).then(|| below / (square.sqrt() - across))
 }
 
-/// Its height after `length`.
+/// Height of such a ray after `length`.
 pub fn height_after(height: f64, mu: f64, length: f64) -> f64 {
     let radius = GROUND_RADIUS + height;
     (radius * radius + length * (2.0 * radius * mu + length)).sqrt() - GROUND_RADIUS
 }
 
-/// Cosine to the zenith of the horizon as seen from `height`.
+/// Cosine to the zenith of the horizon, seen from `height`.
 pub fn horizon(height: f64) -> f64 {
     -(height * (2.0 * GROUND_RADIUS + height)).sqrt() / (GROUND_RADIUS + height)
 }
 
-/// The share of light of each band that reaches `height` from outside the air along a ray that the ground does not stop.
+/// Transmittance of each band from outside the atmosphere to `height`, along a ray that the ground does not
+/// block.
 pub fn transmittance(height: f64, mu: f64, haze: f64) -> DVec4 {
     let length = exit(height, mu);
     let mut depth = DVec4::ZERO;
@@ -110,13 +114,13 @@ pub fn transmittance(height: f64, mu: f64, haze: f64) -> DVec4 {
     (-depth).exp()
 }
 
-/// The share of the sun's light that reaches `height`, where the cosine of its middle to the zenith is `mu`: as much of its disc as is above the
-/// horizon, dimmed by the air.
+/// The share of the sun's light that reaches `height`, with the cosine `mu` of its centre to the zenith: the
+/// visible share of its disc, times the transmittance.
 pub fn sunlight(height: f64, mu: f64, haze: f64) -> DVec4 {
     disc_share(height, mu) * disc_light(height, mu, haze)
 }
 
-/// The same for what of the disc the horizon does not hide.
+/// Transmittance of the light of the disc's visible part.
 pub fn disc_light(height: f64, mu: f64, haze: f64) -> DVec4 {
     transmittance(height, mu.max(horizon(height)), haze)
 }
@@ -128,7 +132,7 @@ pub fn disc_share(height: f64, mu: f64) -> f64 {
     above * above * (3.0 - 2.0 * above)
 }
 
-/// Red, green and blue of four bands; what a display cannot show is cut off.
+/// Red, green and blue of four bands; negative values become 0.
 pub fn rgb(bands: DVec4) -> DVec3 {
     DVec3::from(RGB_FROM_BANDS.map(|weights| weights.dot(bands))).max(DVec3::ZERO)
 }

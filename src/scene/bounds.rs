@@ -1,4 +1,4 @@
-//! Where a scene is at a moment, without touching its vertices: boxes that hold every deformed vertex.
+//! Bounding boxes of a scene in a pose, without its vertices: each encloses every deformed vertex.
 
 use super::{Pose, Scene, animation::joint_matrices};
 use glam::{Mat4, Vec3};
@@ -14,13 +14,13 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box that holds nothing: the identity of [`Aabb::union`].
+    /// The empty box: the identity of [`Aabb::union`].
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
     };
 
-    /// The box of some points.
+    /// The box around points.
     pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, |b, p| Self {
             min: b.min.min(p),
@@ -28,7 +28,7 @@ impl Aabb {
         })
     }
 
-    /// The box of both.
+    /// The box around both.
     pub fn union(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
@@ -36,7 +36,7 @@ impl Aabb {
         }
     }
 
-    /// The box of those boxes that are finite; the origin where none is.
+    /// The box around those boxes that are finite; the origin where none is.
     pub fn union_of_finite(boxes: &[Self]) -> Self {
         let finite = |b: &&Self| b.min.is_finite() && b.max.is_finite();
         let finite = boxes.iter().filter(finite).copied();
@@ -46,17 +46,17 @@ impl Aabb {
         })
     }
 
-    /// Whether it holds nothing.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.min.cmpgt(self.max).any()
     }
 
-    /// The middle; the origin for a box that holds nothing.
+    /// The centre; the origin for an empty box.
     pub fn center(self) -> Vec3 {
         if self.is_empty() {
             return Vec3::ZERO;
         }
-        // As `bounds` has it on the GPU, but for boxes whose sum is out of range.
+        // Equal to `bounds` on the GPU, except where the sum is out of range.
         let center = 0.5 * (self.min + self.max);
         if center.is_finite() {
             return center;
@@ -84,7 +84,7 @@ impl Aabb {
         })
     }
 
-    /// The box of the transformed box.
+    /// The box around the transformed box.
     pub fn transformed(self, matrix: Mat4) -> Self {
         if self.is_empty() {
             self
@@ -101,27 +101,28 @@ impl Aabb {
     }
 }
 
-/// What is needed to bound a scene at any pose: boxes at rest, of each part and of what each joint moves, and reaches of morph targets.
+/// What bounds a scene in any pose: the boxes at rest of each part and of what each joint moves, and the
+/// reach of each morph target.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
-    /// Per mesh, per primitive.
+    /// By mesh and primitive.
     meshes: Vec<Vec<PartBounds>>,
 }
 
 #[derive(Debug, Clone)]
 struct PartBounds {
     rest: Aabb,
-    /// Of the vertices that each joint moves, in mesh space; empty when rigid.
+    /// Joints, with the boxes of the vertices that each moves, in mesh space; empty when rigid.
     joints: Vec<(usize, Aabb)>,
-    /// Largest offset of each morph target, per axis.
+    /// The largest offset of each morph target, per axis.
     reaches: Vec<Vec3>,
 }
 
 impl Bounds {
-    /// Looks at every vertex once.
+    /// Reads every vertex once.
     pub fn new(scene: &Scene) -> Self {
         let part = |primitive: &super::Primitive| {
-            // By number: a file may name any joint where there is no skin.
+            // A map, since a file may name any joint where there is no skin.
             let mut joints: BTreeMap<usize, Aabb> = BTreeMap::new();
             let per_vertex = primitive.influences_per_vertex;
             for (slot, (&joint, &weight)) in primitive
@@ -160,8 +161,8 @@ impl Bounds {
         }
     }
 
-    /// A box around each part of each instance, in the order of the merged buffers; it holds every vertex and may be larger. That of one
-    /// that does not show is empty.
+    /// A box around each part of each instance, in the order of the merged buffers. It encloses every vertex
+    /// and may be larger; that of a hidden instance is empty.
     pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
         let mut parts = Vec::new();
         for (node, mesh) in scene.instances() {

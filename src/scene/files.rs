@@ -1,4 +1,5 @@
-//! Bytes of the files that a scene refers to: regular files inside the folder of the file that was opened, and nothing else.
+//! The bytes of files that a scene refers to: regular files in the folder of the opened file, and nothing
+//! else.
 
 use crate::{Error, Result};
 use base64::{Engine as _, alphabet, engine};
@@ -13,16 +14,16 @@ use std::{
     sync::Arc,
 };
 
-/// A part of a file, or all of it. Buffers and images share the one copy of what they lie in.
+/// A part of a file, or all of it. Buffers and images share one copy of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes {
     whole: Arc<Cow<'static, [u8]>>,
-    /// In range.
+    /// The range of the part in `whole`, not past its end.
     range: Range<usize>,
 }
 
 impl Bytes {
-    /// Those at `range`, if they are there.
+    /// The bytes at `range`, if they exist.
     pub(super) fn part(&self, range: Range<usize>) -> Option<Self> {
         self.get(range.clone())?;
         let start = self.range.start;
@@ -32,8 +33,8 @@ impl Bytes {
         })
     }
 
-    /// Tells parts from each other without comparing what they hold.
-    pub(super) fn place(&self) -> (usize, usize) {
+    /// Address and length, which tell parts from each other without a comparison of their bytes.
+    pub(super) fn address(&self) -> (usize, usize) {
         (self.as_ptr() as usize, self.len())
     }
 }
@@ -56,7 +57,7 @@ impl<T: Into<Cow<'static, [u8]>>> From<T> for Bytes {
     }
 }
 
-/// Reads `path`, which a person named.
+/// Reads `path`, which the user named.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     let size = fs::metadata(path).map_err(|e| Error::io(path, e))?;
     if !size.is_file() {
@@ -80,7 +81,7 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(|e| Error::io(path, e))?;
-    // One byte more than is allowed tells a file that grew since it was measured.
+    // One byte more than is allowed reveals a file that has grown since.
     file.take(max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|e| Error::io(path, e))?;
@@ -90,22 +91,22 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The folder of an opened file: where its relative URIs lead.
+/// The folder of an opened file, in which its relative URIs are resolved.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// `None` for bytes that came from no file: then nothing is opened.
+    /// `None` for bytes that came from no file, for which nothing is opened.
     root: Option<PathBuf>,
     max_bytes: u64,
-    /// What all files may still hold.
+    /// The bytes that further files may have.
     left_bytes: Cell<u64>,
-    /// Names of what lies in the folder itself, by their lower case.
+    /// The names of files in the folder itself, by their lower case.
     names: OnceCell<HashMap<String, String>>,
-    /// A file is read once however often it is referred to, so that memory cannot outgrow what is on the disk.
+    /// The files that have been read: each is read once, so that memory cannot outgrow the disk.
     read: RefCell<HashMap<PathBuf, Bytes>>,
 }
 
 impl Folder {
-    /// No folder: every path is an error.
+    /// No folder, for which every path is an error.
     pub(super) fn none() -> Self {
         Self {
             root: None,
@@ -116,7 +117,7 @@ impl Folder {
         }
     }
 
-    /// The folder that holds `file`; a file in it may have `max_bytes`, and those that are read together `max_total_bytes`.
+    /// The folder of `file`. A file in it may have `max_bytes`, and all that are read `max_total_bytes`.
     pub(super) fn of(file: &Path, max_bytes: u64, max_total_bytes: u64) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -131,7 +132,8 @@ impl Folder {
         })
     }
 
-    /// The bytes behind a glTF URI: percent-encoded and relative, or `data:`. The error says why not, without the file's name.
+    /// The bytes of a glTF URI: percent-encoded and relative, or `data:`. The error does not name the scene's
+    /// file.
     pub(super) fn uri(&self, uri: &str) -> Result<Bytes, String> {
         if let Some(data) = strip_prefix_ignore_case(uri, "data:") {
             return data_uri(data)
@@ -164,7 +166,7 @@ impl Folder {
         if path.contains('\0') {
             return Err(format!("{quoted} holds a NUL"));
         }
-        // Exporters on Windows write backslashes; they are no part of a name anywhere that matters.
+        // Exporters on Windows write backslashes, which are hardly ever part of a name.
         let slashed = path.replace('\\', "/");
         let relative = Path::new(&slashed);
         let drive = slashed.as_bytes().get(1) == Some(&b':');
@@ -191,7 +193,7 @@ impl Folder {
             .join(relative)
             .canonicalize()
             .map_err(|e| format!("{quoted}: {e}"))?;
-        // Symbolic links are resolved by now.
+        // Symbolic links are resolved here.
         if !found.starts_with(root) {
             return Err(format!("{quoted} leads out of the scene's folder"));
         }
@@ -213,8 +215,9 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// As [`Self::path`], for names that another machine wrote: what is not there is looked for by its bare name, in any case of
-    /// its letters, beside the scene. Gives the bare name if that is what was found. The error is that of the path itself.
+    /// As [`Self::path`], for paths of another machine: a missing file is searched by its bare name beside
+    /// the scene, whatever the case of its letters. Returns the bare name if that was found. The error is
+    /// that of the path itself.
     pub(super) fn beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
         let why = match self.path(path) {
             Ok(bytes) => return Ok((bytes, None)),
@@ -237,12 +240,12 @@ impl Folder {
     }
 }
 
-/// A name short enough for a one-line message.
+/// A name that is short enough for a one-line message.
 pub(super) fn shorten(text: &str) -> String {
     clip(text, 120)
 }
 
-/// The first `longest` characters of `text`, in one line.
+/// The first `longest` characters of `text`, on one line.
 pub(super) fn clip(text: &str, longest: usize) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     let mut clipped: String = text.chars().take(longest).map(clean).collect();
@@ -250,6 +253,12 @@ pub(super) fn clip(text: &str, longest: usize) -> String {
         clipped.push('…');
     }
     clipped
+}
+
+/// The message of a decoder, which may have several lines, in one.
+pub(super) fn one_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -268,7 +277,7 @@ fn has_scheme(uri: &str) -> bool {
     named || uri.starts_with("//")
 }
 
-/// The bytes of what follows `data:`.
+/// The bytes of the part after `data:`.
 fn data_uri(rest: &str) -> Result<Vec<u8>, String> {
     let (kind, data) = rest.split_once(',').ok_or("has no comma")?;
     if kind.to_ascii_lowercase().ends_with(";base64") {

@@ -1,130 +1,34 @@
-//! glTF 2.0. The `gltf` crate parses the JSON; everything after that is done here with checked indices and checked arithmetic,
-//! for the crate's own readers panic on files that are broken.
+//! glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here, with checked indices and
+//! checked arithmetic, since the crate's own readers panic on broken files.
 
 mod accessor;
-mod clip;
+mod animation;
+mod camera;
 mod container;
 mod draco;
+mod extensions;
+mod file;
+mod hierarchy;
+mod instancing;
 mod layers;
+mod light;
 mod material;
 mod mesh;
 mod meshopt;
 mod node;
+mod skin;
+mod texture;
+mod variants;
 
 use super::{
-    ExtensionUse, Scene, Treatment,
-    files::{Bytes, Folder, clip},
+    files::Bytes,
+    graph::{ExtensionUse, Scene, Treatment},
     image,
     load::{Budget, Load},
 };
 use crate::{Error, Result};
-use ::gltf::json::Root;
-use std::{
-    cell::RefCell,
-    collections::{HashMap, HashSet},
-    path::Path,
-    rc::Rc,
-    thread,
-};
-
-/// Beyond this many lines a file's warnings are counted and not kept.
-const MAX_WARNINGS: usize = 100;
-
-/// A glTF file that is being read.
-#[derive(Debug)]
-struct File<'a> {
-    path: &'a Path,
-    root: Root,
-    /// The extensions that the file says it cannot be shown without.
-    required: HashSet<String>,
-    /// Why a buffer has no data is an error only if something reads it.
-    buffers: Vec<Result<Bytes, String>>,
-    /// What compressed buffer views hold, by the file's numbers.
-    views: Vec<Option<meshopt::Decoded>>,
-    folder: Folder,
-    /// Of the sparse accessors that were opened: thousands of primitives may share one.
-    sparse_indices: RefCell<HashMap<usize, Rc<[u32]>>>,
-    warnings: RefCell<Vec<String>>,
-}
-
-impl File<'_> {
-    fn error(&self, what: impl Into<String>) -> Error {
-        Error::scene(self.path, what)
-    }
-
-    /// Keeps a line about what was ignored or repaired; the same line only once.
-    fn warn(&self, what: impl AsRef<str>) {
-        // Names of any length come from the file.
-        let line = format!("{}: {}", self.path.display(), clip(what.as_ref(), 300));
-        let mut warnings = self.warnings.borrow_mut();
-        if warnings.len() < MAX_WARNINGS && !warnings.contains(&line) {
-            warnings.push(line);
-            if warnings.len() == MAX_WARNINGS {
-                warnings.push(format!(
-                    "{}: further warnings are left out",
-                    self.path.display()
-                ));
-            }
-        }
-    }
-
-    /// Whether the file says that it cannot be shown without an extension.
-    fn requires(&self, extension: &str) -> bool {
-        self.required.contains(extension)
-    }
-
-    /// The thing that an index found at `from` refers to.
-    fn get<'t, T>(
-        &self,
-        things: &'t [T],
-        kind: &str,
-        index: usize,
-        from: impl FnOnce() -> String,
-    ) -> Result<&'t T> {
-        things.get(index).ok_or_else(|| {
-            let missing = if index == u32::MAX as usize {
-                String::new()
-            } else {
-                format!(" {index}")
-            };
-            self.error(format!(
-                "{} refers to {kind}{missing}, and the file has {}",
-                from(),
-                things.len()
-            ))
-        })
-    }
-}
-
-/// A fault that a file may have in thousands of places: the first is told, and how many more there are.
-#[derive(Debug, Default)]
-struct Tally {
-    first: String,
-    count: usize,
-}
-
-impl Tally {
-    /// Counts one, which `what` describes.
-    fn add(&mut self, what: impl FnOnce() -> String) {
-        if self.count == 0 {
-            self.first = what();
-        }
-        self.count += 1;
-    }
-
-    /// Warns, if there was any; `outcome` is what becomes of it.
-    fn tell(self, file: &File<'_>, outcome: &str) {
-        let first = self.first;
-        match self.count {
-            0 => {}
-            1 => file.warn(format!("{first}; {outcome}")),
-            count => file.warn(format!(
-                "{first}; {outcome} (and {} more like it)",
-                count - 1
-            )),
-        }
-    }
-}
+use file::{File, Tally};
+use std::{cell::RefCell, path::Path, thread};
 
 /// Loads the glTF file `path`, whose bytes are `bytes`.
 pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Scene> {
@@ -148,13 +52,14 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
         warnings: RefCell::default(),
     };
     repairs.iter().for_each(|what| file.warn(what));
-    let extensions = container::extensions(&file.root);
+    let extensions = extensions::used(&file.root);
     for ExtensionUse { name, note, .. } in extensions
         .iter()
         .filter(|extension| extension.treatment == Treatment::Ignored)
     {
         file.warn(if file.requires(name) {
-            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown without it is shown")
+            format!("needs the extension {name}, which canopy does not read ({note}); what can be shown \
+                without it is shown")
         } else {
             format!("uses the extension {name}, which canopy ignores ({note})")
         });
@@ -167,18 +72,18 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
         extensions,
         ..Scene::default()
     };
-    scene.variants = mesh::variant_names(&file)?;
-    let hierarchy = node::hierarchy(&file, load)?;
+    scene.variants = variants::names(&file)?;
+    let hierarchy = hierarchy::read(&file, load)?;
     let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
-    let images = material::images(&file, &mut scene)?;
+    let images = texture::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
     // Images are decoded while the geometry is read.
     let decoded = thread::scope(|threads| {
         let decoding = image::start(threads, &images, load)?;
         mesh::meshes(&file, &used, load, &mut scene)?;
-        node::check_instances(&file, &used, &mut scene)?;
-        clip::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
+        node::check(&file, &used, &mut scene)?;
+        animation::clips(&file, &hierarchy, &pointers, load, &mut scene)?;
         decoding.finish(load, &mut warnings)
     })?;
     scene.images = decoded.images;
@@ -188,7 +93,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
     Ok(scene)
 }
 
-/// Every buffer's bytes. One without is no error unless something that is drawn reads it.
+/// The bytes of every buffer. A missing one is an error only if something that is drawn reads it.
 fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
     let (mut missing, mut short) = (Tally::default(), Tally::default());
     let json = file.root.buffers.iter().enumerate();
@@ -200,7 +105,7 @@ fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
         };
         let declared = buffer.byte_length.0;
         match &bytes {
-            // What takes its place may be sound.
+            // The compressed stream that replaces it may be sound.
             Err(_) if meshopt::is_fallback(buffer) => {}
             Err(why) => missing.add(|| format!("buffer {index} has no data ({why})")),
             Ok(bytes) if (bytes.len() as u64) < declared => short.add(|| {
@@ -215,9 +120,4 @@ fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
     missing.tell(file, "nothing that is drawn reads it");
     short.tell(file, "what is drawn needs no more");
     buffers
-}
-
-/// A name as the scene keeps it.
-fn name_of(name: Option<&String>) -> String {
-    name.cloned().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ mod polygon;
 use super::{
     Image, Material, Mesh, Node, Primitive, Scene, Shading, Texture, TextureRef, Transform,
     files::{Bytes, Folder, clip, shorten},
-    image::{self, Role, Source, Uses},
+    image::{self, EncodedImage, Role, Uses},
     load::{Budget, Load, POINTS_AND_LINES},
     surface,
 };
@@ -409,7 +409,7 @@ fn open_library(
 /// Images that materials use, each once.
 struct Images<'a> {
     folder: &'a Folder,
-    sources: Vec<Source>,
+    sources: Vec<EncodedImage>,
     places: HashMap<String, usize>,
     /// Of each whether there is none, once they are decoded.
     missing: Vec<bool>,
@@ -443,7 +443,7 @@ impl Images<'_> {
         };
         self.places.insert(key, self.sources.len());
         self.sources
-            .push(Source::plain(shorten(&map.path), bytes, role));
+            .push(EncodedImage::plain(shorten(&map.path), bytes, role));
     }
 
     fn place(&self, base: &str, map: &Map) -> usize {

@@ -5,7 +5,7 @@ use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 
-/// Above this many triangles at a vertex MikkTSpace, which is quadratic in it and recurses over it, is not used.
+/// The most triangles at a vertex for MikkTSpace, which is quadratic in them and recurses over them.
 const MAX_VALENCE: u32 = 1024;
 
 /// The unit normal of a triangle, or zero if it has no area.
@@ -18,7 +18,8 @@ pub(super) fn face_normal(corners: [Vec3; 3]) -> Vec3 {
         .map_or(Vec3::ZERO, |n| n.as_vec3())
 }
 
-/// Gives every triangle vertices and a normal of its own (glTF 2.0, 3.7.2.1); morph targets turn the normals with the triangles.
+/// Gives every triangle its own vertices and normal (glTF 2.0, 3.7.2.1); morph targets rotate the normals
+/// with the triangles.
 pub(super) fn flat_normals(primitive: &mut Primitive) {
     unweld(primitive);
     let flat = |at: &dyn Fn(usize) -> Vec3| -> Vec<Vec3> {
@@ -67,7 +68,8 @@ pub(super) fn smooth_normals(
     normals.iter().map(unit).collect()
 }
 
-/// Lets corners at the same position refer to the same vertex, the first of them: patches that meet share no vertices in their file.
+/// Makes corners at the same position refer to the first vertex there, since patches that meet share no
+/// vertices in their file.
 pub(super) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     let used = triangles.as_flattened_mut();
     let mut first = vec![u32::MAX; positions.len()];
@@ -75,7 +77,7 @@ pub(super) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     for vertex in used {
         let place = &mut first[*vertex as usize];
         if *place == u32::MAX {
-            // Zeros of both signs are the same place.
+            // Zeros of both signs are equal.
             let position = positions[*vertex as usize] + Vec3::ZERO;
             let bits = position.to_array().map(f32::to_bits);
             *place = *known.entry(bits).or_insert(*vertex);
@@ -84,8 +86,8 @@ pub(super) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     }
 }
 
-/// Normals for the corners of `triangles`: the area-weighted mean over the triangles around a position that are within
-/// `crease_radians` of the corner's own, or the triangle's own where it is not `smooth`.
+/// Normals for the corners of `triangles`: of a `smooth` triangle the area-weighted mean over the triangles
+/// around the position whose normals are within `crease_radians` of its own; else the triangle's normal.
 pub(super) fn creased_normals(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
@@ -97,7 +99,7 @@ pub(super) fn creased_normals(
         .iter()
         .map(|t| face_normal(t.map(corner)))
         .collect();
-    // Areas only weigh the normals of one position against each other, so their scale is free.
+    // Areas only weigh normals at one position against each other, so their scale does not matter.
     let scale = scale_of(positions);
     let area = |t: [u32; 3]| {
         let [a, b, c] = t.map(|v| corner(v) * scale);
@@ -127,7 +129,7 @@ pub(super) fn creased_normals(
     let normal = |t: usize, v: u32| {
         let (own, neighbours) = (units[t], &around[first[v as usize]..first[v as usize + 1]]);
         let joined = |other: usize| smooth[other] && own.dot(units[other]) >= least_cosine;
-        // Every triangle at a position looks at every other: past some number, none does.
+        // Comparing all pairs at a position is quadratic, so past some number none is compared.
         if smooth[t] && neighbours.len() <= MAX_VALENCE as usize {
             let sum: Vec3 = neighbours
                 .iter()
@@ -147,7 +149,7 @@ pub(super) fn creased_normals(
         .collect()
 }
 
-/// Any tangents at right angles to `normals`: for materials in which they do not matter.
+/// Arbitrary tangents at right angles to `normals`, for materials in which they do not matter.
 pub(super) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
     normals
         .iter()
@@ -155,7 +157,8 @@ pub(super) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
         .collect()
 }
 
-/// MikkTSpace's tangents for the texture coordinates `uv_set`; vertices on a seam of the tangents are split.
+/// Sets MikkTSpace's tangents for the texture coordinates `uv_set`. Vertices on a seam of the tangents are
+/// split.
 pub(super) fn tangents(primitive: &mut Primitive, uv_set: u32) {
     let uv = if uv_set == 0 {
         &primitive.uv0
@@ -203,7 +206,7 @@ pub(super) fn tangents(primitive: &mut Primitive, uv_set: u32) {
     primitive.tangents = tangents;
 }
 
-/// The largest number of triangle corners that lie on one position.
+/// The largest number of triangle corners at one position.
 fn highest_valence(primitive: &Primitive) -> u32 {
     let mut corners: HashMap<[u32; 3], u32> = HashMap::new();
     for v in primitive.indices.iter().flatten() {
@@ -218,7 +221,7 @@ fn highest_valence(primitive: &Primitive) -> u32 {
     corners.into_values().max().unwrap_or(0)
 }
 
-/// What brings positions that are too large to be squared into range; 1 for ordinary ones.
+/// The factor that brings positions which are too large to be squared into range; 1 for ordinary ones.
 fn scale_of(positions: &[Vec3]) -> f32 {
     let largest = positions
         .iter()
@@ -258,7 +261,7 @@ impl Geometry for Corners<'_> {
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        // MikkTSpace wants v upwards, glTF has it downwards.
+        // In MikkTSpace v points up, in glTF down.
         let uv = self.uv[self.vertex(face, corner)].clamp(Vec2::splat(-1e9), Vec2::splat(1e9));
         [uv.x, 1.0 - uv.y]
     }
@@ -277,7 +280,7 @@ fn unweld(primitive: &mut Primitive) {
         .collect();
 }
 
-/// Replaces the vertices by copies of those at `sources`, in all streams alike; `indices` are left as they are.
+/// Replaces the vertices of all attributes by copies of those at `sources`; `indices` do not change.
 fn gather(primitive: &mut Primitive, sources: &[u32]) {
     fn pick<T: Copy>(stream: &mut Vec<T>, sources: &[u32], per_vertex: usize) {
         if !stream.is_empty() {

@@ -3,9 +3,8 @@
 use canopy::{
     Error, Result,
     config::{Config, Load},
-    reference::deform,
     scene::{
-        self, Pose, Progress, PropertyOf, Scene,
+        self, Pose, Progress, PropertyOf, Scene, deform,
         environment::{self, EnvironmentImage, Shape},
     },
 };

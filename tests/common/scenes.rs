@@ -1,7 +1,7 @@
 //! Small scenes made in place, and pictures of them.
 
 use canopy::{
-    config::{Background, Config, OcclusionMode, Source, Switch},
+    config::{Background, Config, EnvironmentSource, OcclusionMode, Switch},
     gpu::{Gpu, GpuImage},
     reference::lighting,
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
@@ -212,7 +212,7 @@ impl<'a> Stage<'a> {
         let renderer = Renderer::new(gpu).unwrap();
         let mut config = Config::default();
         // From everywhere the same, and told apart from what is seen.
-        config.environment.source = Source::Color;
+        config.environment.source = EnvironmentSource::Color;
         config.environment.background = Background::Color;
         // On GPUs too, what twins light is lit from everywhere.
         config.occlusion.mode = OcclusionMode::Off;

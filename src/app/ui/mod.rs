@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::{
         app::{loading::Loaded, state::Stage},
-        config::Config,
+        config::{Config, ExposureMode},
         scene::{ExtensionUse, Pose, Scene, Treatment, bounds::Bounds},
     };
 
@@ -187,7 +187,7 @@ mod tests {
             state.help = help;
             state.error = Some("a: b".into());
             if !help {
-                state.config.image.exposure = "histogram".into();
+                state.config.image.exposure = ExposureMode::Histogram;
             }
             state.stage = help.then(|| Stage::new(Vec::new(), loaded(), 0.0));
             let ctx = egui::Context::default();

@@ -6,11 +6,15 @@ use crate::{
         keys::Action,
         state::{Stage, State, sun_angles, sun_direction},
     },
-    config::{Antialias, Background, OcclusionMode, Rebuild, ShadowMode, Source, Switch, Tonemap},
+    config::{
+        Antialias, Background, Environment, EnvironmentSource, Exposure, ExposureMode, Occlusion,
+        OcclusionMode, Rebuild, Rising, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, Window,
+    },
     render::{Channel, TreeWork},
     scene::{ExtensionUse, Projection, Treatment},
 };
 use egui::{ComboBox, RichText, Slider, Ui};
+use std::ops::RangeInclusive;
 
 /// The whole panel.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
@@ -49,6 +53,11 @@ fn setting<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
         add(ui)
     })
     .inner
+}
+
+/// Holds a value that a slider leaves free to what the configuration allows.
+fn clamp(value: &mut f32, range: RangeInclusive<f32>) {
+    *value = value.clamp(*range.start(), *range.end());
 }
 
 fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
@@ -150,7 +159,10 @@ fn shadows(ui: &mut Ui, state: &mut State) {
         ui.radio_value(&mut shadows.mode, ShadowMode::Rays, "rays");
     });
     setting(ui, "leaf cutoff", |ui| {
-        ui.add(Slider::new(&mut state.config.tree.leaf_cutoff, 1..=32))
+        ui.add(Slider::new(
+            &mut state.config.tree.leaf_cutoff,
+            Tree::LEAF_CUTOFF,
+        ))
     })
     .on_hover_text("A node of the tree with at most this many triangles is a leaf for rays");
     if shadows.mode == ShadowMode::Rays {
@@ -172,7 +184,7 @@ fn shadows(ui: &mut Ui, state: &mut State) {
         });
     });
     setting(ui, "filter width", |ui| {
-        for width in [1, 3, 5, 7] {
+        for width in Shadows::MAP_PCF_WIDTHS {
             ui.selectable_value(&mut shadows.map_pcf_width, width, width.to_string());
         }
     });
@@ -199,17 +211,17 @@ fn occlusion(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         return;
     }
     setting(ui, "rays", |ui| {
-        ui.add(Slider::new(&mut occlusion.rays, 1..=16))
+        ui.add(Slider::new(&mut occlusion.rays, Occlusion::RAYS))
     })
     .on_hover_text("Of a pixel in a frame");
     setting(ui, "radius", |ui| {
         let radius = egui::DragValue::new(&mut occlusion.radius).speed(0.01);
-        ui.add(radius.range(0.0..=1e6).suffix(" m"))
+        ui.add(radius.range(Occlusion::RADIUS).suffix(" m"))
     })
     .on_hover_text("How far they reach; 0 for no end");
     setting(ui, "history", |ui| {
         let history = egui::DragValue::new(&mut occlusion.history);
-        ui.add(history.range(1..=1000).suffix(" frames"))
+        ui.add(history.range(Occlusion::HISTORY).suffix(" frames"))
     });
     ui.checkbox(&mut occlusion.filter, "filter")
         .on_hover_text("Neighbouring pixels help out as long as there are few frames");
@@ -238,7 +250,7 @@ fn sun(ui: &mut Ui, state: &mut State) {
     setting(ui, "strength", |ui| {
         let slider = Slider::new(&mut sun.strength, 0.0..=20.0);
         ui.add(slider.suffix(" lx").clamping(egui::SliderClamping::Never));
-        sun.strength = sun.strength.clamp(0.0, 1e9);
+        clamp(&mut sun.strength, Sun::STRENGTH);
     });
     setting(ui, "colour", |ui| ui.color_edit_button_rgb(&mut sun.color));
 }
@@ -247,12 +259,12 @@ fn environment(ui: &mut Ui, state: &mut State) {
     let environment = &mut state.config.environment;
     setting(ui, "source", |ui| {
         if !environment.file.is_empty() {
-            ui.selectable_value(&mut environment.source, Source::Auto, "file");
+            ui.selectable_value(&mut environment.source, EnvironmentSource::Auto, "file");
         }
         if ui.selectable_label(environment.is_sky(), "sky").clicked() {
-            environment.source = Source::Sky;
+            environment.source = EnvironmentSource::Sky;
         }
-        ui.selectable_value(&mut environment.source, Source::Color, "colour");
+        ui.selectable_value(&mut environment.source, EnvironmentSource::Color, "colour");
         if ui.button("Open…").clicked() {
             state.actions.push(Action::OpenEnvironment);
         }
@@ -278,11 +290,14 @@ fn environment(ui: &mut Ui, state: &mut State) {
             .on_hover_text("A sun in the picture becomes a light");
     } else if environment.is_sky() {
         setting(ui, "haze", |ui| {
-            ui.add(Slider::new(&mut environment.haze, 0.0..=20.0))
+            ui.add(Slider::new(&mut environment.haze, Environment::HAZE))
         })
         .on_hover_text("Dust and droplets, as a multiple of those of very clear air");
         setting(ui, "ground", |ui| {
-            ui.add(Slider::new(&mut environment.ground_albedo, 0.0..=1.0))
+            ui.add(Slider::new(
+                &mut environment.ground_albedo,
+                Environment::GROUND_ALBEDO,
+            ))
         })
         .on_hover_text("Share of light that the ground below the sky sends back");
     } else {
@@ -293,11 +308,11 @@ fn environment(ui: &mut Ui, state: &mut State) {
     setting(ui, "intensity", |ui| {
         let slider = Slider::new(&mut environment.intensity, 0.0..=4.0);
         ui.add(slider.clamping(egui::SliderClamping::Never));
-        environment.intensity = environment.intensity.clamp(0.0, 1e9);
+        clamp(&mut environment.intensity, Environment::INTENSITY);
     });
     setting(ui, "diffuse order", |ui| {
-        for (order, name) in [(3, "3"), (5, "5")] {
-            ui.selectable_value(&mut environment.order, order, name)
+        for order in Environment::ORDERS {
+            ui.selectable_value(&mut environment.order, order, order.to_string())
                 .on_hover_text("Bands of spherical harmonics: 9 or 25 coefficients");
         }
     });
@@ -311,7 +326,7 @@ fn environment(ui: &mut Ui, state: &mut State) {
     });
     if environment.background == Background::Environment {
         setting(ui, "blur", |ui| {
-            ui.add(Slider::new(&mut environment.blur, 0.0..=1.0))
+            ui.add(Slider::new(&mut environment.blur, Environment::BLUR))
         });
     }
 }
@@ -345,7 +360,7 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         let samples = &mut state.config.window.still_samples;
         ui.add(
             egui::DragValue::new(samples)
-                .range(1..=1024)
+                .range(Window::STILL_SAMPLES)
                 .suffix(" samples"),
         )
     })
@@ -362,18 +377,22 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         // As facts has it, so that what was chosen last goes on from there.
         let mut ev = facts.exposure_ev;
         let choices = [
-            ("auto".to_owned(), "by the lights"),
-            ("histogram".to_owned(), "by the picture"),
-            (ev.to_string(), "fixed"),
+            ExposureMode::Auto,
+            ExposureMode::Histogram,
+            ExposureMode::Stops(ev),
         ];
+        let name = |mode| match mode {
+            ExposureMode::Auto => "by the lights",
+            ExposureMode::Histogram => "by the picture",
+            ExposureMode::Stops(_) => "fixed",
+        };
         let is_fixed = image.exposure_ev().is_some();
-        let chosen = choices.iter().find(|(key, _)| *key == image.exposure);
         ComboBox::from_id_salt("exposure")
             .width(104.0)
-            .selected_text(chosen.map_or("fixed", |(_, name)| name))
+            .selected_text(name(image.exposure))
             .show_ui(ui, |ui| {
-                for (key, name) in choices {
-                    ui.selectable_value(&mut image.exposure, key, name);
+                for mode in choices {
+                    ui.selectable_value(&mut image.exposure, mode, name(mode));
                 }
             });
         let drag = egui::DragValue::new(&mut ev)
@@ -382,7 +401,7 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             .suffix(" EV")
             .fixed_decimals(2);
         if ui.add_enabled(is_fixed, drag).changed() {
-            image.exposure = ev.to_string();
+            image.exposure = ExposureMode::Stops(ev);
         }
     });
     if !image.is_metered() {
@@ -391,11 +410,12 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     setting(ui, "brighter by", |ui| {
         let slider = Slider::new(&mut settings.compensation, -5.0..=5.0).fixed_decimals(2);
         ui.add(slider.suffix(" EV").clamping(egui::SliderClamping::Never));
-        settings.compensation = settings.compensation.clamp(-16.0, 16.0);
+        clamp(&mut settings.compensation, Exposure::COMPENSATION);
     });
     setting(ui, "metered", |ui| {
         let [low, high] = settings.percentiles;
-        let ranges = [0.0..=high - 1.0, low + 1.0..=100.0];
+        let Rising { range, gap } = Exposure::PERCENTILES;
+        let ranges = [*range.start()..=high - gap, low + gap..=*range.end()];
         for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
             let drag = egui::DragValue::new(share).speed(0.25).range(range);
             ui.add(drag.suffix(" %")).on_hover_text(
@@ -404,7 +424,7 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         }
     });
     setting(ui, "adapts in", |ui| {
-        ui.add(Slider::new(&mut settings.adaptation, 0.0..=10.0).suffix(" s"))
+        ui.add(Slider::new(&mut settings.adaptation, Exposure::ADAPTATION).suffix(" s"))
     });
 }
 
@@ -491,7 +511,7 @@ fn view(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         let mut shown = if auto { used } else { *scale };
         let drag = egui::DragValue::new(&mut shown)
             .speed(0.01)
-            .range(0.25..=1.0);
+            .range(Window::RENDER_SCALE.0);
         if ui.add_enabled(!auto, drag.fixed_decimals(2)).changed() {
             *scale = shown;
         }
@@ -591,7 +611,7 @@ fn trees(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         setting(ui, "growth", |ui| {
             let growth = Slider::new(&mut tree.refit_growth, 1.0..=4.0);
             let growth = ui.add(growth.clamping(egui::SliderClamping::Never));
-            tree.refit_growth = tree.refit_growth.clamp(1.0, 100.0);
+            clamp(&mut tree.refit_growth, Tree::REFIT_GROWTH);
             growth
         })
         .on_hover_text("Trees are built again once their cost has grown by this factor");

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::Source,
+    config::EnvironmentSource,
     gpu::{
         Gpu,
         profiler::{Scope, Stopwatch},
@@ -97,7 +97,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
 /// The whole environment of a sky whose sun is elsewhere in every frame: cube, levels, harmonics, prefiltered cube.
 fn measure_sky(bench: &mut Bench<'_>, face: u32) -> Result<()> {
     let mut config = bench.config.clone();
-    config.environment.source = Source::Sky;
+    config.environment.source = EnvironmentSource::Sky;
     config.environment.face = face;
     let mut run =
         Run::new(json!({"name": "moving sky", "face": face, "order": config.environment.order}));

@@ -20,7 +20,11 @@ pub mod timing;
 mod trace;
 mod trees;
 
-use crate::{Error, Result, config::Config, gpu::Gpu};
+use crate::{
+    Error, Result,
+    config::{Config, Tree},
+    gpu::Gpu,
+};
 use clap::{Args, ValueEnum};
 use inputs::Kind;
 use progress::Progress;
@@ -57,7 +61,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "WxH", value_parser = super::size)]
     pub size: Option<[u32; 2]>,
     /// Triangles that make a leaf for rays (trace: only this one instead of 1, 2, 4, 8, 16, 32; frame)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", value_parser = super::within(Tree::LEAF_CUTOFF))]
     pub leaf_cutoff: Option<u32>,
     /// Samples of each run, instead of as many as fit its time (5 to 50)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -6,11 +6,11 @@ use crate::{
     cli::render::{light_from_file, target, view},
     config::{Config, Rebuild},
     gpu::{Gpu, layout::MeshRange, profiler::Stopwatch},
-    reference::deform,
     render::{Channel, FloatImage, FrameInput, FrameStats, Renderer, UploadedScene, View},
     scene::{
         Pose, Scene,
         bounds::{Aabb, Bounds},
+        deform,
         framing::{Look, Viewpoint},
     },
 };

@@ -1,4 +1,4 @@
-//! `brdf_table`: what rough surfaces reflect of white light from everywhere.
+//! Twin of `brdf_table`: the reflectance of rough surfaces under uniform white light.
 
 use crate::gpu::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -6,7 +6,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// `ROUGHNESS_MIN` of common/brdf.wgsl.
 const ROUGHNESS_MIN: f64 = 0.045;
 
-/// Scale and bias of the reflectance at normal incidence, by the rule of midpoints over half vectors: `steps` by `steps` of them.
+/// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` by `steps` half
+/// vectors.
 pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     let alpha = roughness.max(ROUGHNESS_MIN).powi(2);
     let sine = (1.0 - cosine * cosine).max(0.0).sqrt();
@@ -14,7 +15,8 @@ pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(steps);
     let mut sums = [0.0; 2];
     for i in 0..steps {
-        // The tangent of the half vector's angle is α tan τ, and sin² τ its share of the distribution.
+        // The tangent of the half vector's angle is α tan τ, and sin² τ the share of the distribution up to
+        // it.
         let tau = FRAC_PI_2 * middle(i);
         let n_dot_h = 1.0 / (1.0 + (alpha * tau.tan()).powi(2)).sqrt();
         let share = FRAC_PI_2 * 2.0 * tau.sin() * tau.cos();
@@ -35,7 +37,7 @@ pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     sums.map(|sum| sum / f64::from(steps * steps))
 }
 
-/// `brdf_table_at` of common/brdf_table.wgsl: scale and bias from the table's entries.
+/// Twin of `brdf_table_at` in common/brdf_table.wgsl: scale and bias from the entries of the table.
 pub fn lookup(table: &[[f32; 2]], roughness: f64, cosine: f64) -> [f64; 2] {
     let roughness = roughness.max(ROUGHNESS_MIN);
     let steepness = 4.0 / (roughness * roughness);

@@ -1,4 +1,4 @@
-//! `cube_mips`: the coarser levels of a cube.
+//! Twin of `cube_mips`: the coarser levels of a cube.
 
 use super::cube_map::{Faces, solid_angle};
 use glam::{DVec2, DVec3};
@@ -8,11 +8,11 @@ pub fn coarser(finer: &Faces) -> Faces {
     resample(finer, (finer.size / 2).max(1))
 }
 
-/// The same cube in another size: means over what texels have in common, by solid angle.
+/// The cube in another size: means over the parts that texels have in common, by solid angle.
 pub fn resample(finer: &Faces, size: usize) -> Faces {
     let fine = finer.size;
     let edge = |i: usize, size: usize| 2.0 * i as f64 / size as f64 - 1.0;
-    // Texels of `finer`, and where they and texel `i` both are.
+    // Texels of `finer`, and their intersections with texel `i`.
     let shared = |i: usize| {
         let range = i * fine / size..((i + 1) * fine).div_ceil(size);
         range.map(move |j| {

@@ -1,4 +1,4 @@
-//! `equirect`: an image of the whole sphere to a cube.
+//! Twin of `equirect`: a picture of the sphere to a cube.
 
 use super::cube_map::{Faces, direction};
 use glam::{DVec2, DVec3};
@@ -27,7 +27,7 @@ impl Picture {
         weighed.sum()
     }
 
-    /// The mean of columns, of `count` that the row is cut into.
+    /// The mean over a column, of `count` that the row is divided into.
     fn column(&self, row: usize, column: usize, count: usize) -> DVec3 {
         let (low, high) = (column * self.width, (column + 1) * self.width);
         let share = |x: usize| (high.min((x + 1) * count) - low.max(x * count)) as f64;
@@ -38,7 +38,7 @@ impl Picture {
             / self.width as f64
     }
 
-    /// Mean of a row over a span of the circle, at least a column, of which a texel covers some.
+    /// The mean of a row over a span of the circle of at least a column, of which a texel covers a part.
     fn row(&self, row: isize, turn: f64, span: f64, texel: f64) -> DVec3 {
         let height = self.height as isize;
         let (y, turn) = match row {
@@ -60,7 +60,7 @@ impl Picture {
         weighed.sum::<DVec3>() / width
     }
 
-    /// Mean over a box of `height` rows, about as wide.
+    /// The mean over a box of `height` rows, about as wide.
     fn mean(&self, direction: DVec3, height: f64, texel: f64) -> DVec3 {
         let sine = direction.x.hypot(direction.z).max(1e-7);
         let turn = 0.5 + direction.z.atan2(direction.x) / TAU;
@@ -76,7 +76,7 @@ impl Picture {
     }
 }
 
-/// The finest level of a cube, with `samples` boxes along each side of a texel.
+/// The finest level of a cube, with `samples` boxes along each edge of a texel.
 pub fn equirect(picture: &Picture, size: usize, samples: usize) -> Faces {
     let step = 2.0 / size as f64;
     Faces::new(size, |face, x, y| {

@@ -1,4 +1,5 @@
-//! Twins of the passes of `environment`: from an image of the sphere, or the air of the Earth, to light from all around.
+//! Twins of the passes of `environment`: from a picture of the sphere, or the Earth's atmosphere, to
+//! environment lighting.
 
 pub mod brdf_table;
 pub mod cube_map;

@@ -1,18 +1,19 @@
-//! Twin of `project_sh`: the radiance of a cube to spherical harmonics, and back; in f64, and in f32 as a processor does it.
+//! Twin of `project_sh`: the radiance of a cube to spherical harmonics and back, in f64, and in f32 for a
+//! CPU.
 //!
 //! A cube is six faces of `face` × `face` texels, one after another, row by row.
 
+pub use crate::scene::environment::harmonics::{COEFFICIENTS, basis, evaluate_sh};
+
 use super::cube_map::{direction, solid_angles, texel_direction};
+use crate::scene::environment::harmonics::basis_f32;
 use glam::{DVec2, DVec3, Vec3, Vec4};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::{f64::consts::PI, ops::Range};
 
-/// Coefficients of five bands.
-pub const COEFFICIENTS: usize = 25;
-
-/// A texel as a cube holds it: red, green, blue, alpha.
+/// A texel of a cube: red, green, blue, alpha.
 pub trait Texel: Copy + Sync {
-    /// A row of them as floats.
+    /// Converts a row of texels to floats.
     fn load(row: &[Self], out: &mut [[f32; 4]]);
 }
 
@@ -29,8 +30,8 @@ impl Texel for [f16; 4] {
     }
 }
 
-/// The coefficients of the cube's radiance, by ascending band and order of the orthonormal real basis; zero past the `order`. This is the
-/// specification of the pass.
+/// The coefficients of the cube's radiance in the orthonormal real basis, by ascending band and order; zero
+/// past `order` bands. This is the specification of the pass.
 pub fn project_sh<T: Texel>(texels: &[T], face: usize, order: usize) -> [DVec3; COEFFICIENTS] {
     let mut sums = [DVec3::ZERO; COEFFICIENTS];
     weighed_texels(texels, face, |direction, weighed| {
@@ -41,7 +42,7 @@ pub fn project_sh<T: Texel>(texels: &[T], face: usize, order: usize) -> [DVec3; 
     sums
 }
 
-/// Hands out the direction of each texel and its radiance × solid angle.
+/// Calls `each` with the direction of each texel and its radiance × solid angle.
 fn weighed_texels<T: Texel>(texels: &[T], face: usize, mut each: impl FnMut(DVec3, DVec3)) {
     let solid_angles = solid_angles(face);
     let mut row = vec![[0.0; 4]; face];
@@ -56,7 +57,8 @@ fn weighed_texels<T: Texel>(texels: &[T], face: usize, mut each: impl FnMut(DVec
     }
 }
 
-/// As [`project_sh`], all in f32 on one thread, texel after texel into one sum: what the pass is measured by. `N` is 9 or 25 coefficients.
+/// As [`project_sh`], in f32 on one thread and with one sum over all texels, to measure the pass by. `N` is 9
+/// or 25 coefficients.
 pub fn project_sh_f32<T: Texel, const N: usize>(texels: &[T], face: usize) -> [Vec3; N] {
     scaled(project_rows(texels, face, 0..face))
 }
@@ -96,7 +98,8 @@ fn scaled<const N: usize>((sums, sphere): ([Vec4; N], f32)) -> [Vec3; N] {
     sums.map(|sum| sum.truncate() * scale)
 }
 
-/// Sums over the same rows of all six faces, and their solid angle. The faces share the solid angles and lengths of a row.
+/// The sums over the same rows of all six faces, and their solid angle. The faces share the solid angles and
+/// lengths of a row.
 fn project_rows<T: Texel, const N: usize>(
     texels: &[T],
     face: usize,
@@ -105,7 +108,7 @@ fn project_rows<T: Texel, const N: usize>(
     let mut sums = [Vec4::ZERO; N];
     let mut sphere = 0.0;
     let mut row = vec![[0.0; 4]; face];
-    // Solid angle, one over the length, and the place to the right of each texel of a row.
+    // Solid angle, one over the length, and the horizontal coordinate of each texel of a row.
     let mut shared = vec![[0.0; 3]; face];
     let center = |i: usize| (2.0 * i as f32 + 1.0) / face as f32 - 1.0;
     for y in rows {
@@ -139,7 +142,8 @@ fn project_rows<T: Texel, const N: usize>(
     (sums, sphere)
 }
 
-/// The greatest difference of a coefficient from the `exact` one, over the greatest channel of the first; infinite where one is no number.
+/// The greatest difference of a coefficient from the `exact` one, relative to the greatest channel of the
+/// first; infinite where one is not finite.
 pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     if coefficients.iter().any(|c| !c.is_finite()) {
         return f64::INFINITY;
@@ -151,19 +155,14 @@ pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     greatest / exact[0].abs().max_element()
 }
 
-/// Coefficients of irradiance from those of radiance: convolved with the cosine lobe (Ramamoorthi and Hanrahan 2001, equation 8).
+/// The coefficients of irradiance: those of radiance convolved with the cosine lobe (Ramamoorthi and Hanrahan
+/// 2001, equation 8).
 pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] {
     let lobe = [PI, 2.0 * PI / 3.0, PI / 4.0, 0.0, -PI / 24.0];
     std::array::from_fn(|i| radiance[i] * lobe[i.isqrt()])
 }
 
-/// The sum of coefficients in the unit direction `v`: radiance or irradiance as far as the order tells. It can be negative.
-pub fn evaluate_sh(coefficients: &[DVec3; COEFFICIENTS], v: DVec3) -> DVec3 {
-    let terms = coefficients.iter().zip(basis(v));
-    terms.map(|(coefficient, basis)| *coefficient * basis).sum()
-}
-
-/// Irradiance of a surface with the unit normal `n`, from every texel of the cube.
+/// Irradiance of a surface with the unit normal `n`, summed over every texel of the cube.
 pub fn irradiance<T: Texel>(texels: &[T], face: usize, n: DVec3) -> DVec3 {
     let mut sum = DVec3::ZERO;
     weighed_texels(texels, face, |direction, weighed| {
@@ -172,13 +171,16 @@ pub fn irradiance<T: Texel>(texels: &[T], face: usize, n: DVec3) -> DVec3 {
     sum
 }
 
-/// One of them in f32, where such differences cancel: two triangles after Van Oosterom and Strackee 1983, as the pass has them.
+/// The solid angle of a texel in f32, in which the differences of [`texel_solid_angle`] cancel: two triangles
+/// after Van Oosterom and Strackee 1983, as in the pass.
+///
+/// [`texel_solid_angle`]: super::cube_map::texel_solid_angle
 pub fn texel_solid_angle_f32(face: usize, x: usize, y: usize) -> f32 {
     if face == 1 {
         return 2.0 * std::f32::consts::PI / 3.0;
     }
     let n = face as f32;
-    // In halves of a texel all dot products are whole numbers.
+    // In units of half a texel all dot products are integers.
     let [s0, t0] = [x, y].map(|i| 2.0 * i as f32 - n);
     let (s1, t1) = (s0 + 2.0, t0 + 2.0);
     let dot = |s: f32, t: f32| n * n + s + t;
@@ -197,54 +199,6 @@ pub fn texel_solid_angle_f32(face: usize, x: usize, y: usize) -> f32 {
     2.0 * x * series.iter().fold(0.0, |sum, factor| sum * xx + factor)
 }
 
-/// The 25 functions at a unit vector, in either precision (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the
-/// Condon-Shortley phase).
-macro_rules! basis {
-    ($v:expr) => {{
-        let (x, y, z) = ($v.x, $v.y, $v.z);
-        let (xx, yy, zz) = (x * x, y * y, z * z);
-        [
-            0.282_094_791_773_878_14,
-            0.488_602_511_902_919_9 * y,
-            0.488_602_511_902_919_9 * z,
-            0.488_602_511_902_919_9 * x,
-            1.092_548_430_592_079_2 * x * y,
-            1.092_548_430_592_079_2 * y * z,
-            0.315_391_565_252_52 * (3.0 * zz - 1.0),
-            1.092_548_430_592_079_2 * x * z,
-            0.546_274_215_296_039_6 * (xx - yy),
-            0.590_043_589_926_643_5 * y * (3.0 * xx - yy),
-            2.890_611_442_640_554 * x * y * z,
-            0.457_045_799_464_465_8 * y * (5.0 * zz - 1.0),
-            0.373_176_332_590_115_46 * z * (5.0 * zz - 3.0),
-            0.457_045_799_464_465_8 * x * (5.0 * zz - 1.0),
-            1.445_305_721_320_277 * z * (xx - yy),
-            0.590_043_589_926_643_5 * x * (xx - 3.0 * yy),
-            2.503_342_941_796_704_6 * x * y * (xx - yy),
-            1.770_130_769_779_930_4 * y * z * (3.0 * xx - yy),
-            0.946_174_695_757_560_1 * x * y * (7.0 * zz - 1.0),
-            0.669_046_543_557_289_2 * y * z * (7.0 * zz - 3.0),
-            0.105_785_546_915_204_31 * ((35.0 * zz - 30.0) * zz + 3.0),
-            0.669_046_543_557_289_2 * x * z * (7.0 * zz - 3.0),
-            0.473_087_347_878_780_04 * (xx - yy) * (7.0 * zz - 1.0),
-            1.770_130_769_779_930_4 * x * z * (xx - 3.0 * yy),
-            0.625_835_735_449_176_1 * (xx * (xx - 3.0 * yy) - yy * (3.0 * xx - yy)),
-        ]
-    }};
-}
-
-/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11 ∝ x.
-pub fn basis(v: DVec3) -> [f64; COEFFICIENTS] {
-    basis!(v)
-}
-
-#[inline(always)]
-#[expect(clippy::excessive_precision, reason = "one table for both precisions")]
-fn basis_f32<const N: usize>(v: Vec3) -> [f32; N] {
-    let all: [f32; COEFFICIENTS] = basis!(v);
-    std::array::from_fn(|i| all[i])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Along the edge, through the middle and from corner to corner of a face.
+    /// Along an edge, through the centre and along the diagonal of a face.
     #[test]
     fn solid_angles_in_f32_are_exact_at_every_size() {
         let mut worst: f64 = 0.0;
@@ -277,7 +231,8 @@ mod tests {
         assert!(worst < 6e-7, "{worst:e}");
     }
 
-    /// The basis is orthonormal: the squares of its functions, and no products of two, add up to 1 over the sphere.
+    /// The basis is orthonormal: integrals over the sphere are 1 of squares and 0 of products of two
+    /// functions.
     #[test]
     fn the_basis_is_orthonormal() {
         let face = 64;

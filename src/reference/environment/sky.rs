@@ -1,4 +1,4 @@
-//! Twin of `sky`, in f64: the same tables and sums, what the air lets through summed up more finely.
+//! Twin of `sky`, in f64: the same tables and integrals, with finer steps for the transmittance.
 
 use crate::{
     gpu::layout::{SKY_RAYS, SKY_STEPS, SkyParams},
@@ -7,12 +7,13 @@ use crate::{
 use glam::{DVec3, DVec4};
 use std::f64::consts::PI;
 
-/// Numbers at places from 0 to 1 across and down, the first and the last at the middles of their texels.
+/// A table over coordinates from 0 to 1 across and down, which are at the centres of the first and the last
+/// texels.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Texels across.
+    /// Texels in a row.
     pub width: usize,
-    /// Row by row.
+    /// Texels, row by row.
     pub texels: Vec<DVec4>,
 }
 
@@ -28,7 +29,7 @@ impl Table {
         }
     }
 
-    /// Between four texels.
+    /// Interpolates between four texels.
     pub fn at(&self, x: f64, y: f64) -> DVec4 {
         let height = self.texels.len() / self.width;
         let split = |place: f64, size: usize| {
@@ -46,19 +47,19 @@ impl Table {
     }
 }
 
-/// What depends on the air alone.
+/// The tables that depend on the atmosphere alone.
 #[derive(Debug, Clone)]
 pub struct Tables {
-    /// The share of light that reaches a height along a ray.
+    /// Transmittance from outside the atmosphere to a height, along a ray.
     pub transmittance: Table,
-    /// Light that was scattered at least once: across the sun, down the height.
+    /// Multiple scattering: the sun across, the height down.
     pub scattering: Table,
-    /// What falls on the ground: across the sun.
+    /// Irradiance of the ground: the sun across.
     pub irradiance: Table,
 }
 
 impl Tables {
-    /// Those of the air of `params`.
+    /// The tables for `params`.
     pub fn new(params: &SkyParams) -> Self {
         let haze = f64::from(params.haze);
         let none = Table::new([1, 1], |_, _| DVec4::ZERO);
@@ -77,15 +78,16 @@ impl Tables {
         tables
     }
 
-    /// Share of the sun's light that arrives: [`atmosphere::sunlight`] by the table.
+    /// The share of the sun's light that arrives: [`atmosphere::sunlight`], from the table.
     pub fn sunlight(&self, height: f64, mu: f64) -> DVec4 {
-        let (x, y) = transmittance_place(height, mu.max(atmosphere::horizon(height)));
+        let (x, y) = transmittance_coordinates(height, mu.max(atmosphere::horizon(height)));
         atmosphere::disc_share(height, mu) * self.transmittance.at(x, y)
     }
 
-    /// Light without a direction at `height`.
+    /// Isotropic multiple scattering at `height`.
     fn around(&self, height: f64, mu_sun: f64) -> DVec4 {
-        self.scattering.at(place(mu_sun), (height / TOP).sqrt())
+        self.scattering
+            .at(coordinate(mu_sun), (height / TOP).sqrt())
     }
 }
 
@@ -94,14 +96,15 @@ fn to_horizon(height: f64) -> f64 {
     (height * (2.0 * GROUND_RADIUS + height)).sqrt()
 }
 
-/// Across, distance to the top between the shortest and the longest; down, distance to the horizon (Bruneton 2017).
-fn transmittance_place(height: f64, mu: f64) -> (f64, f64) {
+/// Coordinates in the table of transmittance: across by the distance to the top, between the shortest and the
+/// longest; down by the distance to the horizon (Bruneton 2017).
+fn transmittance_coordinates(height: f64, mu: f64) -> (f64, f64) {
     let (near, far) = (TOP - height, to_horizon(height) + to_horizon(TOP));
     let x = (atmosphere::exit(height, mu) - near) / (far - near);
     (x, to_horizon(height) / to_horizon(TOP))
 }
 
-/// Height and cosine to the zenith at a place.
+/// Height and cosine to the zenith of coordinates in that table.
 fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let horizon = y * to_horizon(TOP);
     let radius = horizon.hypot(GROUND_RADIUS);
@@ -120,24 +123,24 @@ fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     )
 }
 
-/// The cosine to the zenith at a place of a table.
-fn cosine(place: f64) -> f64 {
-    let root = 2.0 * place - 1.0;
+/// The cosine to the zenith of a coordinate of the other tables.
+fn cosine(coordinate: f64) -> f64 {
+    let root = 2.0 * coordinate - 1.0;
     root * root.abs()
 }
 
-fn place(cosine: f64) -> f64 {
+fn coordinate(cosine: f64) -> f64 {
     0.5 + 0.5 * cosine.signum() * cosine.abs().sqrt()
 }
 
-/// A step of a ray: its length, and height and sun in its middle.
+/// A step along a ray: its length, and the height and the cosine of the sun at its midpoint.
 struct Step {
     length: f64,
     height: f64,
     mu_sun: f64,
 }
 
-/// A ray through the air with the cosine `mu` to the zenith, and `nu` to the sun.
+/// A ray through the atmosphere with the cosine `mu` to the zenith, and `nu` to the sun.
 #[derive(Clone, Copy)]
 struct Ray {
     height: f64,
@@ -207,7 +210,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
     light / (64.0 - share)
 }
 
-/// Nothing to divide by.
+/// The least divisor.
 const MIN: DVec4 = DVec4::splat(1e-9);
 
 fn irradiance(params: &SkyParams, tables: &Tables, mu_sun: f64) -> DVec4 {
@@ -230,7 +233,7 @@ fn between(mu: f64, mu_sun: f64, azimuth: f64) -> f64 {
     mu * mu_sun + ((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun)).max(0.0).sqrt() * azimuth.cos()
 }
 
-/// Light of the air along a ray and of the ground behind it, per illuminance of the sun.
+/// Radiance of the atmosphere along a ray, and of the ground behind it, per illuminance by the sun.
 fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 {
     const G: f64 = 0.8;
     let haze = f64::from(params.haze);
@@ -252,13 +255,13 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     if ray.hits_ground() {
         let mu_sun = ray.sun_after(ray.length(), 0.0);
         let lit = tables.sunlight(0.0, mu_sun) * mu_sun.max(0.0)
-            + tables.irradiance.at(place(mu_sun), 0.0);
+            + tables.irradiance.at(coordinate(mu_sun), 0.0);
         light += through * f64::from(params.ground_albedo) / PI * lit;
     }
     light
 }
 
-/// Radiance toward the eye from `direction`, of length one as is the sun's, by a sum over `steps`.
+/// Radiance towards the eye from `direction`, a unit vector like the sun's, by an integral in `steps`.
 pub fn sky(params: &SkyParams, tables: &Tables, direction: DVec3, steps: u32) -> DVec3 {
     let to_sun = DVec3::from(params.to_sun.map(f64::from));
     let ray = Ray {

@@ -1,13 +1,18 @@
-//! Cube maps, the finest level of each face: KTX2 in the formats of Vulkan's that hold radiance or colours, DDS in all that are decoded.
+//! Cube maps, the finest level of each face: KTX2 in VkFormats of radiance or colours, DDS in all formats
+//! that can be decoded.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image,
+    image::{EnvironmentImage, Shape, check_size, image},
     texels::{Rows, cube_row_weights},
 };
-use crate::scene::image::{blocks, dds, ktx2, light, one_line};
+use crate::scene::{
+    files::one_line,
+    image::{blocks, dds, ktx2, linear_from_srgb},
+};
 use ::dds::{ColorFormat, DataLayout, DataRegion as _, Format, PixelInfo, Size, TextureArrayKind};
 
-const NO_CUBE: &str = "is no cube map; canopy takes KTX2 and DDS with six faces, and equirectangular pictures as .hdr or .exr";
+const NO_CUBE: &str = "is no cube map; canopy reads KTX2 and DDS with six faces, and equirectangular \
+    pictures as .hdr or .exr";
 
 /// A KTX2 file's cube map, the first of several.
 pub(super) fn ktx2(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
@@ -52,7 +57,7 @@ pub(super) fn dds(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environmen
     })
 }
 
-/// What a VkFormat holds, and whether it is sRGB.
+/// The DDS format that equals a VkFormat, and whether it is sRGB.
 fn encoding(format: u32) -> Option<(Format, bool)> {
     Some(match format {
         37 | 43 => (Format::R8G8B8A8_UNORM, format == 43),
@@ -118,7 +123,11 @@ fn cube<'a>(
                     f32::from_ne_bytes([texel[at], texel[at + 1], texel[at + 2], texel[at + 3]])
                 };
                 let color = [channel(0), channel(4), channel(8)];
-                if srgb { color.map(light) } else { color }
+                if srgb {
+                    color.map(linear_from_srgb)
+                } else {
+                    color
+                }
             }));
             rows.push(&row, |x| f64::from(weights[y * width + x]));
         }

@@ -1,26 +1,26 @@
-//! OpenEXR (.exr): the first part with red, green and blue, as far as the display window shows it; alpha is left out.
+//! OpenEXR (.exr): the display window of the first part that has red, green and blue, without alpha.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image, odd_sides,
+    image::{EnvironmentImage, Shape, check_size, image, odd_sides},
     texels::{Rows, latitude_weight},
 };
-use crate::scene::image::one_line;
+use crate::scene::files::one_line;
 use ::image::{ImageDecoder as _, codecs::openexr::OpenExrDecoder};
 use std::io::Cursor;
 
-/// What a file begins with.
+/// The bytes that a file begins with.
 pub(super) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
 
-/// Bytes in which the headers have to end.
+/// The longest headers, in bytes.
 const LONGEST_HEADERS: usize = 1 << 24;
 
-/// Bytes of a block that any file may have; 256 lines of four floats in the widest picture are as many.
+/// Bytes of a block that every file may have: 256 lines of four floats in the widest picture.
 const SMALL_BLOCK: u64 = 1 << 26;
 
-/// Bytes of a block for each byte of the file, past that: what ZIP makes of zeros.
+/// Bytes of a larger block per byte of the file: the ratio at which ZIP compresses zeros.
 const MOST_EXPANSION: u64 = 1024;
 
-/// The picture.
+/// Decodes the picture.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     check_headers(bytes, max_pixels)?;
     let decoder = OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false))
@@ -38,8 +38,8 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     Ok(image)
 }
 
-/// Fails if a header of any part asks for more memory than is allowed: the decoder makes room for whole blocks, which may be as large as the data
-/// window, before it looks at what they hold. (OpenEXR file layout, "Header"; little-endian.)
+/// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
+/// may be as large as the data window, before it reads them. (OpenEXR file layout, "Header"; little-endian.)
 fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
@@ -48,7 +48,7 @@ fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
     let small = max_pixels.saturating_mul(16).min(SMALL_BLOCK);
     let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
     loop {
-        // Of attributes that come twice, the larger counts.
+        // If an attribute comes twice, the larger one counts.
         let (mut windows, mut lines, mut tile, mut texel_bytes) = ([[0; 2]; 2], 1, 0, 0);
         loop {
             let name = headers.text()?;
@@ -75,21 +75,22 @@ fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<(), String> {
             check_size(window, 1, max_pixels)?;
         }
         let [[width, height], _] = windows.map(|window| window.map(u64::from));
-        // Whole ones, however little of them the picture fills; whether it has tiles is said elsewhere too.
+        // Blocks count in full, even where the picture fills little of them. Tiles count too, since other
+        // fields may also declare them.
         let block = (width * lines).max(tile).saturating_mul(texel_bytes);
         if block > max_block {
             return Err(format!(
                 "has blocks of {block} bytes, for {width}×{height} pixels"
             ));
         }
-        // An empty name where another part would begin is the end.
+        // An empty name instead of another part is the end.
         if !several || headers.0.first() == Some(&0) {
             return Ok(());
         }
     }
 }
 
-/// Lines that a compression takes together, by its number.
+/// The lines per block of a compression, by its number.
 fn lines_of_block(compression: u8) -> u64 {
     match compression {
         0..=2 => 1,
@@ -103,7 +104,7 @@ fn larger(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
     [a[0].max(b[0]), a[1].max(b[1])]
 }
 
-/// What is left of the headers, or of an attribute in them.
+/// The rest of the headers, or of an attribute in them.
 struct Headers<'a>(&'a [u8]);
 
 impl<'a> Headers<'a> {
@@ -120,7 +121,7 @@ impl<'a> Headers<'a> {
         Ok(i32::from_le_bytes(bytes))
     }
 
-    /// Up to a NUL.
+    /// Text up to a NUL.
     fn text(&mut self) -> Result<&'a [u8], &'static str> {
         let length = self
             .0
@@ -132,14 +133,14 @@ impl<'a> Headers<'a> {
         Ok(text)
     }
 
-    /// Of a box with both of its ends in it, either of which the decoder takes for the first.
+    /// Width and height of a box that includes both corners, in either order.
     fn sides(&mut self) -> Result<[u32; 2], &'static str> {
         let [left, top, right, bottom] = [self.int()?, self.int()?, self.int()?, self.int()?];
         let side = |from: i32, to: i32| from.abs_diff(to).saturating_add(1);
         Ok([side(left, right), side(top, bottom)])
     }
 
-    /// How many channels a list holds: names, each with type, flags and two distances.
+    /// The number of channels in a list: names, each with a type, flags and two sampling distances.
     fn channels(&mut self) -> Result<u64, &'static str> {
         let mut count = 0;
         while !self.text()?.is_empty() {

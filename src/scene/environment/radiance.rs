@@ -1,21 +1,21 @@
-//! Radiance HDR (.hdr, .pic): flat, and run lengths of both kinds.
+//! Radiance HDR (.hdr, .pic): flat, and with both kinds of run lengths.
 
 use super::{
-    EnvironmentImage, Shape, check_size, image, odd_sides,
+    image::{EnvironmentImage, Shape, check_size, image, odd_sides},
     texels::{Rows, latitude_weight},
 };
-use crate::scene::image::one_line;
+use crate::scene::files::one_line;
 use ::image::{ImageDecoder as _, codecs::hdr::HdrDecoder};
 use std::io::Read as _;
 
-/// Bytes in which a header has to end: the decoder keeps all of its lines.
+/// The longest header, in bytes: the decoder keeps all of its lines.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// The picture, row by row: only one is ever in memory as it is stored.
+/// Decodes the picture row by row, so that only one row is in memory as floats.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     let header = &bytes[..bytes.len().min(LONGEST_HEADER)];
     let mut after = header;
-    // The strict decoder takes one of the two ways to begin.
+    // The strict decoder reads only one of the two signatures.
     let decoder = HdrDecoder::new_nonstrict(&mut after).map_err(|e| one_line(&e))?;
     let size = decoder.dimensions().into();
     check_size(size, 1, max_pixels)?;
@@ -23,7 +23,7 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     let mut rest = &bytes[header.len() - after.len()..];
     let [width, height] = size;
     let mut row = vec![[0.0_f32; 3]; width as usize];
-    // The decoder knows whole pictures alone, so that each row is one.
+    // The decoder reads whole pictures only, so each row is given to it as one.
     let one_row = format!("\n-Y 1 +X {width}\n");
     for y in 0..height {
         let decoded = HdrDecoder::new_nonstrict(one_row.as_bytes().chain(&mut rest))

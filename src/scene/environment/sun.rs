@@ -1,35 +1,31 @@
-//! The sun of a picture: what is too small and too bright for spherical harmonics and prefiltered cubes is a light of its own, with shadows.
+//! The sun of an environment, which is too small and too bright for spherical harmonics and prefiltered
+//! cubes, becomes a light with shadows.
 
-use super::{EnvironmentImage, Shape, texels::cube_row_weights};
-use glam::{DVec3, Vec3};
+use super::{
+    cube_map,
+    image::{EnvironmentImage, Shape, Sun, luminance},
+    texels::cube_row_weights,
+};
+use glam::{DVec2, DVec3};
 use half::f16;
 use std::f64::consts::{PI, TAU};
 
-/// Within this angle of its middle lies all that is taken for the sun, with its glare in the lens.
+/// Angular radius of what counts as the sun, with its glare in the lens.
 const REACH: f64 = 4.0 * PI / 180.0;
-/// From there to this angle lies what its surroundings are measured by.
+/// Outer angular radius of the ring around it in which its surroundings are measured.
 const SURROUNDINGS: f64 = 6.0 * PI / 180.0;
-/// Within this angle lies most of a sun's light; a window or a bright cloud is larger.
+/// Angular radius that has most of a sun's light; a window or a bright cloud is larger.
 const CORE: f64 = 1.5 * PI / 180.0;
-/// That most.
+/// The least share of its light in that radius.
 const CORE_SHARE: f64 = 0.75;
-/// What a sun gives a surface that faces it is at least this share of what all the rest gives on the average.
+/// The least illuminance by a sun, as a share of the mean irradiance by all the rest.
 const LEAST_SHARE: f64 = 0.25;
-/// Where texels are wider, nothing tells a sun from what is larger.
+/// The widest texels, in radians, in which a sun can be told from something larger.
 const WIDEST_TEXEL: f64 = PI / 180.0;
 
-/// A light in a picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sun {
-    /// Unit vector to it, in the axes of the picture.
-    pub to_sun: Vec3,
-    /// What it gives a surface that faces it.
-    pub illuminance: Vec3,
-}
-
 impl EnvironmentImage {
-    /// Takes the sun out of the picture, if it holds one: its surroundings fill the place, and what is missing there becomes
-    /// [`EnvironmentImage::sun`]. Together they give every surface the same light as before.
+    /// Moves the sun out of the texels, if there is one, into [`EnvironmentImage::sun`]; the radiance around
+    /// it replaces it. Every surface gets the same light as before.
     pub fn take_sun(&mut self) {
         let texel_angle = match self.shape {
             Shape::Equirectangular => PI / f64::from(self.height.max(1)),
@@ -48,7 +44,7 @@ impl EnvironmentImage {
         };
         let (peak, peak_luminance) = self.texels.iter().enumerate().fold((0, 0.0), brightest);
         let mean = f64::from(self.mean_luminance()) / f64::from(self.scale);
-        // Were all within reach as bright as that, it would not do.
+        // Even if all texels within reach were as bright, they would be too dark for a sun.
         if peak_luminance * TAU * (1.0 - REACH.cos()) < 0.5 * LEAST_SHARE * PI * mean {
             return;
         }
@@ -56,7 +52,7 @@ impl EnvironmentImage {
         let mut surroundings = DVec3::ZERO;
         let mut excess = DVec3::ZERO;
         let mut in_core = 0.0;
-        // The brightest texel may be at the sun's edge.
+        // The brightest texel may be at the sun's edge, so its centre is refined.
         for _ in 0..3 {
             let (mut ring, mut ring_angle) = (DVec3::ZERO, 0.0);
             self.near(middle, SURROUNDINGS, |at, direction, solid_angle| {
@@ -101,7 +97,7 @@ impl EnvironmentImage {
         });
     }
 
-    /// Through the middle of a texel.
+    /// The direction of the centre of a texel.
     fn direction(&self, at: usize) -> DVec3 {
         let width = self.width as usize;
         let (x, y) = ((at % width) as f64 + 0.5, at / width);
@@ -114,20 +110,12 @@ impl EnvironmentImage {
             Shape::Cube => {
                 let place = |at: f64| 2.0 * at / width as f64 - 1.0;
                 let (s, t) = (place(x), place((y % width) as f64 + 0.5));
-                match y / width {
-                    0 => DVec3::new(1.0, -t, -s),
-                    1 => DVec3::new(-1.0, -t, s),
-                    2 => DVec3::new(s, 1.0, t),
-                    3 => DVec3::new(s, -1.0, -t),
-                    4 => DVec3::new(s, -t, 1.0),
-                    _ => DVec3::new(-s, -t, -1.0),
-                }
-                .normalize()
+                cube_map::direction(y / width, DVec2::new(s, t)).normalize()
             }
         }
     }
 
-    /// Visits the texels within `angle` of the unit vector `middle`: place, direction, solid angle.
+    /// Visits the texels within `angle` of the unit vector `middle`: index, direction, solid angle.
     fn near(&self, middle: DVec3, angle: f64, mut visit: impl FnMut(usize, DVec3, f64)) {
         let width = self.width as usize;
         let mut solid_angles = Vec::new();
@@ -156,21 +144,17 @@ impl EnvironmentImage {
     }
 }
 
-/// Before the picture's scale.
+/// The radiance of a texel before the scale of the environment.
 fn radiance([r, g, b, _]: [f16; 4]) -> DVec3 {
     DVec3::new(r.into(), g.into(), b.into())
-}
-
-/// Of linear Rec. 709.
-pub(super) fn luminance(color: DVec3) -> f64 {
-    color.dot(DVec3::new(0.2126, 0.7152, 0.0722))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A sky with a disc of `angle` (in degrees, from its middle) and `light` at `to_sun`, in a picture of either shape.
+    /// A sky with a disc of `angle` (in degrees, from its middle) and `light` at `to_sun`, in a picture of
+    /// either shape.
     fn sky(shape: Shape, to_sun: DVec3, angle: f64, light: f64) -> EnvironmentImage {
         let (width, height) = match shape {
             Shape::Equirectangular => (720, 360),
@@ -237,7 +221,7 @@ mod tests {
                 }
                 let (before, after) = (whole.mean_luminance(), parted.mean_luminance());
                 assert!((before / after - 1.0).abs() < 0.01, "{before} {after}");
-                // Once is enough.
+                // A second time changes nothing.
                 let once = parted.clone();
                 parted.take_sun();
                 assert_eq!(parted, once);

@@ -1,20 +1,23 @@
-//! Rows of floats to texels: made sound, scaled down where there are too many, and kept as halves of floats.
+//! Rows of floats to texels in half floats: finite, not negative, and scaled down where there are too many.
 
 use half::f16;
 
-/// The largest half.
+/// The largest half float.
 const LARGEST_HALF: f32 = 65504.0;
 
-/// The largest radiance that is kept: twice that of the sun's disc in cd/m². With it, halves are 0.004 apart near 0.
+/// The largest radiance that is kept: twice that of the sun's disc in cd/m². With it, half floats are 0.004
+/// apart near 0.
 const LARGEST: f32 = LARGEST_HALF * 65536.0;
 
-/// Weight of the texels in row `y` of `height` by their solid angle, all of a sphere being any sum: that of a ring is 2π (cos θ₁ − cos θ₂).
+/// The solid angle of a texel in row `y` of `height`, up to a factor: that of the ring is 2π (cos θ₁ − cos
+/// θ₂).
 pub(super) fn latitude_weight(y: u32, height: u32) -> f64 {
     let middle = (f64::from(y) + 0.5) / f64::from(height);
     (middle * std::f64::consts::PI).sin()
 }
 
-/// Solid angles of the texels in row `y` of a cube's face of `side`²: what lies between four corners is a sum of that between each and the middle.
+/// The solid angles of the texels in row `y` of a cube's face of `side`² texels: sums of those between each
+/// corner and the centre.
 pub(super) fn cube_row_weights(side: u32, y: u32, out: &mut Vec<f64>) {
     let place = |at: u32| 2.0 * f64::from(at) / f64::from(side) - 1.0;
     let to_corner = |x: f64, y: f64| (x * y).atan2((x * x + y * y + 1.0).sqrt());
@@ -28,20 +31,22 @@ pub(super) fn cube_row_weights(side: u32, y: u32, out: &mut Vec<f64>) {
     }));
 }
 
-/// Takes rows from the top, of a picture or of six faces one after another. A row of texels is at most in two rows of the result.
+/// Collects rows from the top, of a picture or of six faces one after another. A row contributes to at most
+/// two rows of the result.
 #[derive(Debug)]
 pub(super) struct Rows {
-    taken: [u32; 2],
-    made: [u32; 2],
+    input: [u32; 2],
+    output: [u32; 2],
     out: Vec<[f32; 3]>,
-    /// Of the row that is being made: weighted sums, and weights.
+    /// Weighted sums and weights of the row that is being made.
     sums: Vec<[f64; 4]>,
-    /// How much of that row is filled, in parts of which a row taken has `made[1]`, and the whole `taken[1]`.
+    /// The filled part of that row, in units of which an input row has `output[1]`, and an output row
+    /// `input[1]`.
     filled: u32,
 }
 
 impl Rows {
-    /// For pictures, or faces, of a size; what is made of them has at most `most` texels along the longer side.
+    /// For pictures or faces of a size. The result has at most `most` texels along the longer side.
     pub(super) fn new(size: [u32; 2], most: u32) -> Self {
         let longest = size[0].max(size[1]);
         let most = most.clamp(1, longest.max(1));
@@ -49,21 +54,21 @@ impl Rows {
             let exact = f64::from(side) * f64::from(most) / f64::from(longest.max(1));
             (exact.round() as u32).clamp(1, side.max(1))
         };
-        let made = size.map(fitted);
+        let output = size.map(fitted);
         Self {
-            taken: size,
-            made,
+            input: size,
+            output,
             out: Vec::new(),
-            sums: if made == size {
+            sums: if output == size {
                 Vec::new()
             } else {
-                vec![[0.0; 4]; made[0] as usize]
+                vec![[0.0; 4]; output[0] as usize]
             },
             filled: 0,
         }
     }
 
-    /// All of a picture, which stays where it is if it is small enough; `weight` is that of a row's texels.
+    /// Collects a whole picture, without a copy if it is small enough. `weight` is that of a row's texels.
     pub(super) fn whole(
         size: [u32; 2],
         most: u32,
@@ -85,14 +90,14 @@ impl Rows {
         rows
     }
 
-    /// Whether weights matter.
+    /// Whether rows are scaled down, so that weights matter.
     pub(super) fn shrinks(&self) -> bool {
-        self.made != self.taken
+        self.output != self.input
     }
 
-    /// Texels along the sides of what is made.
+    /// Width and height of the result.
     pub(super) fn size(&self) -> [u32; 2] {
-        self.made
+        self.output
     }
 
     /// Adds a row; `weight` is the solid angle of a texel in it, up to a factor.
@@ -101,16 +106,16 @@ impl Rows {
             self.out.extend(row.iter().map(|texel| texel.map(sound)));
             return;
         }
-        let part = self.made[1].min(self.taken[1] - self.filled);
+        let part = self.output[1].min(self.input[1] - self.filled);
         self.add(row, part, &weight);
         self.filled += part;
-        if self.filled == self.taken[1] {
+        if self.filled == self.input[1] {
             let mean = |[red, green, blue, all]: [f64; 4]| {
                 [red, green, blue].map(|sum| (sum / all) as f32)
             };
             self.out.extend(self.sums.iter().map(|sum| mean(*sum)));
             self.sums.fill([0.0; 4]);
-            self.filled = self.made[1] - part;
+            self.filled = self.output[1] - part;
             if self.filled > 0 {
                 self.add(row, self.filled, &weight);
             }
@@ -119,7 +124,7 @@ impl Rows {
 
     /// Adds `part` of a row to the one that is being made.
     fn add(&mut self, row: &[[f32; 3]], part: u32, weight: &impl Fn(usize) -> f64) {
-        let (taken, made) = (self.taken[0], self.made[0]);
+        let (taken, made) = (self.input[0], self.output[0]);
         let mut sums = self.sums.iter_mut();
         let mut unfilled = 0;
         let mut none = [0.0; 4];
@@ -145,7 +150,7 @@ impl Rows {
         }
     }
 
-    /// The texels, and the power of two that they are to be multiplied by.
+    /// The texels, and the power of two that scales them.
     pub(super) fn into_halves(self) -> (Vec<[f16; 4]>, f32) {
         let largest = self
             .out
@@ -160,25 +165,25 @@ impl Rows {
     }
 }
 
-/// A value that can be added up and multiplied. An infinity is what became of a half that had to hold more than it can.
+/// A finite value that is not negative. Infinities are half floats that overflowed.
 fn sound(value: f32) -> f32 {
     match value {
         f32::INFINITY => LARGEST_HALF,
         _ if value > 0.0 => value.min(LARGEST),
-        // NaN as well.
+        // NaN too.
         _ => 0.0,
     }
 }
 
-/// The power of two that halves are multiplied by to give values up to `largest`: 1, unless there are larger ones, or all are so small that
-/// halves are too far apart for them (below 2⁻¹⁴ they have fewer digits; 1/16 has ten more halvings until then).
+/// The power of two that scales half floats to values up to `largest`: 1, unless that is too large for a half
+/// float, or so small that half floats lose digits (below 2⁻¹⁴; 1/16 is ten halvings above it).
 fn scale(largest: f32) -> f32 {
     let mut scale = 1.0;
     while largest > LARGEST_HALF * scale {
         scale *= 2.0;
     }
     if largest < 1.0 / 16.0 {
-        // What is darker than 2⁻⁶⁴ is black.
+        // Below 2⁻⁶⁴ all is black.
         while largest < scale && scale > 2.0_f32.powi(-64) {
             scale /= 2.0;
         }
@@ -239,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Of texels 3 → 2, the middle one is half of each; the weights of both rows count.
+    /// From 3 to 2 texels, the middle one counts half in each; the weights of both rows count.
     #[test]
     fn boxes_share_texels_by_area_and_weight() {
         let mut rows = Rows::new([3, 2], 2);

@@ -1,6 +1,6 @@
-//! Accessors: everything about one is checked when it is opened, so that reading an element cannot fail.
+//! Accessors. Opening one checks everything, so that reading an element cannot fail.
 
-use super::File;
+use super::file::File;
 use crate::{Result, scene::files::Bytes};
 use ::gltf::json::{
     Index,
@@ -10,17 +10,17 @@ use ::gltf::json::{
 };
 use std::{borrow::Cow, ops::Range, rc::Rc};
 
-/// An accessor whose every element lies in its buffer.
+/// An accessor whose elements all lie in its buffer.
 #[derive(Debug)]
 pub(super) struct Accessor<'a> {
-    /// Elements.
+    /// Number of elements.
     pub(super) count: usize,
-    /// Components of an element.
+    /// Number of components of an element.
     pub(super) components: usize,
     pub(super) component: ComponentType,
     normalized: bool,
     stride: usize,
-    /// From the first element on; `None` reads as zeros.
+    /// The bytes from the first element on; `None` reads as zeros.
     data: Option<Cow<'a, [u8]>>,
     sparse: Option<Sparse<'a>>,
 }
@@ -28,9 +28,9 @@ pub(super) struct Accessor<'a> {
 /// Elements that replace others (glTF 2.0, 3.6.2.3).
 #[derive(Debug)]
 struct Sparse<'a> {
-    /// Strictly increasing.
+    /// Indices of the elements, strictly increasing.
     indices: Rc<[u32]>,
-    /// Tightly packed.
+    /// Values of the elements, tightly packed.
     values: &'a [u8],
 }
 
@@ -60,7 +60,8 @@ fn components_of(kind: Type) -> usize {
 }
 
 impl<'a> Accessor<'a> {
-    /// Opens accessor `index`, which must be of one of `kinds` and of one of `components`; `user` names what refers to it.
+    /// Opens accessor `index`, which must have one of the types `kinds` and of the component types
+    /// `components`. `user` names what refers to it.
     pub(super) fn open(
         file: &'a File<'_>,
         index: usize,
@@ -144,7 +145,7 @@ impl<'a> Accessor<'a> {
         Ok(accessor)
     }
 
-    /// What accessor `index` says of its elements, which are zeros as yet.
+    /// Accessor `index` with zeros for its elements.
     pub(super) fn declared(
         file: &File<'_>,
         index: usize,
@@ -181,22 +182,23 @@ impl<'a> Accessor<'a> {
         })
     }
 
-    /// Whether the file holds its elements; else all but the sparse ones are zeros.
+    /// Whether the file has its elements; else all but the sparse ones are zeros.
     pub(super) fn has_data(&self) -> bool {
         self.data.is_some()
     }
 
-    /// Whether the file holds none of its elements: all are zeros.
+    /// Whether the file has none of its elements, so that all are zeros.
     pub(super) fn is_zero(&self) -> bool {
         self.data.is_none() && self.sparse.is_none()
     }
 
-    /// Gives a declared accessor its elements, tightly packed and as many as it counts.
+    /// Gives a declared accessor its elements: as many as it declares, tightly packed.
     pub(super) fn hold(&mut self, bytes: Vec<u8>) {
         self.data = Some(Cow::Owned(bytes));
     }
 
-    /// Reads integers as fractions of their range, whatever the file says: for attributes that the standard has normalised.
+    /// Reads integers as fractions of their range, whatever the file says: for attributes that are always
+    /// normalised.
     pub(super) fn normalized(mut self) -> Self {
         self.normalized = true;
         self
@@ -214,7 +216,7 @@ impl<'a> Accessor<'a> {
         self.data.as_ref().map(|data| &data[index * self.stride..])
     }
 
-    /// Components of element `index`, which is below `count`; those past the element's own are zero.
+    /// The components of element `index`, which is below `count`; those past the element's own are zero.
     pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
         let mut out = [0.0; N];
         if let Some(bytes) = self.element(index) {
@@ -229,7 +231,7 @@ impl<'a> Accessor<'a> {
         out
     }
 
-    /// Components of element `index` of an unsigned accessor.
+    /// The components of element `index` of an unsigned accessor.
     pub(super) fn integers<const N: usize>(&self, index: usize) -> [u32; N] {
         let mut out = [0; N];
         if let Some(bytes) = self.element(index) {
@@ -280,7 +282,7 @@ pub(super) fn byte_range(offset: u64, length: u64) -> Option<Range<usize>> {
     Some(offset as usize..end)
 }
 
-/// Where the bytes of a buffer view lie, checked: in its buffer, or all that its compressed stream holds.
+/// The checked range of a buffer view: in its buffer, or all that its compressed stream holds.
 pub(super) fn view_range<'a>(
     file: &'a File<'_>,
     index: Index<View>,
@@ -324,7 +326,7 @@ pub(super) fn view_bytes<'a>(
 ) -> Result<(&'a [u8], Option<usize>)> {
     let (bytes, range) = view_range(file, index, user)?;
     let stride = file.root.buffer_views[index.value()].byte_stride;
-    // Some exporters write 0 for elements side by side.
+    // Some exporters write 0 for tightly packed elements.
     let stride = stride.map(|stride| stride.0).filter(|&stride| stride > 0);
     Ok((&bytes[range], stride))
 }

@@ -1,196 +1,21 @@
-//! From bytes to the JSON root: GLB chunks, versions, and the legal JSON that gltf-json would refuse.
+//! Bytes to the JSON root: GLB chunks, versions, and valid JSON that gltf-json would refuse.
 
-use crate::scene::{
-    ExtensionUse,
-    Treatment::{self, Approximate, Full, Ignored},
-    files::{clip, shorten},
-};
+use crate::scene::files::clip;
 use ::gltf::json::{Root, Value, deserialize};
 use std::ops::Range;
 
-/// Every extension that canopy knows, with how it is treated and what that means for the picture.
-const KNOWN: &[(&str, Treatment, &str)] = &[
-    // Compression and layout.
-    (
-        "EXT_mesh_gpu_instancing",
-        Full,
-        "every instance is one of the scene's",
-    ),
-    (
-        "EXT_meshopt_compression",
-        Full,
-        "decompressed when it is loaded",
-    ),
-    (
-        "KHR_draco_mesh_compression",
-        Full,
-        "decompressed when it is loaded",
-    ),
-    ("KHR_mesh_quantization", Full, "read as floats"),
-    (
-        "KHR_meshopt_compression",
-        Full,
-        "decompressed when it is loaded",
-    ),
-    // Textures.
-    ("EXT_texture_webp", Full, "decoded when it is loaded"),
-    (
-        "KHR_texture_basisu",
-        Full,
-        "transcoded to what the adapter takes",
-    ),
-    ("KHR_texture_transform", Full, "on every texture"),
-    ("MSFT_texture_dds", Full, "decoded when it is loaded"),
-    // Materials.
-    (
-        "KHR_materials_anisotropy",
-        Full,
-        "stretched highlights of lights and reflections of what is around",
-    ),
-    ("KHR_materials_clearcoat", Full, "with its normal texture"),
-    (
-        "KHR_materials_diffuse_transmission",
-        Ignored,
-        "no light comes through",
-    ),
-    (
-        "KHR_materials_dispersion",
-        Ignored,
-        "light is not split into colours",
-    ),
-    (
-        "KHR_materials_emissive_strength",
-        Full,
-        "scales what is emitted",
-    ),
-    (
-        "KHR_materials_ior",
-        Full,
-        "how much a dielectric reflects; nothing is bent",
-    ),
-    (
-        "KHR_materials_iridescence",
-        Full,
-        "the film is evaluated at the viewing angle",
-    ),
-    (
-        "KHR_materials_pbrSpecularGlossiness",
-        Approximate,
-        "read as a dielectric with that reflection",
-    ),
-    (
-        "KHR_materials_sheen",
-        Full,
-        "with roughness of at least 0.07",
-    ),
-    (
-        "KHR_materials_specular",
-        Full,
-        "strength and colour of what is reflected",
-    ),
-    (
-        "KHR_materials_transmission",
-        Approximate,
-        "what lies behind is tinted, and neither bent nor blurred",
-    ),
-    (
-        "KHR_materials_unlit",
-        Full,
-        "colours as they are given, without lights, exposure or tone curve",
-    ),
-    (
-        "KHR_materials_variants",
-        Full,
-        "chosen by name in the panel or with --variant",
-    ),
-    (
-        "KHR_materials_volume",
-        Approximate,
-        "tinted by the thickness of each instance, without refraction",
-    ),
-    // The scene.
-    (
-        "EXT_lights_image_based",
-        Ignored,
-        "the file's surroundings light nothing",
-    ),
-    (
-        "KHR_animation_pointer",
-        Approximate,
-        "transforms, weights, visibility, factors of core materials and of emissive strength, texture transforms, lights and fields of view are animated; warnings name what is not",
-    ),
-    (
-        "KHR_gaussian_splatting",
-        Ignored,
-        "splats are points, which canopy does not draw",
-    ),
-    ("KHR_interactivity", Ignored, "nothing reacts"),
-    ("KHR_lights_punctual", Full, "all three kinds of lights"),
-    (
-        "KHR_node_hoverability",
-        Ignored,
-        "nothing is hovered over in canopy",
-    ),
-    (
-        "KHR_node_selectability",
-        Ignored,
-        "nothing is selected in canopy",
-    ),
-    (
-        "KHR_node_visibility",
-        Full,
-        "hidden nodes neither show nor cast shadows",
-    ),
-    (
-        "KHR_xmp_json_ld",
-        Ignored,
-        "metadata, without effect on the picture",
-    ),
-    ("MSFT_lod", Ignored, "the finest level is always drawn"),
-];
-
-/// Names of extensions that a report keeps; a file can list any number.
-const MOST_NAMES: usize = 100;
-
-/// Whether canopy does something with an extension.
-pub(super) fn reads(name: &str) -> bool {
-    KNOWN
-        .iter()
-        .any(|(known, treatment, _)| *known == name && *treatment != Ignored)
-}
-
-/// The extensions that a file lists, and how each is treated.
-pub(super) fn extensions(root: &Root) -> Vec<ExtensionUse> {
-    let mut names: Vec<&String> = root.extensions_used.iter().collect();
-    names.extend(&root.extensions_required);
-    names.sort_unstable();
-    names.dedup();
-    let describe = |name: &String| {
-        let known = KNOWN.iter().find(|(known, ..)| known == name);
-        let (treatment, note) =
-            known.map_or((Ignored, "not known to canopy"), |known| (known.1, known.2));
-        ExtensionUse {
-            name: shorten(name),
-            required: root.extensions_required.contains(name),
-            treatment,
-            note,
-        }
-    };
-    names.into_iter().take(MOST_NAMES).map(describe).collect()
-}
-
-/// A clip's channel of KHR_animation_pointer, which gltf-json does not hold.
+/// A channel of KHR_animation_pointer, which gltf-json does not represent.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// The file's number of the animation, of the channel in it and of its sampler.
+    /// The file's numbers of the animation, of the channel in it, and of its sampler.
     pub(super) animation: usize,
     pub(super) channel: usize,
     pub(super) sampler: usize,
-    /// What is animated: `/nodes/0/rotation`.
+    /// The JSON pointer: `/nodes/0/rotation`.
     pub(super) path: String,
 }
 
-/// What JSON holds.
+/// What the JSON holds.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) root: Root,
@@ -200,9 +25,9 @@ pub(super) struct Parsed {
 /// The parts of a `.gltf` or `.glb` file.
 #[derive(Debug)]
 pub(super) struct Container<'a> {
-    /// UTF-8 JSON, as yet unchecked.
+    /// The JSON, not checked yet.
     pub(super) json: &'a [u8],
-    /// Where the binary chunk of a GLB lies.
+    /// The range of a GLB's binary chunk.
     pub(super) bin: Option<Range<usize>>,
 }
 
@@ -227,7 +52,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
             "is GLB of version {version}; canopy reads version 2"
         ));
     }
-    // What follows the declared length is no part of the scene.
+    // Bytes after the declared length are no part of the scene.
     let whole = bytes.get(..length as usize).ok_or_else(|| {
         format!(
             "is cut off: the GLB header promises {length} bytes and the file has {}",
@@ -252,7 +77,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
             )
         })?;
         match (chunk, kind) {
-            // Some exporters pad it with zeros, where blanks belong.
+            // Some exporters pad it with zeros instead of blanks.
             (0, b"JSON") => json = Some(without_zeros(data)),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
             (1, b"BIN\0") => {
@@ -264,7 +89,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
                     "has a second JSON or a misplaced BIN as GLB chunk {chunk}"
                 ));
             }
-            // Chunks of unknown types are to be ignored.
+            // The standard ignores chunks of unknown types.
             _ => {}
         }
         rest = &rest[8 + data.len()..];
@@ -275,13 +100,13 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     })
 }
 
-/// What comes before trailing zeros.
+/// `data` without trailing zeros.
 fn without_zeros(data: &[u8]) -> &[u8] {
     let end = data.iter().rposition(|byte| *byte != 0);
     &data[..end.map_or(0, |last| last + 1)]
 }
 
-/// Parses and checks the JSON as far as that needs nothing but the JSON; repairs are told to `warnings`.
+/// Parses the JSON, and checks it by itself; repairs are added to `warnings`.
 pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, String> {
     let mut value: Value =
         deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
@@ -321,14 +146,14 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         }
     }
     let root = deserialize::from_value(value).map_err(|e| {
-        // It may quote a text of any length.
+        // It may quote text of any length.
         let why = clip(&e.to_string(), 200);
         format!("holds JSON that is not glTF 2.0: {why}")
     })?;
     Ok(Parsed { root, pointers })
 }
 
-/// What a channel's pointer is, if it has one.
+/// The pointer of a channel, if it has one.
 fn pointer(json: &Value, animation: usize, channel: usize) -> Option<Pointer> {
     let target = json.get("target")?;
     let extension = target.get("extensions")?.get("KHR_animation_pointer")?;
@@ -368,8 +193,8 @@ fn array<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// Turns 3.0 into 3, which is the same number in JSON and not to gltf-json, and takes away extras, which may be anything in glTF and not in
-/// gltf-json. The parser has bounded the depth.
+/// Turns 3.0 into 3, since gltf-json distinguishes what JSON does not, and removes extras, which may be
+/// anything in glTF and not in gltf-json. The parser has bounded the depth.
 fn simplify(value: &mut Value) {
     match value {
         Value::Number(number) => {

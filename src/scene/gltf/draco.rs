@@ -1,8 +1,8 @@
-//! `KHR_draco_mesh_compression`: a primitive's triangles and attributes out of one compressed stream.
+//! `KHR_draco_mesh_compression`: the triangles and attributes of a primitive out of one compressed stream.
 
 use super::{
-    File,
     accessor::{ANY, Accessor, UNSIGNED, view_bytes},
+    file::File,
 };
 use crate::{
     Error, Result,
@@ -24,20 +24,23 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "KHR_draco_mesh_compression";
 
-/// Bytes that the crate takes for a triangle in each attribute's table of seams.
+/// Bytes that the crate allocates for a triangle in each attribute's table of seams.
 const SEAM_BYTES: u64 = 48;
 
-/// Decoded bytes that are allowed however few vertices the accessors declare: a stream may have attributes that the file leaves out.
+/// Decoded bytes that are allowed however few vertices the accessors declare: a stream may have attributes
+/// that the file does not use.
 const SMALL: u64 = 64 << 20;
 
-/// Attributes that a stream may have room for, however many the file names.
+/// The most attributes that a stream may have room for.
 const MOST_ATTRIBUTES: usize = 16;
 
-/// The method of a stream whose triangles are compressed, and the flag of one with metadata (Draco bitstream 2.2, "Header").
+/// The method of a stream whose triangles are compressed, and the flag of one with metadata (Draco bitstream
+/// 2.2, "Header").
 const EDGEBREAKER: u8 = 1;
 const HAS_METADATA: u16 = 0x8000;
 
-/// Whether a primitive can be read without its stream: the file may do so, and has the plain bytes.
+/// Whether a primitive can be read without its stream: the file does not require the extension, and has the
+/// plain bytes.
 pub(super) fn is_optional(file: &File<'_>, json: &JsonPrimitive) -> bool {
     let has_bytes = |index: usize| {
         let accessor = file.root.accessors.get(index);
@@ -53,7 +56,8 @@ pub(super) fn is_streamed(json: &JsonPrimitive) -> bool {
     extensions.is_some_and(|all| all.others.contains_key(NAME))
 }
 
-/// The triangles that a primitive's accessors declare of its stream, as far as they do; what is wrong with them is said when it is decoded.
+/// The triangles that a primitive's accessors declare of its stream; 0 where they do not. Decoding the stream
+/// tells what is wrong with them.
 pub(super) fn declared_triangles(file: &File<'_>, json: &JsonPrimitive, name: &str) -> u64 {
     let declared = Declared::of(file, json, name).ok().flatten();
     declared.and_then(|of| of.triangles).unwrap_or_default()
@@ -64,14 +68,14 @@ pub(super) fn declared_triangles(file: &File<'_>, json: &JsonPrimitive, name: &s
 struct Extension {
     #[serde(rename = "bufferView")]
     buffer_view: Index<View>,
-    /// Semantic to the attribute's unique id in the stream.
+    /// Semantics, with the unique ids of the attributes in the stream.
     attributes: BTreeMap<String, u32>,
 }
 
-/// What a primitive's accessors say of its stream.
+/// What a primitive's accessors declare of its stream.
 #[derive(Debug)]
 struct Declared {
-    /// Unknown for a strip, whose indices are not the corners of the stream's triangles.
+    /// Number of triangles. Unknown for a strip, whose indices are not the corners of the stream's triangles.
     triangles: Option<u64>,
     vertices: u64,
 }
@@ -84,8 +88,8 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes the stream of a primitive called `name`; `None` if it has none, or nothing that canopy draws. Its triangles are taken
-    /// from what the limits allow.
+    /// Decodes the stream of a primitive called `name`, and counts its triangles against the limits. `None`
+    /// if it has no stream, or nothing that canopy draws.
     pub(super) fn open(
         file: &'a File<'a>,
         json: &JsonPrimitive,
@@ -102,7 +106,7 @@ impl<'a> Decoded<'a> {
             return Ok(None);
         };
         let extension = Extension::deserialize(value).map_err(|why| fail(why.to_string()))?;
-        // Before anything is decoded: a stream of a few bytes can hold millions of equal values.
+        // Checked before anything is decoded: a stream of a few bytes can hold millions of equal values.
         let what = || format!("{}: {name}", file.path.display());
         declared.take(what, instances, load)?;
         let view = extension.buffer_view;
@@ -126,12 +130,13 @@ impl<'a> Decoded<'a> {
         }))
     }
 
-    /// Three vertices a triangle; their range is as yet unchecked.
+    /// The vertices of each triangle. Their range is not checked.
     pub(super) fn triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> {
         self.mesh.faces().iter().map(|face| face.map(u32::from))
     }
 
-    /// Opens accessor `index` over the decoded values of the attribute `key`; `None` if the stream is not where they are.
+    /// Opens accessor `index` over the decoded values of the attribute `key`; `None` if the stream does not
+    /// have them.
     pub(super) fn attribute(
         &self,
         key: &str,
@@ -165,7 +170,8 @@ impl<'a> Decoded<'a> {
 }
 
 impl Declared {
-    /// `None` for what canopy does not draw; the reader says so.
+    /// The declarations of a primitive; `None` for one that canopy does not draw, which the reader warns
+    /// about.
     fn of(file: &File<'_>, json: &JsonPrimitive, name: &str) -> Result<Option<Self>> {
         let position = json.attributes.get(&Checked::Valid(Semantic::Positions));
         let (Checked::Valid(mode), Some(position)) = (json.mode, position) else {
@@ -196,7 +202,7 @@ impl Declared {
         }))
     }
 
-    /// Takes the declared triangles from what the limits allow.
+    /// Counts the declared triangles against the limits.
     fn take(&self, what: impl Fn() -> String, instances: u64, load: &mut Load<'_>) -> Result<()> {
         let triangles = self.triangles.unwrap_or_default();
         load.take(
@@ -216,7 +222,7 @@ impl Declared {
         })
     }
 
-    /// What the stream may decode to, if each of its attributes has four floats.
+    /// The limits of decoding, if each attribute of the stream has four floats.
     fn limits(&self, attributes: usize, load: &Load<'_>) -> DecodeLimits {
         let bytes = self
             .vertices
@@ -227,7 +233,7 @@ impl Declared {
             .with_max_decoded_bytes(bytes.max(SMALL))
     }
 
-    /// Holds the decoded counts to the declared ones.
+    /// Fails if the decoded counts are not the declared ones.
     fn compare(&self, mesh: &Mesh) -> std::result::Result<(), String> {
         let (triangles, vertices) = (mesh.num_faces() as u64, mesh.num_points() as u64);
         let declared = self.triangles.unwrap_or(triangles);
@@ -243,8 +249,9 @@ impl Declared {
     }
 }
 
-/// Refuses a stream with more tables of seams than the file names attributes, where they would take much memory: the crate's limits do
-/// not count them, and a byte of the header asks for up to 255. What else is wrong with the stream the decoder says.
+/// Fails for a stream with more tables of seams than the file names attributes, where they would need much
+/// memory: the crate's limits do not count them, and a byte of the header declares up to 255. The decoder
+/// finds all other faults of a stream.
 fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), String> {
     let (triangles, tables) = seams(bytes).unwrap_or_default();
     let bytes = u64::from(triangles) * u64::from(tables) * SEAM_BYTES;
@@ -289,7 +296,8 @@ fn seams(bytes: &[u8]) -> Option<(u32, u8)> {
     Some((triangles, head.decode_u8().ok()?))
 }
 
-/// Decodes `bytes`. Whatever they are, the crate gives an error and no panic: twenty thousand cut and flipped streams were tried.
+/// Decodes `bytes`. The crate does not panic on broken ones: twenty thousand truncated and flipped streams
+/// were tried.
 fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, String> {
     let mut mesh = Mesh::new();
     let mut buffer = DecoderBuffer::new(bytes).with_limits(limits);
@@ -312,7 +320,7 @@ fn values(
     let kind = attribute.data_type();
     let width = kind.byte_length();
     let components = usize::from(attribute.num_components());
-    // Where the stream normalises and the accessor does not, the accessor is of floats that are fractions.
+    // Where the stream is normalised and the accessor is not, the accessor has floats that are fractions.
     let largest = largest(kind).ok_or_else(|| format!("is of {kind:?}"))?;
     let normalised = attribute.normalized() && component == ComponentType::F32;
     let scale = if normalised { largest } else { 1.0 };
@@ -334,7 +342,7 @@ fn values(
     Ok(bytes)
 }
 
-/// What stands for 1 in a normalised attribute; `None` for types that no accessor has.
+/// The integer that means 1 in a normalised attribute; `None` for types that no accessor has.
 fn largest(kind: DataType) -> Option<f64> {
     match kind {
         DataType::Int8 => Some(f64::from(i8::MAX)),
@@ -361,7 +369,7 @@ fn read(kind: DataType, bytes: &[u8]) -> f64 {
     }
 }
 
-/// Appends `value` as `component`, if it is one.
+/// Appends `value` as a `component`, if it can be one.
 fn push(bytes: &mut Vec<u8>, component: ComponentType, value: f64) -> Option<()> {
     let (least, most) = match component {
         ComponentType::F32 => {

@@ -1,7 +1,8 @@
-//! Material layers: the extensions `KHR_materials_*`, read from JSON that gltf-json leaves as it is. A value of a wrong type is told and left at
-//! its default; numbers are held to the ranges that the specifications give.
+//! Material layers: the extensions `KHR_materials_*`, read from JSON that gltf-json does not parse. A value
+//! of a wrong type is left at its default with a warning; numbers are clamped to the ranges of the
+//! specifications.
 
-use super::material::Textures;
+use super::texture::Textures;
 use crate::{
     Result,
     scene::{Layers, Material, TextureRef},
@@ -10,7 +11,7 @@ use glam::{Vec3, Vec4};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// Reads what `extensions` say of material `index`, which has been read so far without them.
+/// Reads the `extensions` of material `index` into `material`, which has been read without them.
 pub(super) fn read(
     extensions: &Map<String, Value>,
     index: usize,
@@ -30,7 +31,7 @@ pub(super) fn read(
     if let Some(extension) = open("KHR_materials_ior") {
         any = true;
         let ior = extension.number(textures, "ior", layers.ior, 0.0..=LARGEST);
-        // 0 stands for infinity; nothing else lies below 1.
+        // 0 means infinity; all other values are at least 1.
         layers.ior = if ior == 0.0 { 0.0 } else { ior.max(1.0) };
     }
     if let Some(extension) = open("KHR_materials_specular") {
@@ -100,14 +101,14 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The largest number that is taken at its word: products with more leave the range of f32.
+/// The largest factor: products with more leave the range of f32.
 const LARGEST: f32 = 1e6;
 
-/// The same for what is divided by.
+/// The smallest divisor.
 const SMALLEST: f32 = 1e-6;
 
-/// The archived extension, as KHR_materials_specular says that it is to be converted: a dielectric of infinite index of refraction, whose colour
-/// is the reflectance.
+/// Converts the archived extension as KHR_materials_specular says: to a dielectric of infinite index of
+/// refraction, whose specular colour is the reflectance.
 fn specular_glossiness(
     extension: &Extension<'_>,
     textures: &mut Textures<'_>,
@@ -128,7 +129,7 @@ fn specular_glossiness(
     Ok(())
 }
 
-/// One extension of one material.
+/// An extension of a material.
 struct Extension<'a> {
     name: &'static str,
     index: usize,

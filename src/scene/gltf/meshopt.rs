@@ -1,7 +1,11 @@
-//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views out of compressed streams. All that a stream is told to hold is
-//! checked before it is decoded, for the decoder asserts it; what a stream then does hold may be anything, and is checked like plain bytes.
+//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views out of compressed streams. The
+//! declaration of a stream is checked before it is decoded, since the decoder asserts it. The decoded bytes
+//! may be anything, and are checked like plain ones.
 
-use super::{File, accessor::byte_range};
+use super::{
+    accessor::byte_range,
+    file::{DecodedView, File},
+};
 use crate::{
     Result,
     scene::{
@@ -14,7 +18,7 @@ use meshopt::ffi;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Both names; the second is what the first grew out of.
+/// Both names of the extension; the second is older.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
 
 /// The extension's JSON on a buffer view.
@@ -51,12 +55,9 @@ enum Filter {
     Color,
 }
 
-/// What a buffer view's stream holds, or why it cannot be read.
-pub(super) type Decoded = std::result::Result<Bytes, String>;
-
-/// Decodes every compressed buffer view, once; `None` for views that are plain, and for those with a broken stream where the file has the
-/// plain bytes as well.
-pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<Decoded>>> {
+/// Decodes every compressed buffer view once. `None` for plain views, and for those with a broken stream
+/// where the file has the plain bytes as well.
+pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<DecodedView>>> {
     let views = file.root.buffer_views.iter().enumerate();
     let mut streams = Vec::with_capacity(views.len());
     // All of them are counted before the first is decoded.
@@ -94,14 +95,14 @@ pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<D
     Ok(views)
 }
 
-/// Whether a buffer only takes the place of what is decompressed: it needs no bytes.
+/// Whether a buffer only stands in for decompressed bytes, and so needs none of its own.
 pub(super) fn is_fallback(buffer: &::gltf::json::Buffer) -> bool {
     let others = buffer.extensions.as_ref().map(|all| &all.others);
     let flag = |name: &&str| Some(others?.get(*name)?.get("fallback")? == &Value::Bool(true));
     NAMES.iter().find_map(flag).unwrap_or_default()
 }
 
-/// Whether the file has a compressed view's plain bytes too.
+/// Whether the file also has the plain bytes of a compressed view.
 fn has_plain(file: &File<'_>, view: &JsonView) -> bool {
     let bytes = file
         .buffers
@@ -113,7 +114,7 @@ fn has_plain(file: &File<'_>, view: &JsonView) -> bool {
         .is_some_and(|(bytes, range)| range.end <= bytes.len())
 }
 
-/// A stream with what it is told to hold, which the decoder can be asked for.
+/// A stream with a checked declaration.
 #[derive(Debug)]
 struct Stream<'a> {
     bytes: &'a [u8],
@@ -170,7 +171,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    fn decode(self) -> Decoded {
+    fn decode(self) -> DecodedView {
         let broken = |why: meshopt::Error| format!("the stream is broken ({why})");
         let bytes = match (self.mode, self.stride) {
             (Mode::Attributes, _) => {
@@ -201,9 +202,9 @@ impl<'a> Stream<'a> {
     /// The elements of a stream of attributes, before its filter.
     fn attributes(&self) -> std::result::Result<Vec<u8>, String> {
         let mut bytes = vec![0; self.count * self.stride];
-        // SAFETY: `bytes` holds `count` elements of `stride` bytes, which is a multiple of 4 up to 256, as the decoder demands; it copies
-        // into them byte by byte, and reads no more than the given length of the stream, whatever is in it. The crate's safe function
-        // takes the stride from a type.
+        // SAFETY: `bytes` holds `count` elements of `stride` bytes, which is a multiple of 4 up to 256, as
+        // the decoder demands. It copies into them byte by byte, and reads no more than the given length of
+        // the stream, whatever is in it. The crate's safe function derives the stride from a type.
         let code = unsafe {
             ffi::meshopt_decodeVertexBuffer(
                 bytes.as_mut_ptr().cast(),
@@ -220,7 +221,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Undoes the filter, a piece at a time: it wants its elements aligned, and not all of them twice in memory.
+    /// Undoes the filter in pieces, which are aligned copies: a copy of all elements would double the memory.
     fn filter(&self, bytes: &mut [u8]) {
         let filter: fn(&mut [u32]) = match (self.filter, self.stride) {
             (Filter::None, _) => return,
@@ -251,9 +252,9 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Bytes that the shortest stream of so many elements takes: a stream of a few bytes is not to be given room for billions. The header,
-/// then two bits for each byte of an element in each block of attributes, a byte a triangle or a byte an index, and the tail
-/// (KHR_meshopt_compression, appendix A).
+/// The length of the shortest stream of so many elements, so that a stream of a few bytes allocates no
+/// billions: the header; two bits for each byte of an element in each block of attributes, a byte per
+/// triangle or a byte per index; and the tail (KHR_meshopt_compression, appendix A).
 fn shortest(mode: Mode, count: u64, stride: u64) -> Option<u64> {
     let body = match mode {
         Mode::Attributes => {

@@ -1,9 +1,34 @@
-//! Blocks to texels, where the one who shows them takes no blocks, and for those who look at texels.
+//! Decodes blocks to texels, where the renderer does not support them or the loader reads texels.
 
-use super::{Image, Request, TexelFormat, fill_blue, level_size};
+use super::{
+    request::Request,
+    texels::{Image, TexelFormat, fill_blue, level_size},
+};
+use crate::scene::files::one_line;
 use ::dds::{ColorFormat, DecodeOptions, Format, ImageViewMut, Size};
+use std::borrow::Cow;
 
-/// The texels of a level of `format`; those that are missing are zero.
+impl Image {
+    /// The finest level with a byte a channel, whatever the format.
+    pub fn rgba8(&self) -> Cow<'_, [u8]> {
+        let finest = self.levels.first().map_or(&[][..], Vec::as_slice);
+        match self.format {
+            TexelFormat::Rgba8 => Cow::Borrowed(finest),
+            TexelFormat::Rgba16 => finest
+                .chunks_exact(2)
+                .map(|c| rounded(u16::from_ne_bytes([c[0], c[1]])))
+                .collect(),
+            _ => Cow::Owned(rgba8(self.format, [self.width, self.height], finest)),
+        }
+    }
+}
+
+/// A 16-bit value rounded to 8 bits.
+fn rounded(value: u16) -> u8 {
+    ((u32::from(value) + 128) / 257) as u8
+}
+
+/// The texels of a level of `format`; missing ones are zero.
 pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8> {
     let format = match format {
         TexelFormat::Rgba8 | TexelFormat::Rgba16 => Format::R8G8B8A8_UNORM,
@@ -12,11 +37,11 @@ pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8
         TexelFormat::Bc3 => Format::BC3_UNORM,
         TexelFormat::Bc7 => Format::BC7_UNORM,
     };
-    // A level whose bytes were counted when the image was made decodes: every block is valid in these formats.
+    // A level of the right length always decodes: every block is valid in these formats.
     surface(format, size, level, ColorFormat::RGBA_U8).unwrap_or_default()
 }
 
-/// Decodes one surface to `color`, which has four channels.
+/// Decodes a surface to `color`, which has four channels.
 pub(in crate::scene) fn surface(
     format: Format,
     [width, height]: [u32; 2],
@@ -26,13 +51,12 @@ pub(in crate::scene) fn surface(
     let mut texels =
         vec![0; width as usize * height as usize * usize::from(color.bytes_per_pixel())];
     let view = ImageViewMut::new(&mut texels, Size::new(width, height), color);
-    let view = view.ok_or("has a size that its decoder does not take")?;
-    ::dds::decode(&mut bytes, view, format, &DecodeOptions::default())
-        .map_err(|e| super::one_line(&e))?;
+    let view = view.ok_or("has a size that its decoder does not support")?;
+    ::dds::decode(&mut bytes, view, format, &DecodeOptions::default()).map_err(|e| one_line(&e))?;
     Ok(texels)
 }
 
-/// An image of stored levels of blocks: as it is if that is taken, else decoded.
+/// An image of stored levels of blocks: kept if they are supported, else decoded.
 pub(super) fn image(
     format: TexelFormat,
     size: [u32; 2],
@@ -68,7 +92,7 @@ pub(super) fn texels(image: &Image) -> Image {
     }
 }
 
-/// An image of levels in a format that is decoded always; `two_channels` has no blue of its own.
+/// An image of levels in a format that is always decoded; one with `two_channels` has no blue.
 pub(super) fn decoded(
     format: Format,
     [width, height]: [u32; 2],

@@ -1,15 +1,20 @@
-//! DDS: what the crate `dds` decodes, and blocks as they are.
+//! DDS files: blocks, and what the crate `dds` decodes.
 
-use super::{Image, Request, TexelFormat, blocks, full_levels, level_size, one_line};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, full_levels, level_size},
+};
+use crate::scene::files::one_line;
 use ::dds::{
     Format, PixelInfo, Precision, Size,
     header::{Header, ParseOptions},
 };
 
-/// What a file begins with.
+/// The bytes that a file begins with.
 pub(in crate::scene) const MAGIC: &[u8] = b"DDS ";
 
-/// The header, and what follows it.
+/// The header, the format, and the data after the header.
 pub(in crate::scene) fn open(mut bytes: &[u8]) -> Result<(Header, Format, &[u8]), String> {
     let options = ParseOptions::new_permissive(Some(bytes.len() as u64));
     let fault = |e: &dyn std::fmt::Display| format!("is not a sound DDS file: {}", one_line(&e));
@@ -18,7 +23,7 @@ pub(in crate::scene) fn open(mut bytes: &[u8]) -> Result<(Header, Format, &[u8])
     Ok((header, format, bytes))
 }
 
-/// Width and height, and the format that holds all of it.
+/// Width and height, and the format that keeps all of its precision.
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let (header, format, _) = open(bytes)?;
     let texel = match format.precision() {
@@ -28,7 +33,7 @@ pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     Ok(([header.width(), header.height()], texel))
 }
 
-/// The image of a file whose size is allowed.
+/// Decodes a file whose size has been checked.
 pub(super) fn decode(
     bytes: &[u8],
     request: &Request,
@@ -38,7 +43,7 @@ pub(super) fn decode(
     let size = [header.width(), header.height()];
     let slices = header.depth().unwrap_or(1);
     let full = full_levels(size);
-    // The levels of a volume are no levels of its first slice.
+    // The levels of a volume are not those of its first slice.
     let count = if slices == 1 && header.mipmap_count().get() as usize == full {
         full
     } else {

@@ -1,15 +1,20 @@
-//! KTX2: Basis Universal (ETC1S and UASTC), BC blocks, and plain texels of eight bits.
+//! KTX2 files: Basis Universal (ETC1S and UASTC), BC blocks, and plain texels of eight bits.
 
-use super::{Image, Request, TexelFormat, blocks, fill_blue, full_levels, level_size, one_line};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, fill_blue, full_levels, level_size},
+};
+use crate::scene::files::one_line;
 use ::basisu::{DecodeFlags, SourceFormat, TargetFormat, Transcoder};
 use ::dds::Format as Encoding;
 use ::ktx2::{ColorModel, Reader, SupercompressionScheme};
 use std::{borrow::Cow, io::Read as _};
 
-/// The least window of Zstandard that is always taken; what larger ones hold has to be there.
+/// The Zstandard window that is always allowed; a larger one needs that much data.
 const ZSTD_WINDOW: u64 = 8 << 20;
 
-/// Width and height, and the format that holds all of it.
+/// Width and height, and the format that keeps all of its precision.
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let header = open(bytes)?.header();
     // Half floats may be kept at sixteen bits.
@@ -28,7 +33,7 @@ pub(in crate::scene) fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
     Reader::new(bytes).map_err(|e| format!("is not a sound KTX2 file: {}", one_line(&e)))
 }
 
-/// The image of a file whose size is allowed.
+/// Decodes a file whose size has been checked.
 pub(super) fn decode(
     bytes: &[u8],
     request: &Request,
@@ -51,7 +56,7 @@ pub(super) fn decode(
     Ok(image)
 }
 
-/// Levels that are taken from the file: all if they go down to a single texel, else the first.
+/// The number of levels that are used: all if they go down to a single texel, else the first.
 fn usable_levels(reader: &Reader<&[u8]>, size: [u32; 2]) -> usize {
     let full = full_levels(size);
     if reader.levels().len() == full {
@@ -61,12 +66,12 @@ fn usable_levels(reader: &Reader<&[u8]>, size: [u32; 2]) -> usize {
     }
 }
 
-/// A texture in a format of Vulkan's.
+/// Reads a texture in a VkFormat.
 fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image, String> {
     let header = reader.header();
     let size = [header.pixel_width, header.pixel_height];
     let levels = usable_levels(reader, size);
-    // VkFormat: the linear one, then the sRGB one.
+    // Pairs are the linear VkFormat and the sRGB one.
     let texels = |bytes_per_texel: u64, to_rgba8: fn(&[u8]) -> [u8; 4]| -> Result<Image, String> {
         let level = |level| {
             let [width, height] = level_size(size, level);
@@ -146,7 +151,7 @@ pub(in crate::scene) fn stored<'a>(
     }
 }
 
-/// A Zstandard decoder makes room for its window before it has read anything.
+/// Fails for a large window: a Zstandard decoder allocates it before it has read anything.
 fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     let (frame, _) = ::ruzstd::frame::read_frame_header(data).map_err(|e| one_line(&e))?;
     let window = frame.header.window_size().map_err(|e| one_line(&e))?;
@@ -158,7 +163,7 @@ fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Basis Universal, to blocks if those are taken.
+/// Transcodes Basis Universal, to blocks if they are supported.
 fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image, String> {
     let header = reader.header();
     let size = [header.pixel_width, header.pixel_height];
@@ -176,7 +181,7 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
         return Err("has more levels than its size has halves".into());
     }
     if header.supercompression_scheme == Some(SupercompressionScheme::Zstandard) {
-        // The transcoder inflates whole levels, to what the file says that they hold.
+        // The transcoder inflates whole levels to the lengths that the file declares.
         for (index, level) in reader.levels().enumerate() {
             let [across, down] = level_size(size, index).map(|side| u64::from(side.div_ceil(4)));
             let bytes = (across * down * 16).saturating_mul(layers);
@@ -193,7 +198,7 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
     let transcoder =
         Transcoder::new(reader.data()).map_err(|e| format!("is not sound Basis: {e:?}"))?;
     let levels = usable_levels(reader, size);
-    // Samples that say red, red, red, green keep the second of two channels as alpha.
+    // Samples of red, red, red and green mean that alpha is the second of two channels.
     let is_second = |channel| match transcoder.source_format() {
         SourceFormat::Etc1s => channel == 4,
         _ => channel == 5,
@@ -210,7 +215,8 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
     } else {
         (TargetFormat::Bc7Rgba, TexelFormat::Bc7)
     };
-    // Black of three-colour blocks would be transparent; and blocks are to look like texels, without a filter across them.
+    // The black of three-colour blocks would be transparent, and a filter across blocks would make them
+    // differ from texels.
     let flags = DecodeFlags::BC1_FORBID_THREE_COLOR_BLOCKS | DecodeFlags::NO_ETC1S_CHROMA_FILTERING;
     let level = |level| {
         let mut out = transcoder

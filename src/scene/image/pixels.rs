@@ -1,6 +1,10 @@
-//! PNG, JPEG and WebP. Gamma and colour profiles in them are ignored, as glTF 2.0 says (3.8.2).
+//! PNG, JPEG and WebP files. Their gamma and colour profiles are ignored, as glTF 2.0 says (3.8.2).
 
-use super::{Image, Request, TexelFormat, one_line};
+use super::{
+    request::Request,
+    texels::{Image, TexelFormat},
+};
+use crate::scene::files::one_line;
 use ::image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 
@@ -10,7 +14,7 @@ fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
     reader
 }
 
-/// Width and height, and the format that holds all of it.
+/// Width and height, and the format that keeps all of its precision.
 pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], TexelFormat), String> {
     let decoder = reader(bytes, format)
         .into_decoder()
@@ -25,7 +29,7 @@ pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], Texe
     Ok(([width, height], texel))
 }
 
-/// The image of a file whose size is allowed.
+/// Decodes a file whose size has been checked.
 pub(super) fn decode(
     bytes: &[u8],
     format: ImageFormat,
@@ -36,7 +40,7 @@ pub(super) fn decode(
     let mut limits = Limits::default();
     limits.max_image_width = Some(width);
     limits.max_image_height = Some(height);
-    // Sixteen bits a channel, twice over for what the decoder keeps beside the result, and room for its tables.
+    // Sixteen bits a channel, twice for what the decoder keeps beside the result, and room for its tables.
     limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
     reader.limits(limits);
     let decoded = reader.decode().map_err(|e| one_line(&e))?;

@@ -1,11 +1,15 @@
-//! Images that are larger than what is taken, by halves.
+//! Scales down images that are too large, by halves, and makes mipmap levels on the CPU.
 
-use super::{Image, Request, TexelFormat, blocks, full_levels, level_size, light};
+use super::{
+    blocks,
+    request::Request,
+    texels::{Image, TexelFormat, full_levels, level_size, linear_from_srgb},
+};
 
-/// Halves `image` until it is as small as `request` wants it, and says so in `notes`.
+/// Halves `image` until it fits `request`, and adds a line to `notes` where it did not.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
     let before = image.size();
-    let max_side = request.takes.max_side;
+    let max_side = request.supported.max_side;
     let too_wide = before.iter().any(|side| *side > max_side);
     let is_too_large = |image: &Image| {
         let bytes = image.format.level_bytes(image.size());
@@ -18,7 +22,7 @@ pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<Strin
     let [width, height] = image.size();
     if image.size() != before {
         let why = if too_wide {
-            format!("the GPU takes {max_side} texels a side")
+            format!("the GPU supports {max_side} texels a side")
         } else {
             "all images are more than load.max_texture_bytes allows".into()
         };
@@ -29,14 +33,14 @@ pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<Strin
     }
 }
 
-/// Gives an image of sixteen bits its coarser levels: GPUs sample the format and do not draw into it. Of normals, alpha says in them how far
-/// those under a texel differ, as in `mipmap_normals`.
+/// Gives an image of sixteen bits its coarser levels, since GPUs sample the format and do not draw into it.
+/// In the levels of normals, alpha is how far the normals under a texel differ, as in `mipmap_normals`.
 pub(super) fn complete(image: &mut Image, normals: bool) {
     if image.format != TexelFormat::Rgba16 {
         return;
     }
     if normals {
-        // Stored levels do not say how far normals differ.
+        // Stored levels do not have how far normals differ.
         image.levels.truncate(1);
     }
     if image.levels.len() != 1 {
@@ -60,7 +64,7 @@ pub(super) fn complete(image: &mut Image, normals: bool) {
     }
 }
 
-/// Half the width and height, rounded down.
+/// Halves width and height, rounded down.
 fn halve(image: &mut Image, srgb: bool) {
     let half = level_size(image.size(), 1);
     if image.levels.len() > 1 {
@@ -74,14 +78,14 @@ fn halve(image: &mut Image, srgb: bool) {
         }
     }
     [image.width, image.height] = half;
-    // Blocks of images whose sides are no multiples of four stay on the CPU.
+    // Blocks of images whose width or height is no multiple of four stay on the CPU.
     let whole = half.iter().all(|side| side.is_multiple_of(4));
     if image.format.block_side() > 1 && !whole {
         *image = blocks::texels(image);
     }
 }
 
-/// The level below one of texels, by a box filter as in `mipmap`; colours are averaged in linear light.
+/// The next coarser level, by a box filter as in `mipmap`; colours are averaged in linear light.
 fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(format.level_bytes(level_size(size, 1)) as usize);
     if format == TexelFormat::Rgba16 {
@@ -92,7 +96,7 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
         return out;
     }
     let linear: Vec<f32> = (0..=255_u8)
-        .map(|byte| light(f32::from(byte) / 255.0))
+        .map(|byte| linear_from_srgb(f32::from(byte) / 255.0))
         .collect();
     let is_color = |at: usize| srgb && at % 4 < 3;
     let value = |at: usize| match finer[at] {
@@ -109,7 +113,7 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
     out
 }
 
-/// The level below one of normals of sixteen bits, as `mipmap_normals` of mipmap.wgsl.
+/// The next coarser level of normals of sixteen bits, as in `mipmap_normals` of mipmap.wgsl.
 fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
     let weighted = finer.chunks_exact(8).flat_map(|texel| {
         let stored = |i: usize| f32::from(u16::from_ne_bytes([texel[2 * i], texel[2 * i + 1]]));
@@ -144,7 +148,7 @@ fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Weights of the texels 2i, 2i + 1 and 2i + 2 of a side of `size`, as in mipmap.wgsl.
+/// Weights of the texels 2i, 2i + 1 and 2i + 2 of `size` in a row or column, as in mipmap.wgsl.
 fn weights(i: usize, size: usize) -> [f32; 3] {
     let n = size / 2;
     match size {
@@ -154,8 +158,8 @@ fn weights(i: usize, size: usize) -> [f32; 3] {
     }
 }
 
-/// Hands on the mean of each box, channel by channel; `value` is one of four channels a texel.
-fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut hand_on: impl FnMut(usize, f32)) {
+/// Calls `each` with the channel and the mean of each box; `value` gives one of four channels a texel.
+fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut each: impl FnMut(usize, f32)) {
     let [width, height] = size.map(|side| side as usize);
     let [half_width, half_height] = level_size(size, 1).map(|side| side as usize);
     for y in 0..half_height {
@@ -169,12 +173,12 @@ fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut hand_on: impl FnMut(u
                     }
                 }
             }
-            (0..4).for_each(|channel| hand_on(channel, sum[channel]));
+            (0..4).for_each(|channel| each(channel, sum[channel]));
         }
     }
 }
 
-/// The sRGB byte of light.
+/// The sRGB byte of a linear value.
 fn encoded(light: f32) -> u8 {
     let c = if light <= 0.003_130_8 {
         light * 12.92

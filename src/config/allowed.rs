@@ -1,0 +1,116 @@
+//! What a setting may be. The check of `config.toml`, the panel and the command line share one declaration of
+//! it.
+
+use std::{fmt::Display, ops::RangeInclusive};
+
+/// A declaration of the values that a setting may have.
+pub(super) trait Allows<T> {
+    /// Why `value` is not allowed, if it is not.
+    fn fault(&self, value: &T) -> Option<String>;
+
+    /// The declaration in words, as `config.toml` documents it.
+    fn text(&self) -> String;
+}
+
+impl<N: PartialOrd + Display> Allows<N> for RangeInclusive<N> {
+    fn fault(&self, value: &N) -> Option<String> {
+        // NaN is in no range.
+        (!self.contains(value)).then(|| format!("{value} is outside {}", Allows::<N>::text(self)))
+    }
+
+    fn text(&self) -> String {
+        format!("{} to {}", self.start(), self.end())
+    }
+}
+
+/// Every element has to be in the range.
+impl<N: PartialOrd + Display, const COUNT: usize> Allows<[N; COUNT]> for RangeInclusive<N> {
+    fn fault(&self, value: &[N; COUNT]) -> Option<String> {
+        value.iter().find_map(|element| self.fault(element))
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(self)
+    }
+}
+
+/// A few values.
+impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
+    fn fault(&self, value: &N) -> Option<String> {
+        (!self.contains(value)).then(|| format!("{value} is none of {}", self.text()))
+    }
+
+    fn text(&self) -> String {
+        let name = |value: &N| match value.to_string().as_str() {
+            "0" => AUTOMATIC.to_owned(),
+            text => text.to_owned(),
+        };
+        let names: Vec<String> = self.iter().map(name).collect();
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+}
+
+const AUTOMATIC: &str = "0 (automatic)";
+
+/// A range, or 0 where canopy chooses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZeroOr<N>(pub RangeInclusive<N>);
+
+impl<N: PartialOrd + Display + Default> Allows<N> for ZeroOr<N> {
+    fn fault(&self, value: &N) -> Option<String> {
+        let allowed = *value == N::default() || self.0.contains(value);
+        (!allowed).then(|| format!("{value} is neither {AUTOMATIC} nor within {}", self.text()))
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(&self.0)
+    }
+}
+
+/// Two numbers within a range, the second at least `gap` above the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rising {
+    /// The range of both.
+    pub range: RangeInclusive<f32>,
+    /// The least difference.
+    pub gap: f32,
+}
+
+impl Allows<[f32; 2]> for Rising {
+    fn fault(&self, value: &[f32; 2]) -> Option<String> {
+        let [low, high] = value;
+        self.range.fault(value).or_else(|| {
+            let rises = *high >= low + self.gap;
+            (!rises).then(|| match self.gap {
+                0.0 => format!("ends at {high}, below {low}"),
+                gap => format!("{high} is not at least {gap} above {low}"),
+            })
+        })
+    }
+
+    fn text(&self) -> String {
+        Allows::<f32>::text(&self.range)
+    }
+}
+
+/// A vector that can be normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Direction;
+
+impl Allows<[f32; 3]> for Direction {
+    fn fault(&self, value: &[f32; 3]) -> Option<String> {
+        let vector = glam::Vec3::from(*value);
+        vector
+            .try_normalize()
+            .is_none()
+            .then(|| format!("{vector} has no direction"))
+    }
+
+    fn text(&self) -> String {
+        "a direction".into()
+    }
+}

@@ -1,0 +1,199 @@
+//! The settings that are words, as enums.
+
+use super::allowed::Allows as _;
+use serde::{Deserialize, Serialize};
+use std::{fmt, ops::RangeInclusive};
+
+/// Declares an enum whose variants are written in lower case in `config.toml`.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+    };
+}
+
+choice! {
+    /// When trees are built again.
+    Rebuild {
+        /// All of them in every frame.
+        Frame,
+        /// Those of meshes whose vertices have changed.
+        Changed,
+        /// Those whose refitted boxes have become too large.
+        Refit,
+    }
+}
+
+impl Rebuild {
+    /// All policies, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Frame, Self::Changed, Self::Refit];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Changed => "changed",
+            Self::Refit => "refit",
+        }
+    }
+}
+
+choice! {
+    /// How shadows are made.
+    ShadowMode {
+        /// No shadows.
+        Off,
+        /// Shadow maps.
+        Map,
+        /// Rays through the trees.
+        Rays,
+    }
+}
+
+choice! {
+    /// Where environment lighting comes from.
+    EnvironmentSource {
+        /// The file, where one is named; else the sky.
+        Auto,
+        /// The sky.
+        Sky,
+        /// A colour that is the same in every direction.
+        Color,
+    }
+}
+
+choice! {
+    /// What is seen behind the scene.
+    Background {
+        /// The environment.
+        Environment,
+        /// `image.background`.
+        Color,
+    }
+}
+
+choice! {
+    /// How ambient occlusion is found.
+    OcclusionMode {
+        /// By rays, but not on software adapters.
+        Auto,
+        /// Not at all: ambient visibility is 1 everywhere.
+        Off,
+        /// By rays through the trees.
+        Rays,
+    }
+}
+
+impl OcclusionMode {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Off, Self::Rays];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Rays => "rays",
+        }
+    }
+}
+
+choice! {
+    /// On, off, or as the scene needs it.
+    Switch {
+        /// When the scene has none of its own.
+        Auto,
+        /// Always.
+        On,
+        /// Never.
+        Off,
+    }
+}
+
+choice! {
+    /// How large arrays are read on the GPU.
+    ArrayMode {
+        /// As is fastest on the kind of adapter.
+        Auto,
+        /// From storage buffers.
+        Buffers,
+        /// From textures.
+        Textures,
+    }
+}
+
+choice! {
+    /// How steps of edges are smoothed.
+    Antialias {
+        /// Not at all.
+        Off,
+        /// By their shape (SMAA).
+        Smaa,
+    }
+}
+
+choice! {
+    /// The curve from radiance to display, in the order of its numbers in shaders.
+    Tonemap {
+        /// Clip at one.
+        None,
+        /// Reinhard's x / (1 + x).
+        Reinhard,
+        /// Hill's fit of the ACES reference and output transforms.
+        Aces,
+        /// Khronos PBR Neutral.
+        Neutral,
+        /// Troy Sobotka's AgX, its base look.
+        Agx,
+    }
+}
+
+/// Where the exposure comes from: a word, or a number of stops that is written as text.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ExposureMode {
+    /// From the lights that shine.
+    Auto,
+    /// From the luminance of the picture.
+    Histogram,
+    /// Fixed, in stops (EV).
+    Stops(f32),
+}
+
+impl ExposureMode {
+    /// What [`Self::Stops`] may hold.
+    pub const STOPS: RangeInclusive<f32> = -64.0..=64.0;
+}
+
+impl fmt::Display for ExposureMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Histogram => f.write_str("histogram"),
+            Self::Stops(ev) => ev.fmt(f),
+        }
+    }
+}
+
+impl From<ExposureMode> for String {
+    fn from(mode: ExposureMode) -> Self {
+        mode.to_string()
+    }
+}
+
+impl TryFrom<String> for ExposureMode {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match (text.as_str(), text.parse::<f32>()) {
+            ("auto", _) => Ok(Self::Auto),
+            ("histogram", _) => Ok(Self::Histogram),
+            (_, Ok(ev)) => Self::STOPS.fault(&ev).map_or(Ok(Self::Stops(ev)), Err),
+            _ => Err(format!(
+                "\"{text}\" is neither \"auto\", \"histogram\" nor a number of stops"
+            )),
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
+
+mod allowed;
+mod choices;
+mod sections;
+
+pub use allowed::{Direction, Rising, ZeroOr};
+pub use choices::{
+    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
+    ShadowMode, Switch, Tonemap,
+};
+pub use sections::{
+    Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,
+    Sun, Tree, Window,
+};
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The defaults, with their documentation.
+const DEFAULTS: &str = include_str!("../../config.toml");
+
+/// Declares [`Config`], and asks each of its sections what it allows.
+macro_rules! config {
+    ($(#[$doc:meta])* $name:ident { $($section:ident: $type:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
+        pub struct $name { $(pub $section: $type),* }
+
+        impl $name {
+            /// The first key whose value is not allowed, and why.
+            fn value_fault(&self) -> Option<(String, String)> {
+                $(
+                    if let Some((key, why)) = self.$section.fault() {
+                        return Some((format!("{}.{key}", stringify!($section)), why));
+                    }
+                )*
+                None
+            }
+
+            /// What keys may be, in words: section, key and declaration.
+            #[cfg(test)]
+            fn limits() -> Vec<(&'static str, &'static str, String)> {
+                let mut limits = Vec::new();
+                $(
+                    let section = $type::limits().into_iter();
+                    limits.extend(section.map(|(key, text)| (stringify!($section), key, text)));
+                )*
+                limits
+            }
+        }
+    };
+}
+
+config! {
+    /// Every setting, section by section as in `config.toml`, which documents each.
+    Config {
+        gpu: Gpu,
+        window: Window,
+        output: Output,
+        load: Load,
+        scene: Scene,
+        animation: Animation,
+        camera: Camera,
+        tree: Tree,
+        shadows: Shadows,
+        occlusion: Occlusion,
+        sun: Sun,
+        environment: Environment,
+        image: Image,
+        exposure: Exposure,
+    }
+}
+
+impl Default for Config {
+    #[expect(
+        clippy::expect_used,
+        reason = "the file is compiled in, and a test parses it"
+    )]
+    fn default() -> Self {
+        toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
+    }
+}
+
+impl Config {
+    /// Lays these over the defaults, one after the other: the platform's `config.toml`, `canopy.toml` in the
+    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a
+    /// string).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for
+    /// a wrong value.
+    pub fn load(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
+        let mut config = Self::default();
+        let implied = [user_file(), Some("canopy.toml".into())];
+        for path in implied.into_iter().flatten() {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => config.merge(&path.display().to_string(), &text)?,
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Error::io(path, e)),
+            }
+        }
+        if let Some(path) = explicit {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+            config.merge(&path.display().to_string(), &text)?;
+        }
+        for set in sets {
+            config.set_text(set)?;
+        }
+        Ok(config)
+    }
+
+    /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for text that is no TOML, and as [`Self::set`] for each key.
+    pub fn merge(&mut self, origin: &str, text: &str) -> Result<()> {
+        let document: Table = toml::from_str(text).map_err(|e| {
+            let line = e
+                .span()
+                .map(|span| 1 + text[..span.start].matches('\n').count());
+            let place = line
+                .map(|line| format!("line {line}: "))
+                .unwrap_or_default();
+            fault(origin, format!("{place}{}", one_line(e.message())))
+        })?;
+        for (section, keys) in document {
+            let Value::Table(keys) = keys else {
+                // A known section with a plain value, or a key outside of any section.
+                self.section(origin, &section)?;
+                return Err(fault(
+                    origin,
+                    format!("{section}: is a section, not a value"),
+                ));
+            };
+            for (key, value) in keys {
+                self.set(origin, &format!("{section}.{key}"), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets one key from `KEY=VALUE`, as `--set` gives it.
+    fn set_text(&mut self, set: &str) -> Result<()> {
+        let origin = "--set";
+        let Some((key, text)) = set.split_once('=') else {
+            return Err(fault(origin, format!("\"{set}\" is not KEY=VALUE")));
+        };
+        let (key, text) = (key.trim(), text.trim());
+        let value = toml::from_str::<Table>(&format!("value = {text}"))
+            .ok()
+            .filter(|table| table.len() == 1)
+            .and_then(|mut table| table.remove("value"));
+        // `camera.name=007` names a camera: no number's spelling may get between.
+        let value = match value {
+            Some(value) if !(self.is_text(key) && is_number(&value)) => value,
+            _ => Value::String(text.into()),
+        };
+        self.set(origin, key, value)
+    }
+
+    /// Sets one key, such as `shadows.mode`. `origin` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for an unknown key, or for a value of the wrong type or out of its range; then
+    /// nothing has changed.
+    pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
+        let mut value = value.into();
+        let Some((section, name)) = key.split_once('.') else {
+            self.section(origin, key)?;
+            return Err(fault(
+                origin,
+                format!("{key}: is a section; a key is written SECTION.KEY"),
+            ));
+        };
+        let keys = self.section(origin, section)?;
+        if !keys.contains_key(name) {
+            let known: Vec<_> = keys.keys().map(String::as_str).collect();
+            let what = format!("{key}: unknown key; [{section}] has {}", known.join(", "));
+            return Err(fault(origin, what));
+        }
+        if self.is_text(key) && is_number(&value) {
+            value = Value::String(value.to_string());
+        }
+        let mut table = self.table();
+        if let Some(Value::Table(keys)) = table.get_mut(section) {
+            keys.insert(name.into(), value);
+        }
+        let config: Self = table.try_into().map_err(|e: toml::de::Error| {
+            fault(origin, format!("{key}: {}", one_line(e.message())))
+        })?;
+        if let Some((key, why)) = config.value_fault() {
+            return Err(fault(origin, format!("{key}: {why}")));
+        }
+        *self = config;
+        Ok(())
+    }
+
+    /// These settings as TOML.
+    fn table(&self) -> Table {
+        // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
+        Table::try_from(self).unwrap_or_default()
+    }
+
+    /// The keys of a section.
+    fn section(&self, origin: &str, section: &str) -> Result<Table> {
+        let table = self.table();
+        match table.get(section) {
+            Some(Value::Table(keys)) => Ok(keys.clone()),
+            _ => {
+                let known: Vec<_> = table.keys().map(String::as_str).collect();
+                let what = format!("{section}: unknown section; there are {}", known.join(", "));
+                Err(fault(origin, what))
+            }
+        }
+    }
+
+    /// Whether `key` holds text, which may look like a number.
+    fn is_text(&self, key: &str) -> bool {
+        let value = key
+            .split_once('.')
+            .and_then(|(section, name)| self.table().get(section)?.get(name).cloned());
+        value.is_some_and(|value| value.is_str())
+    }
+
+    /// Whether the sun shines on a scene with or without lights of its own.
+    pub fn has_sun(&self, has_lights: bool) -> bool {
+        match self.sun.enabled {
+            Switch::On => true,
+            Switch::Off => false,
+            // Pictures of a sky hold its sun.
+            Switch::Auto => !has_lights && !self.environment.is_file(),
+        }
+    }
+}
+
+/// The user's `config.toml` in the platform's folder for configuration.
+fn user_file() -> Option<PathBuf> {
+    let folders = directories::ProjectDirs::from("", "", "canopy")?;
+    Some(folders.config_dir().join("config.toml"))
+}
+
+fn fault(origin: &str, what: impl Into<String>) -> Error {
+    Error::Config {
+        origin: origin.into(),
+        what: what.into(),
+    }
+}
+
+fn is_number(value: &Value) -> bool {
+    value.is_integer() || value.is_float()
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<impl Sized>) -> String {
+        result.map(drop).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn defaults_are_in_range() {
+        assert_eq!(Config::default().value_fault(), None);
+    }
+
+    /// Every key stands in config.toml with a comment or under a name that says it all, and can be set.
+    #[test]
+    fn every_key_is_in_the_file_and_can_be_set() {
+        let default = Config::default();
+        let written: Table = toml::from_str(DEFAULTS).unwrap();
+        for (section, keys) in default.table() {
+            for (key, value) in keys.as_table().unwrap() {
+                let key = format!("{section}.{key}");
+                assert!(
+                    written[&section]
+                        .get(key.rsplit('.').next().unwrap())
+                        .is_some(),
+                    "{key}"
+                );
+                let mut config = default.clone();
+                config
+                    .set_text(&format!("{key}={value}"))
+                    .unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(config, default, "{key}");
+            }
+        }
+    }
+
+    /// A comment in config.toml that gives a range gives the declared one.
+    #[test]
+    fn the_file_documents_the_declared_ranges() {
+        let mut documented = 0;
+        for (section, key, declared) in Config::limits() {
+            let line = documentation(section, key);
+            let words: Vec<&str> = line
+                .split(|c: char| !c.is_alphanumeric() && c != '.')
+                .collect();
+            let ranges = words.windows(3).filter(|words| {
+                words[1] == "to"
+                    && words[0].parse::<f32>().is_ok()
+                    && words[2].parse::<f32>().is_ok()
+            });
+            for range in ranges {
+                let range = range.join(" ");
+                assert_eq!(range.trim_end_matches('.'), declared, "{section}.{key}");
+                documented += 1;
+            }
+        }
+        assert!(documented > 8, "only {documented} ranges were found");
+    }
+
+    /// What config.toml says behind a key.
+    fn documentation(section: &str, key: &str) -> &'static str {
+        let of_section = DEFAULTS.split(&format!("\n[{section}]")).nth(1).unwrap();
+        let of_section = of_section.split("\n[").next().unwrap();
+        let of_key = of_section
+            .lines()
+            .find(|line| line.starts_with(&format!("{key} =")));
+        of_key
+            .unwrap()
+            .split_once('#')
+            .map_or("", |(_, comment)| comment)
+    }
+
+    #[test]
+    fn layers_merge_key_by_key() {
+        let mut config = Config::default();
+        config.merge("a", "[shadows]\nmode = \"map\"").unwrap();
+        config
+            .merge("b", "[shadows]\nmap_pcf_width = 5\n[camera]\nfov = 60")
+            .unwrap();
+        assert_eq!(config.shadows.mode, ShadowMode::Map);
+        assert_eq!(config.shadows.map_pcf_width, 5);
+        assert_eq!(config.camera.fov, 60.0);
+        assert_eq!(
+            config.shadows.map_resolution,
+            Config::default().shadows.map_resolution
+        );
+    }
+
+    #[test]
+    fn sets_take_toml_and_bare_words() {
+        let mut config = Config::default();
+        for set in [
+            "shadows.mode=map",
+            "image.tonemap=\"aces\"",
+            "sun.direction=[0, -1, 0.5]",
+            "camera.name=007",
+            "image.exposure=-1.5",
+            "animation.clip = Run fast",
+            "camera.fov=30",
+        ] {
+            config.set_text(set).unwrap();
+        }
+        assert_eq!(config.shadows.mode, ShadowMode::Map);
+        assert_eq!(config.image.tonemap, Tonemap::Aces);
+        assert_eq!(config.sun.direction, [0.0, -1.0, 0.5]);
+        assert_eq!(config.camera.name, "007");
+        assert_eq!(config.image.exposure, ExposureMode::Stops(-1.5));
+        assert_eq!(config.animation.clip, "Run fast");
+        assert_eq!(config.camera.fov, 30.0);
+    }
+
+    /// Words and numbers of stops, as TOML has them, come back as they were given.
+    #[test]
+    fn exposures_are_words_or_stops() {
+        let mut config = Config::default();
+        for (text, mode) in [
+            ("\"auto\"", ExposureMode::Auto),
+            ("\"histogram\"", ExposureMode::Histogram),
+            ("\"-1.5\"", ExposureMode::Stops(-1.5)),
+            ("2", ExposureMode::Stops(2.0)),
+            ("0.1", ExposureMode::Stops(0.1)),
+        ] {
+            let document = format!("[image]\nexposure = {text}");
+            config.merge("f", &document).unwrap();
+            assert_eq!(config.image.exposure, mode);
+            let written = String::from(config.image.exposure);
+            assert_eq!(ExposureMode::try_from(written), Ok(mode));
+        }
+    }
+
+    #[test]
+    fn faults_name_origin_and_key() {
+        let mut config = Config::default();
+        for (text, expected) in [
+            (
+                "[shadows]\nmode = \"foo\"",
+                "f: shadows.mode: unknown variant `foo`, expected one of `off`, `map`, `rays`",
+            ),
+            (
+                "[shadows]\nmodes = 1",
+                "f: shadows.modes: unknown key; [shadows] has ",
+            ),
+            ("[shade]\nmode = 1", "f: shade: unknown section; there are "),
+            ("shadows = 1", "f: shadows: is a section, not a value"),
+            (
+                "[tree]\nleaf_cutoff = 33",
+                "f: tree.leaf_cutoff: 33 is outside 1 to 32",
+            ),
+            (
+                "[tree]\nrefit_growth = 0.5",
+                "f: tree.refit_growth: 0.5 is outside 1 to 100",
+            ),
+            (
+                "[tree]\nrebuild = \"never\"",
+                "f: tree.rebuild: unknown variant `never`, expected one of `frame`, `changed`, `refit`",
+            ),
+            (
+                "[tree]\nleaf_cutoff = -1",
+                "f: tree.leaf_cutoff: invalid value",
+            ),
+            (
+                "[camera]\nfov = nan",
+                "f: camera.fov: NaN is outside 1 to 170",
+            ),
+            ("[sun]\ndirection = [0, 0, 0]", "f: sun.direction: "),
+            ("[sun]\ndirection = [0, 0]", "f: sun.direction: "),
+            (
+                "[image]\nexposure = \"bright\"",
+                "f: image.exposure: \"bright\" is neither \"auto\", \"histogram\" nor a number of stops",
+            ),
+            (
+                "[image]\nexposure = \"100\"",
+                "f: image.exposure: 100 is outside -64 to 64",
+            ),
+            (
+                "[image]\nexposure = nan",
+                "f: image.exposure: NaN is outside -64 to 64",
+            ),
+            (
+                "[environment]\norder = 4",
+                "f: environment.order: 4 is none of 3 and 5",
+            ),
+            (
+                "[tree]\ncode_bits = 31",
+                "f: tree.code_bits: 31 is none of 0 (automatic), 30 and 63",
+            ),
+            (
+                "[window]\nrender_scale = 0.1",
+                "f: window.render_scale: 0.1 is neither 0 (automatic) nor within 0.25 to 1",
+            ),
+            (
+                "[image]\ntonemap = \"linear\"",
+                "f: image.tonemap: unknown variant `linear`, expected one of `none`, `reinhard`",
+            ),
+            (
+                "[exposure]\npercentiles = [50, 50.5]",
+                "f: exposure.percentiles: 50.5 is not at least 1 above 50",
+            ),
+            (
+                "[exposure]\nadaptation = -1",
+                "f: exposure.adaptation: -1 is outside 0 to 10",
+            ),
+            (
+                "[exposure]\nrange = [1, -1]",
+                "f: exposure.range: ends at -1, below 1",
+            ),
+            ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
+            ("\n[sun", "f: line 2: "),
+        ] {
+            let message = message(config.merge("f", text));
+            assert!(message.starts_with(expected), "{message}");
+            assert!(!message.contains('\n'), "{message}");
+        }
+        assert_eq!(config, Config::default());
+        assert_eq!(
+            message(config.set_text("tree.leaf_cutoff")),
+            "--set: \"tree.leaf_cutoff\" is not KEY=VALUE"
+        );
+        assert!(
+            message(config.set_text("shadows.map_pcf_width=4")).contains("none of 1, 3, 5 and 7")
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! The sections of `config.toml`: every key with its type and, where it has one, its range.
+
+use super::{
+    allowed::{Allows as _, Direction, Rising, ZeroOr},
+    choices::{
+        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
+        ShadowMode, Switch, Tonemap,
+    },
+};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Declares a section. What a key may be stands behind it as a constant of the section.
+macro_rules! section {
+    (
+        $(#[$doc:meta])*
+        $name:ident {
+            $($key:ident: $type:ty $(=> $limit:ident: $limit_type:ty = $value:expr)?),* $(,)?
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
+        pub struct $name { $(pub $key: $type),* }
+
+        impl $name {
+            $($(
+                #[doc = concat!("What `", stringify!($key), "` may be.")]
+                pub const $limit: $limit_type = $value;
+            )?)*
+
+            /// The first key whose value is not allowed, and why.
+            pub(super) fn fault(&self) -> Option<(&'static str, String)> {
+                $($(
+                    if let Some(why) = Self::$limit.fault(&self.$key) {
+                        return Some((stringify!($key), why));
+                    }
+                )?)*
+                None
+            }
+
+            /// The keys that not every value is allowed for, and the declarations in words.
+            #[cfg(test)]
+            pub(super) fn limits() -> Vec<(&'static str, String)> {
+                vec![$($((
+                    stringify!($key),
+                    super::allowed::Allows::<$type>::text(&Self::$limit),
+                ),)?)*]
+            }
+        }
+    };
+}
+
+section! {
+    /// `[gpu]`: which adapter.
+    Gpu { adapter: String, backend: String, arrays: ArrayMode, pipeline_cache: bool }
+}
+
+section! {
+    /// `[window]`: the viewer's window.
+    Window {
+        size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
+        vsync: bool,
+        panel: bool,
+        render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
+        still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
+    }
+}
+
+section! {
+    /// `[output]`: images made without a window.
+    Output {
+        size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
+        fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,
+    }
+}
+
+section! {
+    /// `[load]`: what a file may cost.
+    Load {
+        max_file_bytes: u64,
+        max_total_bytes: u64,
+        max_json_objects: u64,
+        max_image_pixels: u64,
+        max_environment_pixels: u64,
+        max_texture_bytes: u64,
+        max_triangles: u64,
+        max_vertices: u64,
+        max_empty_vertices: u64,
+        max_nodes: u64,
+        max_joints: u64,
+        max_morph_targets: u64,
+        max_morph_bytes: u64,
+    }
+}
+
+section! {
+    /// `[scene]`: what of a scene is shown.
+    Scene { variant: String }
+}
+
+section! {
+    /// `[animation]`: the clip and its time.
+    Animation {
+        clip: String,
+        time: f32 => TIME: RangeInclusive<f32> = -1e6..=1e6,
+        speed: f32 => SPEED: RangeInclusive<f32> = -1e3..=1e3,
+        play: bool,
+    }
+}
+
+section! {
+    /// `[camera]`: the first view.
+    Camera {
+        name: String,
+        fov: f32 => FOV: RangeInclusive<f32> = 1.0..=170.0,
+        speed: f32 => SPEED: RangeInclusive<f32> = 1e-6..=1e6,
+    }
+}
+
+section! {
+    /// `[tree]`: how the trees are built, and how rays use them.
+    Tree {
+        leaf_cutoff: u32 => LEAF_CUTOFF: RangeInclusive<u32> = 1..=32,
+        code_bits: u32 => CODE_BITS: [u32; 3] = [0, 30, 63],
+        rebuild: Rebuild,
+        refit_growth: f32 => REFIT_GROWTH: RangeInclusive<f32> = 1.0..=100.0,
+    }
+}
+
+section! {
+    /// `[shadows]`: how light is blocked.
+    Shadows {
+        mode: ShadowMode,
+        compact_rays: bool,
+        blended_cast: bool,
+        map_resolution: u32 => MAP_RESOLUTION: RangeInclusive<u32> = 64..=8192,
+        map_pcf_width: u32 => MAP_PCF_WIDTHS: [u32; 4] = [1, 3, 5, 7],
+        map_depth_bias: f32 => MAP_DEPTH_BIAS: RangeInclusive<f32> = 0.0..=1e3,
+        map_normal_bias: f32 => MAP_NORMAL_BIAS: RangeInclusive<f32> = 0.0..=1e3,
+    }
+}
+
+section! {
+    /// `[occlusion]`: ambient occlusion.
+    Occlusion {
+        mode: OcclusionMode,
+        rays: u32 => RAYS: RangeInclusive<u32> = 1..=16,
+        radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
+        history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
+        filter: bool,
+    }
+}
+
+section! {
+    /// `[sun]`: the light of scenes that have none.
+    Sun {
+        enabled: Switch,
+        direction: [f32; 3] => DIRECTION: Direction = Direction,
+        strength: f32 => STRENGTH: RangeInclusive<f32> = 0.0..=1e9,
+        color: [f32; 3] => COLOR: RangeInclusive<f32> = 0.0..=1e6,
+    }
+}
+
+section! {
+    /// `[environment]`: environment lighting, and what is seen behind the scene.
+    Environment {
+        file: String,
+        source: EnvironmentSource,
+        color: [f32; 3] => COLOR: RangeInclusive<f32> = 0.0..=1e6,
+        sun: bool,
+        intensity: f32 => INTENSITY: RangeInclusive<f32> = 0.0..=1e9,
+        rotation: f32 => ROTATION: RangeInclusive<f32> = -1e6..=1e6,
+        haze: f32 => HAZE: RangeInclusive<f32> = 0.0..=20.0,
+        ground_albedo: f32 => GROUND_ALBEDO: RangeInclusive<f32> = 0.0..=1.0,
+        order: u32 => ORDERS: [u32; 2] = [3, 5],
+        face: u32 => FACE: ZeroOr<u32> = ZeroOr(8..=2048),
+        background: Background,
+        blur: f32 => BLUR: RangeInclusive<f32> = 0.0..=1.0,
+    }
+}
+
+section! {
+    /// `[image]`: from radiance to the screen.
+    Image {
+        exposure: ExposureMode,
+        tonemap: Tonemap,
+        antialias: Antialias,
+        background: [f32; 3] => BACKGROUND: RangeInclusive<f32> = 0.0..=1e6,
+        anisotropy: u32 => ANISOTROPY: RangeInclusive<u32> = 1..=16,
+    }
+}
+
+section! {
+    /// `[exposure]`: how the exposure follows the picture.
+    Exposure {
+        percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },
+        compensation: f32 => COMPENSATION: RangeInclusive<f32> = -16.0..=16.0,
+        range: [f32; 2] => RANGE: Rising = Rising { range: -64.0..=64.0, gap: 0.0 },
+        adaptation: f32 => ADAPTATION: RangeInclusive<f32> = 0.0..=10.0,
+    }
+}
+
+impl Occlusion {
+    /// Whether rays are sent. `is_software` says that the adapter runs on the CPU.
+    pub fn sends_rays(&self, is_software: bool) -> bool {
+        match self.mode {
+            OcclusionMode::Auto => !is_software,
+            OcclusionMode::Off => false,
+            OcclusionMode::Rays => true,
+        }
+    }
+}
+
+impl Sun {
+    /// Unit vector to it.
+    pub fn to_sun(&self) -> glam::Vec3 {
+        -glam::Vec3::from(self.direction)
+            .try_normalize()
+            .unwrap_or(glam::Vec3::NEG_Y)
+    }
+}
+
+impl Environment {
+    /// Whether light comes from the file.
+    pub fn is_file(&self) -> bool {
+        self.source == EnvironmentSource::Auto && !self.file.is_empty()
+    }
+
+    /// Whether light comes from the sky.
+    pub fn is_sky(&self) -> bool {
+        self.source != EnvironmentSource::Color && !self.is_file()
+    }
+}
+
+impl Image {
+    /// The exposure in stops; `None` when it is chosen automatically.
+    pub fn exposure_ev(&self) -> Option<f32> {
+        match self.exposure {
+            ExposureMode::Stops(ev) => Some(ev),
+            ExposureMode::Auto | ExposureMode::Histogram => None,
+        }
+    }
+
+    /// Whether the exposure follows the picture.
+    pub fn is_metered(&self) -> bool {
+        self.exposure == ExposureMode::Histogram
+    }
+}

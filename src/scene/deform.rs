@@ -1,0 +1,82 @@
+//! Vertices in a pose, on the CPU: what framing a scene needs of morph targets and skins.
+
+use super::{MorphTarget, Pose, Primitive, Scene, animation::instance_matrices};
+use glam::{Mat4, Vec3};
+
+/// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left
+/// out unless all are hidden.
+pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
+    let mut positions = Vec::new();
+    let all_hidden = scene.instances().all(|(node, _)| !pose.visible[node]);
+    for (node, mesh) in scene.instances() {
+        if !pose.visible[node] && !all_hidden {
+            continue;
+        }
+        let (world_from_node, joints) = instance_matrices(scene, pose, node);
+        for primitive in &scene.meshes[mesh].primitives {
+            let skinned = joints
+                .as_deref()
+                .filter(|_| primitive.influences_per_vertex > 0);
+            let at = |vertex: usize| {
+                let offset = morph_offset(primitive, vertex, &pose.weights[node], |t| &t.positions);
+                let world_from_mesh = skinned.map_or(world_from_node, |joints| {
+                    blended_joints(primitive, vertex, joints)
+                });
+                world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
+            };
+            let vertices = 0..primitive.positions.len();
+            positions.extend(vertices.map(at).filter(|p| p.is_finite()));
+        }
+    }
+    positions
+}
+
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`. Where that would
+/// be more than ten million positions, only the first moment counts.
+pub fn positions_over(
+    scene: &Scene,
+    clip: Option<usize>,
+    start: f32,
+    seconds: f32,
+    times: usize,
+) -> Vec<Vec3> {
+    const MOST: usize = 10_000_000;
+    let mut all = positions(scene, &Pose::new(scene, clip, start));
+    let times = if all.len().saturating_mul(times) > MOST {
+        1
+    } else {
+        times
+    };
+    for step in 1..times {
+        let time = start + seconds * step as f32 / (times - 1) as f32;
+        all.extend(positions(scene, &Pose::new(scene, clip, time)));
+    }
+    all
+}
+
+/// The offset that the morph targets add to one attribute of a vertex.
+pub fn morph_offset(
+    primitive: &Primitive,
+    vertex: usize,
+    weights: &[f32],
+    attribute: impl Fn(&MorphTarget) -> &Vec<Vec3>,
+) -> Vec3 {
+    let offset = |(target, weight): (&MorphTarget, &f32)| {
+        attribute(target)
+            .get(vertex)
+            .map_or(Vec3::ZERO, |delta| *delta * *weight)
+    };
+    primitive.targets.iter().zip(weights).map(offset).sum()
+}
+
+/// The weighted sum of the matrices of a vertex's joints.
+pub fn blended_joints(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> Mat4 {
+    let range =
+        vertex * primitive.influences_per_vertex..(vertex + 1) * primitive.influences_per_vertex;
+    let influences = primitive.joints[range.clone()]
+        .iter()
+        .zip(&primitive.joint_weights[range]);
+    influences.fold(Mat4::ZERO, |sum, (&joint, &weight)| {
+        sum + joints[joint as usize] * weight
+    })
+}

@@ -1,0 +1,159 @@
+//! Files to a [`Scene`]: which format a file has, and one scene out of several files.
+
+use super::{
+    files::{self, Bytes},
+    gltf,
+    graph::{Scene, Treatment},
+    image::TextureSupport,
+    load::{Load, Progress},
+    merge::append,
+    mesh::Primitive,
+    obj,
+};
+use crate::{Error, Result, config};
+use std::path::{Path, PathBuf};
+
+/// The format of a scene file.
+#[derive(Debug, PartialEq, Eq)]
+enum SceneFileFormat {
+    Gltf,
+    Obj,
+}
+
+impl SceneFileFormat {
+    /// Goes by content, which does not lie, then by extension.
+    fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
+        let extension = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.starts_with(b"glTF") || text.trim_ascii_start().starts_with(b"{") {
+            return Some(Self::Gltf);
+        }
+        match extension.as_deref() {
+            Some("obj") => Some(Self::Obj),
+            Some("gltf" | "glb") => Some(Self::Gltf),
+            _ => None,
+        }
+    }
+}
+
+/// The scene that is shown when no file is given.
+const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
+
+/// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
+///
+/// # Errors
+///
+/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy
+/// does not support, [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after
+/// [`Progress::cancel`]. What can be left out or replaced without harm (a texture, an unknown extension) is a
+/// line in [`Scene::warnings`] instead.
+pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
+    load_for(files, limits, TextureSupport::default(), progress)
+}
+
+/// Like [`load`], with images in the formats that the renderer supports.
+///
+/// # Errors
+///
+/// As for [`load`].
+pub fn load_for(
+    files: &[PathBuf],
+    limits: &config::Load,
+    supported: TextureSupport,
+    progress: &Progress,
+) -> Result<Scene> {
+    let mut load = Load::new(limits, supported, progress, files.len());
+    let mut scene = Scene::default();
+    for (index, path) in files.iter().enumerate() {
+        load.file.0 = index;
+        load.enter(format!("reading {}", path.display()), 0.0)?;
+        let bytes = files::read_file(path, limits.max_file_bytes)?;
+        append(&mut scene, parse(path, bytes.into(), &mut load)?);
+    }
+    if files.is_empty() {
+        scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
+    }
+    progress.set_fraction(1.0);
+    progress.enter("loaded")?;
+    Ok(scene)
+}
+
+/// Loads one scene from `bytes`, whose format they or the extension of `name` tell. No file is read: what the
+/// bytes refer to is missing, unless it is a data URI.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_bytes(
+    name: &str,
+    bytes: &[u8],
+    limits: &config::Load,
+    progress: &Progress,
+) -> Result<Scene> {
+    let mut load = Load::new(limits, TextureSupport::default(), progress, 1);
+    load.on_disk = false;
+    parse(Path::new(name), bytes.to_vec().into(), &mut load)
+}
+
+/// The scene that one file holds.
+fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
+    let mut scene = match SceneFileFormat::of(path, &bytes) {
+        Some(SceneFileFormat::Gltf) => gltf::load(path, &bytes, load)?,
+        Some(SceneFileFormat::Obj) => obj::load(path, &bytes, load)?,
+        None => {
+            return Err(Error::scene(
+                path,
+                "is not a scene file; canopy opens glTF 2.0 (.gltf, .glb) and OBJ (.obj), and environments \
+                 with --env",
+            ));
+        }
+    };
+    if scene.instances().all(|(_, mesh)| {
+        let primitives = &scene.meshes[mesh].primitives;
+        primitives.iter().all(Primitive::is_empty)
+    }) {
+        let mut required = scene.extensions.iter().filter(|e| e.required);
+        if let Some(missing) = required.find(|e| e.treatment == Treatment::Ignored) {
+            return Err(Error::scene(
+                path,
+                format!(
+                    "holds no triangles without the extension {}, which canopy does not read",
+                    missing.name
+                ),
+            ));
+        }
+        let line = format!(
+            "{}: holds no triangles; there is nothing to see",
+            path.display()
+        );
+        scene.warnings.push(line);
+    }
+    Ok(scene)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_go_by_content_then_extension() {
+        for (path, bytes, format) in [
+            ("a.GLB", &b"glTF..."[..], Some(SceneFileFormat::Gltf)),
+            ("a.obj", b"glTF...", Some(SceneFileFormat::Gltf)),
+            ("a", b" \n{}", Some(SceneFileFormat::Gltf)),
+            ("a.txt", b"\xef\xbb\xbf{}", Some(SceneFileFormat::Gltf)),
+            ("a.OBJ", b"v 0 0 0", Some(SceneFileFormat::Obj)),
+            ("a.gltf", b"<html>", Some(SceneFileFormat::Gltf)),
+            ("a.fbx", b"Kaydara", None),
+            ("a", b"", None),
+        ] {
+            assert_eq!(
+                SceneFileFormat::of(Path::new(path), bytes),
+                format,
+                "{path}"
+            );
+        }
+    }
+}

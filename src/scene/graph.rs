@@ -1,0 +1,174 @@
+//! The scene graph: everything that files hold.
+
+use super::{
+    camera::Camera,
+    clip::Clip,
+    image::Image,
+    light::Light,
+    material::Material,
+    mesh::Mesh,
+    node::{Node, Skin},
+    texture::Texture,
+};
+use crate::{Error, Result};
+
+/// Everything that files hold.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// Nodes, parents before their children.
+    pub nodes: Vec<Node>,
+    /// Meshes; several nodes may share one.
+    pub meshes: Vec<Mesh>,
+    /// Skins, which nodes refer to.
+    pub skins: Vec<Skin>,
+    /// Materials, which primitives refer to.
+    pub materials: Vec<Material>,
+    /// Textures, which materials refer to.
+    pub textures: Vec<Texture>,
+    /// Decoded images.
+    pub images: Vec<Image>,
+    /// Animation clips.
+    pub clips: Vec<Clip>,
+    /// Lights, which nodes refer to.
+    pub lights: Vec<Light>,
+    /// Cameras, which nodes refer to.
+    pub cameras: Vec<Camera>,
+    /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.
+    pub variants: Vec<String>,
+    /// The extensions that the files list, by name.
+    pub extensions: Vec<ExtensionUse>,
+    /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
+    pub warnings: Vec<String>,
+}
+
+/// A glTF extension that a file lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtensionUse {
+    /// Its name.
+    pub name: String,
+    /// Whether a file lists it as required.
+    pub required: bool,
+    /// What canopy does with it.
+    pub treatment: Treatment,
+    /// The effect on the picture.
+    pub note: &'static str,
+}
+
+/// What canopy does with an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// It is shown in full.
+    Full,
+    /// It is shown approximately.
+    Approximate,
+    /// It changes nothing.
+    Ignored,
+}
+
+impl Treatment {
+    /// The name in JSON and on the panel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Approximate => "approximate",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+impl Scene {
+    /// The (node, mesh) pairs of nodes that have a mesh: the order of the tree's meshes and of the merged
+    /// buffers.
+    pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+
+    /// The numbers of lines and of points of all instances.
+    pub fn line_and_point_counts(&self) -> [usize; 2] {
+        let shown = self.instances().map(|(_, mesh)| &self.meshes[mesh]);
+        shown
+            .flat_map(|mesh| &mesh.primitives)
+            .fold([0, 0], |[lines, points], primitive| {
+                [
+                    lines + primitive.lines.len(),
+                    points + primitive.points.len(),
+                ]
+            })
+    }
+
+    /// Gives every primitive its material in a variant; its own where it has none there or `variant` is
+    /// `None`.
+    pub fn choose_variant(&mut self, variant: Option<usize>) {
+        for primitive in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
+            let of = |wanted| primitive.variants.iter().find(|(of, _)| *of == wanted);
+            if let Some((_, material)) = of(variant).or_else(|| of(None)) {
+                primitive.material = *material;
+            }
+        }
+    }
+
+    /// The clip with this name, or with this number from 0. `none` is the rest pose, and so is `0` in a scene
+    /// without clips.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], which lists the clips of the scene.
+    pub fn clip(&self, name: &str) -> Result<Option<usize>> {
+        if name == "none" || (name == "0" && self.clips.is_empty()) {
+            return Ok(None);
+        }
+        let names: Vec<&str> = self.clips.iter().map(|c| c.name.as_str()).collect();
+        choose("clip", name, &names).map(Some)
+    }
+
+    /// The camera with this name, or with this number from 0; `None` for an empty name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], which lists the cameras of the scene.
+    pub fn camera(&self, name: &str) -> Result<Option<usize>> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<&str> = self.cameras.iter().map(|c| c.name.as_str()).collect();
+        choose("camera", name, &names).map(Some)
+    }
+
+    /// The variant with this name, or with this number from 0; `None` for an empty name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], which lists the variants of the scene.
+    pub fn variant(&self, name: &str) -> Result<Option<usize>> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<&str> = self.variants.iter().map(String::as_str).collect();
+        choose("variant", name, &names).map(Some)
+    }
+}
+
+/// The index that `name` means in `names`: as a name first, then as a number.
+fn choose(kind: &str, name: &str, names: &[&str]) -> Result<usize> {
+    let by_number = || name.parse().ok().filter(|&n| n < names.len());
+    names
+        .iter()
+        .position(|n| *n == name)
+        .or_else(by_number)
+        .ok_or_else(|| {
+            let listed: Vec<String> = names
+                .iter()
+                .enumerate()
+                .map(|(i, n)| format!("{i} \"{n}\""))
+                .collect();
+            let has = if listed.is_empty() {
+                "none".into()
+            } else {
+                listed.join(", ")
+            };
+            Error::NotFound(format!("no {kind} \"{name}\"; the scene has {has}"))
+        })
+}

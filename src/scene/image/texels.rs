@@ -1,0 +1,106 @@
+//! Decoded images, and the formats of their texels.
+
+/// A decoded image, rows from the top.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// Name or file name, for messages.
+    pub name: String,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Format of the texels.
+    pub format: TexelFormat,
+    /// The mipmap levels, finest first: the first alone, or all down to a single texel. Each has
+    /// [`TexelFormat::level_bytes`] bytes.
+    pub levels: Vec<Vec<u8>>,
+}
+
+/// The format of an image's texels. Values are encoded as in the file; whether they are sRGB is up to the
+/// material.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TexelFormat {
+    /// Red, green, blue and alpha in a byte each.
+    Rgba8,
+    /// Red, green, blue and alpha in 16 bits each, in the machine's byte order.
+    Rgba16,
+    /// Blocks of 4 × 4 texels in 8 bytes: colour, and alpha of one bit.
+    Bc1,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha of four bits.
+    Bc2,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha between two ends.
+    Bc3,
+    /// Blocks of 4 × 4 texels in 16 bytes: colour and alpha.
+    Bc7,
+}
+
+impl TexelFormat {
+    /// Texels along the edge of a block; 1 for formats without blocks.
+    pub fn block_side(self) -> u32 {
+        match self {
+            Self::Rgba8 | Self::Rgba16 => 1,
+            _ => 4,
+        }
+    }
+
+    /// Bytes of a block, or of a texel.
+    pub fn block_bytes(self) -> u32 {
+        match self {
+            Self::Rgba8 => 4,
+            Self::Rgba16 | Self::Bc1 => 8,
+            _ => 16,
+        }
+    }
+
+    /// Bytes of a level.
+    pub fn level_bytes(self, [width, height]: [u32; 2]) -> u64 {
+        let blocks = |side: u32| u64::from(side.div_ceil(self.block_side()));
+        blocks(width) * blocks(height) * u64::from(self.block_bytes())
+    }
+}
+
+/// Levels of an image down to a single texel.
+pub(super) fn full_levels([width, height]: [u32; 2]) -> usize {
+    (u32::BITS - width.max(height).leading_zeros()) as usize
+}
+
+/// Texels along the sides of a level.
+pub(super) fn level_size([width, height]: [u32; 2], level: usize) -> [u32; 2] {
+    [width, height].map(|side| side.checked_shr(level as u32).unwrap_or(0).max(1))
+}
+
+impl Image {
+    /// An image of one level with a byte a channel, `width * height * 4` in all.
+    pub fn from_rgba8(name: impl Into<String>, width: u32, height: u32, rgba8: Vec<u8>) -> Self {
+        Self {
+            name: name.into(),
+            width,
+            height,
+            format: TexelFormat::Rgba8,
+            levels: vec![rgba8],
+        }
+    }
+
+    /// Texels along the sides.
+    pub(super) fn size(&self) -> [u32; 2] {
+        [self.width, self.height]
+    }
+}
+
+/// The linear value of an sRGB one from 0 to 1 (IEC 61966-2-1).
+pub(in crate::scene) fn linear_from_srgb(encoded: f32) -> f32 {
+    if encoded <= 0.04045 {
+        encoded / 12.92
+    } else {
+        ((encoded + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// Computes blue from red and green, for normals whose file leaves it out.
+pub(super) fn fill_blue(rgba8: &mut [u8]) {
+    for texel in rgba8.chunks_exact_mut(4) {
+        let [x, y] = [texel[0], texel[1]].map(|c| f32::from(c) / 127.5 - 1.0);
+        let z = (1.0 - x * x - y * y).max(0.0).sqrt();
+        texel[2] = ((z + 1.0) * 127.5).round() as u8;
+    }
+}

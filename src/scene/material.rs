@@ -1,0 +1,168 @@
+//! Metallic-roughness materials of glTF 2.0.
+
+use super::{
+    layers::Layers,
+    texture::{TextureRef, TextureSlot},
+};
+use glam::{Vec3, Vec4};
+
+/// The largest emission: products with more leave the range of f32.
+pub(super) const BRIGHTEST_EMISSION: f32 = 1e9;
+
+/// How the alpha of a material is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AlphaMode {
+    /// Alpha is ignored.
+    #[default]
+    Opaque,
+    /// The surface is cut out where alpha is below the cutoff.
+    Mask,
+    /// The surface is blended over what lies behind.
+    Blend,
+}
+
+/// Metallic-roughness material of glTF 2.0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Linear base colour and alpha.
+    pub base_color: Vec4,
+    /// Base colour in sRGB, with alpha.
+    pub base_color_texture: Option<TextureRef>,
+    /// Metalness: 0 is dielectric, 1 is metal.
+    pub metallic: f32,
+    /// Perceptual roughness.
+    pub roughness: f32,
+    /// Roughness in green, metallic in blue.
+    pub metallic_roughness_texture: Option<TextureRef>,
+    /// Tangent-space normals.
+    pub normal_texture: Option<TextureRef>,
+    /// Scales x and y of the normal texture.
+    pub normal_scale: f32,
+    /// Occlusion in red.
+    pub occlusion_texture: Option<TextureRef>,
+    /// Strength of the occlusion texture, 0 to 1.
+    pub occlusion_strength: f32,
+    /// Linear emission, with KHR_materials_emissive_strength multiplied in.
+    pub emissive: Vec3,
+    /// The factor in [`Self::emissive`], which clips can animate by itself; only of glTF.
+    pub emissive_factor: Vec3,
+    /// The strength in [`Self::emissive`].
+    pub emissive_strength: f32,
+    /// Emission in sRGB.
+    pub emissive_texture: Option<TextureRef>,
+    /// How alpha is used.
+    pub alpha_mode: AlphaMode,
+    /// Alpha below this is cut out in [`AlphaMode::Mask`].
+    pub alpha_cutoff: f32,
+    /// Whether back faces are drawn too, with their normals flipped.
+    pub double_sided: bool,
+    /// Whether base colour is shown without lighting (KHR_materials_unlit).
+    pub unlit: bool,
+    /// The layers over the base; `None` where the file has none.
+    pub layers: Option<Box<Layers>>,
+    /// Whether no file gave this material. Environment lighting on it is graded by direction, so that its
+    /// shape shows even under a uniform environment.
+    pub stand_in: bool,
+}
+
+impl Material {
+    /// Whether it is blended over what lies behind, and not drawn into the G-buffer.
+    pub fn is_blended(&self) -> bool {
+        self.alpha_mode == AlphaMode::Blend || self.transmission() > 0.0
+    }
+
+    /// Whether it transmits most light everywhere, and so casts no shadow.
+    pub fn is_clear(&self) -> bool {
+        let textured = |layers: &Layers| layers.transmission_texture.is_some();
+        self.transmission() >= 0.5 && !self.layers.as_deref().is_some_and(textured)
+    }
+
+    /// Whether it encloses a volume: then its near surface alone tints what is behind.
+    pub fn is_volume(&self) -> bool {
+        let thickness = self.layers.as_ref().map_or(0.0, |layers| layers.thickness);
+        self.transmission() > 0.0 && thickness > 0.0
+    }
+
+    /// The set of texture coordinates that tangents follow; `None` where nothing needs tangents.
+    pub fn tangent_uv_set(&self) -> Option<u32> {
+        let uv_set = |texture: Option<TextureRef>| texture.map(|texture| texture.uv_set);
+        let of_layers = |layers: &Layers| {
+            uv_set(layers.clearcoat_normal_texture)
+                .or(uv_set(layers.anisotropy_texture))
+                .or((layers.anisotropy > 0.0).then_some(0))
+        };
+        uv_set(self.normal_texture).or_else(|| self.layers.as_deref().and_then(of_layers))
+    }
+
+    fn transmission(&self) -> f32 {
+        self.layers
+            .as_ref()
+            .map_or(0.0, |layers| layers.transmission)
+    }
+
+    /// Every texture that it uses.
+    pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut TextureRef> {
+        let base = [
+            &mut self.base_color_texture,
+            &mut self.metallic_roughness_texture,
+            &mut self.normal_texture,
+            &mut self.occlusion_texture,
+            &mut self.emissive_texture,
+        ];
+        let layers = self.layers.as_deref_mut().map(Layers::slots_mut);
+        let layers = layers.into_iter().flatten();
+        base.into_iter().chain(layers).flatten()
+    }
+
+    /// The material of primitives that name none: a grey dielectric of medium roughness.
+    pub fn stand_in() -> Self {
+        Self {
+            base_color: Vec3::splat(0.8).extend(1.0),
+            metallic: 0.0,
+            roughness: 0.6,
+            stand_in: true,
+            ..Self::default()
+        }
+    }
+
+    /// The texture in a slot.
+    pub fn texture_mut(&mut self, slot: TextureSlot) -> Option<&mut TextureRef> {
+        match slot {
+            TextureSlot::BaseColor => self.base_color_texture.as_mut(),
+            TextureSlot::MetallicRoughness => self.metallic_roughness_texture.as_mut(),
+            TextureSlot::Normal => self.normal_texture.as_mut(),
+            TextureSlot::Occlusion => self.occlusion_texture.as_mut(),
+            TextureSlot::Emissive => self.emissive_texture.as_mut(),
+        }
+    }
+}
+
+impl Default for Material {
+    /// glTF's default material.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: Vec4::ONE,
+            base_color_texture: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            metallic_roughness_texture: None,
+            normal_texture: None,
+            normal_scale: 1.0,
+            occlusion_texture: None,
+            occlusion_strength: 1.0,
+            emissive: Vec3::ZERO,
+            emissive_factor: Vec3::ZERO,
+            emissive_strength: 1.0,
+            emissive_texture: None,
+            alpha_mode: AlphaMode::Opaque,
+            alpha_cutoff: 0.5,
+            double_sided: false,
+            unlit: false,
+            layers: None,
+            stand_in: false,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Meshes: triangles, lines and points, with what morph targets and joints do to their vertices.
+
+use glam::{Vec2, Vec3, Vec4};
+
+/// Triangles, lines and points in one or more primitives, with one set of morph weights.
+#[derive(Debug, Clone)]
+pub struct Mesh {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Parts, each with one material.
+    pub primitives: Vec<Primitive>,
+}
+
+/// A part of a mesh: one material, one vertex range.
+#[derive(Debug, Clone, Default)]
+pub struct Primitive {
+    /// Index into [`super::Scene::materials`].
+    pub material: usize,
+    /// Pairs of a variant and its material: `None` with the own material, then each of
+    /// [`super::Scene::variants`] that has one. Empty where no variant has.
+    pub variants: Vec<(Option<usize>, usize)>,
+    /// Positions in mesh space, all finite.
+    pub positions: Vec<Vec3>,
+    /// Unit normals, one per vertex.
+    pub normals: Vec<Vec3>,
+    /// Unit tangents with the bitangent's sign in w, one per vertex.
+    pub tangents: Vec<Vec4>,
+    /// Texture coordinates of the first set, one per vertex or empty.
+    pub uv0: Vec<Vec2>,
+    /// Texture coordinates of the second set, one per vertex or empty.
+    pub uv1: Vec<Vec2>,
+    /// Linear vertex colours, one per vertex or empty.
+    pub colors: Vec<Vec4>,
+    /// Triangles, as vertex indices.
+    pub indices: Vec<[u32; 3]>,
+    /// Lines, one pixel wide, as vertex indices.
+    pub lines: Vec<[u32; 2]>,
+    /// Points of one pixel, as vertex indices.
+    pub points: Vec<u32>,
+    /// How its lines and points are lit.
+    pub shading: Shading,
+    /// Indices into the skin's joints: those of a vertex start at `vertex * influences_per_vertex`. Empty
+    /// when rigid.
+    pub joints: Vec<u32>,
+    /// Weights of `joints`, which sum to 1 for each vertex.
+    pub joint_weights: Vec<f32>,
+    /// Joints per vertex: 0, or a multiple of four.
+    pub influences_per_vertex: usize,
+    /// Morph targets; all primitives of a mesh have equally many.
+    pub targets: Vec<MorphTarget>,
+}
+
+impl Primitive {
+    /// Whether it has no triangles, lines or points.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty() && self.lines.is_empty() && self.points.is_empty()
+    }
+}
+
+/// How points and lines are lit. It follows from the attributes that the file gives them (glTF 2.0, 3.9.7
+/// "Point and Line Materials").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shading {
+    /// Without lighting, in base colour and emission: they have no normals.
+    Unlit,
+    /// As surfaces, without the material's normal texture: they have normals and no tangents.
+    Plain,
+    /// As surfaces: they have normals and tangents.
+    #[default]
+    Mapped,
+}
+
+/// Offsets that a morph target adds at weight 1: one per vertex, or none.
+#[derive(Debug, Clone, Default)]
+pub struct MorphTarget {
+    /// Offsets of positions.
+    pub positions: Vec<Vec3>,
+    /// Offsets of normals.
+    pub normals: Vec<Vec3>,
+    /// Offsets of the xyz of tangents.
+    pub tangents: Vec<Vec3>,
+}

@@ -1,0 +1,71 @@
+//! Nodes of the scene graph, and skins.
+
+use glam::{Mat4, Quat, Vec3};
+
+/// A node of the hierarchy.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Index of the parent, lower than its own.
+    pub parent: Option<usize>,
+    /// `parent_from_node` at rest.
+    pub transform: Transform,
+    /// Index into [`super::Scene::meshes`].
+    pub mesh: Option<usize>,
+    /// Index into [`super::Scene::skins`]; only beside a mesh.
+    pub skin: Option<usize>,
+    /// Morph weights at rest: as many as the mesh has morph targets, or empty.
+    pub weights: Vec<f32>,
+    /// Index into [`super::Scene::lights`].
+    pub light: Option<usize>,
+    /// Index into [`super::Scene::cameras`].
+    pub camera: Option<usize>,
+    /// Whether it is visible at rest, if all its ancestors are (KHR_node_visibility).
+    pub visible: bool,
+    /// Whether it is an instance of its parent and uses the parent's morph weights (EXT_mesh_gpu_instancing).
+    pub instance: bool,
+}
+
+impl Default for Node {
+    /// A visible node without contents.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            parent: None,
+            transform: Transform::Matrix(Mat4::IDENTITY),
+            mesh: None,
+            skin: None,
+            weights: Vec::new(),
+            light: None,
+            camera: None,
+            visible: true,
+            instance: false,
+        }
+    }
+}
+
+/// A node's local transform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transform {
+    /// Translation, rotation and scale, which clips can animate.
+    Trs {
+        /// Translation in metres.
+        translation: Vec3,
+        /// Unit quaternion.
+        rotation: Quat,
+        /// Scale per axis.
+        scale: Vec3,
+    },
+    /// A matrix.
+    Matrix(Mat4),
+}
+
+/// Joints of a skin with their inverse bind matrices.
+#[derive(Debug, Clone)]
+pub struct Skin {
+    /// Indices into [`super::Scene::nodes`].
+    pub joints: Vec<usize>,
+    /// `joint_from_mesh` at bind time, one per joint.
+    pub joint_from_mesh: Vec<Mat4>,
+}
