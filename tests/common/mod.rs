@@ -11,8 +11,9 @@ use canopy::{
 };
 use glam::Vec3;
 
-/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. `CANOPY_TEST_ARRAYS=buffers` sends
-/// all tests down the road of GPUs there, as scripts/test does once with the frames.
+/// The adapter that the environment names, or the best one: on a machine without a GPU, Mesa's software
+/// adapter. `CANOPY_TEST_ARRAYS=buffers` makes all tests use the implementation of GPUs there, as
+/// scripts/test does once for the frames.
 pub(crate) fn gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
@@ -21,14 +22,15 @@ pub(crate) fn gpu() -> Gpu {
     Gpu::new(&options).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
 }
 
-/// As [`gpu`], with exactly the limits and features that WebGPU promises everywhere.
+/// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Gpu {
     let gpu = gpu();
     Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The roads that builds and rays can take, each on a device of its own: arrays in textures and a thread per run, as on software adapters; arrays
-/// in buffers with subgroups and without; and exactly what WebGPU promises.
+/// The implementations of builds and rays, each on a device of its own: arrays in textures and a thread per
+/// run, as on software adapters; arrays in buffers, with subgroups and without; and exactly what WebGPU
+/// guarantees.
 pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
     let with = |arrays, subgroups: bool| {
         let mut gpu = gpu();
@@ -48,7 +50,7 @@ pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
     roads
 }
 
-/// A generator of numbers that is the same everywhere (PCG, O'Neill 2014).
+/// A random number generator with the same sequence on every machine (PCG, O'Neill 2014).
 pub(crate) struct Random(pub u64);
 
 impl Random {
@@ -111,7 +113,7 @@ impl Soup {
         canopy::reference::lbvh::triangles(&self.positions, &self.indices)
     }
 
-    /// Room for the trees, and one build of them.
+    /// Allocates the trees, and builds them once.
     pub(crate) fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
         self.build_with(gpu, lbvh, Codes::Bits30)
     }
@@ -159,7 +161,7 @@ pub(crate) fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
         .collect()
 }
 
-/// The adapters there are, for messages.
+/// The names of all adapters, for messages.
 pub(crate) fn adapter_names() -> Vec<String> {
     let instance = instance(&Config::default().gpu, None).unwrap();
     adapters(&instance)
