@@ -313,8 +313,7 @@ fn the_result_is_the_same_from_run_to_run() {
     }
 }
 
-/// A projection does not depend on the one before. In the largest cube, workgroups take several rows in every
-/// implementation.
+/// What was projected before says nothing about the next; in the largest, workgroups take several rows on every road.
 #[test]
 fn cubes_of_all_sizes_take_turns() {
     let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {

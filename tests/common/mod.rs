@@ -11,9 +11,8 @@ use canopy::{
 };
 use glam::Vec3;
 
-/// The adapter that the environment names, or the best one: on a machine without a GPU, Mesa's software
-/// adapter. `CANOPY_TEST_ARRAYS=buffers` makes all tests use the implementation of GPUs there, as
-/// scripts/test does once for the frames.
+/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. `CANOPY_TEST_ARRAYS=buffers` sends
+/// all tests down the road of GPUs there, as scripts/test does once with the frames.
 pub(crate) fn gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
@@ -28,9 +27,8 @@ pub(crate) fn portable_gpu() -> Gpu {
     Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The implementations of builds and rays, each on a device of its own: arrays in textures and a thread per
-/// run, as on software adapters; arrays in buffers, with subgroups and without; and exactly what WebGPU
-/// guarantees.
+/// The roads that builds and rays can take, each on a device of its own: arrays in textures and a thread per run, as on software adapters; arrays
+/// in buffers with subgroups and without; and exactly what WebGPU promises.
 pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
     let with = |arrays, subgroups: bool| {
         let mut gpu = gpu();
@@ -113,7 +111,7 @@ impl Soup {
         canopy::reference::lbvh::triangles(&self.positions, &self.indices)
     }
 
-    /// Allocates the trees, and builds them once.
+    /// Room for the trees, and one build of them.
     pub(crate) fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
         self.build_with(gpu, lbvh, Codes::Bits30)
     }
