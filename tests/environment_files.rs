@@ -509,7 +509,7 @@ fn cubes_are_scaled_down_face_by_face() {
 }
 
 #[test]
-fn what_is_no_cube_is_refused() {
+fn textures_that_are_no_cube_are_refused() {
     let flat = Ktx2::plain(97, [2, 2], &[vec![0; 32]]).write();
     assert!(fault(&flat).contains("is no cube map"));
     assert!(fault(&dds(10, [2, 2], 1, 1, &[0; 32])).contains("is no cube map"));
@@ -761,7 +761,7 @@ fn a_folder_holds_faces_and_harmonics() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_any_work() {
+fn unwritable_outputs_are_reported_before_any_work() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["sky.png", "sky.dds", "sky.exr"] {

@@ -175,7 +175,7 @@ fn surfaces_compile_what_draws_them() {
 }
 
 #[test]
-fn what_fails_to_compile_is_an_error_and_tried_again() {
+fn a_failed_compilation_is_an_error_and_is_retried() {
     let gpu = gpu();
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();

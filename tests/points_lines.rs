@@ -224,7 +224,7 @@ fn hostile_points_and_lines_are_one_line() {
 }
 
 #[test]
-fn what_lies_nowhere_is_left_out() {
+fn points_and_lines_without_finite_positions_are_left_out() {
     let mut builder = Builder::new();
     let points = [0., 0., 0., f32::NAN, 0., 0., 2., 0., 0., 3., 0., 0.];
     let position = builder.floats("VEC3", &points);

@@ -250,7 +250,7 @@ fn a_millimetre_ten_kilometres_off_still_draws() {
 }
 
 #[test]
-fn what_is_far_apart_is_framed_whole_and_not_clipped_near_by() {
+fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     let gpu = gpu();
     let apart = 1e5 * Vec3::X;
     let half = Vec3::splat(0.5);

@@ -680,7 +680,7 @@ fn all_images_together_stay_within_their_limit() {
 }
 
 #[test]
-fn what_is_no_image_or_too_much_of_one_becomes_a_placeholder() {
+fn invalid_and_oversized_images_become_placeholders() {
     let mut many_layers = Ktx2::uastc([4, 4], &[vec![[1, 2, 3, 4]]]);
     many_layers.supercompression = 2;
     many_layers.layers = 1 << 30;

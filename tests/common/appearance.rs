@@ -317,7 +317,7 @@ pub(crate) struct Still {
 }
 
 /// A surface that a ray meets.
-struct Meeting {
+struct Intersection {
     specimen: usize,
     distance: f64,
     position: DVec3,
@@ -362,10 +362,10 @@ impl Still {
             + right * (2.0 * x / w - 1.0) * half * w / h
             + up * (1.0 - 2.0 * y / h) * half)
             .normalize();
-        let mut met: Vec<Meeting> = (0..self.specimens.len())
-            .filter_map(|index| self.meet(index, direction))
+        let mut hits: Vec<Intersection> = (0..self.specimens.len())
+            .filter_map(|index| self.intersect(index, direction))
             .collect();
-        met.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        hits.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         let mut seen = Seen {
             trail: Vec::new(),
             specimen: None,
@@ -373,15 +373,15 @@ impl Still {
         };
         // Transmittance of the nearer surfaces for light from behind.
         let mut through = DVec3::ONE;
-        for meeting in met {
-            let look = &self.specimens[meeting.specimen].look;
-            seen.trail.push(meeting.specimen);
+        for hit in hits {
+            let look = &self.specimens[hit.specimen].look;
+            seen.trail.push(hit.specimen);
             let texels = look
                 .maps
                 .iter()
-                .map(|map| map.texels.index(map.uv(meeting.uvs)));
+                .map(|map| map.texels.index(map.uv(hit.uvs)));
             seen.trail.extend(texels);
-            let surface = Surface::new(look, &meeting, direction);
+            let surface = Surface::new(look, &hit, direction);
             if matches!(look.alpha, Alpha::Mask(cutoff) if surface.alpha < cutoff) {
                 continue;
             }
@@ -389,7 +389,7 @@ impl Still {
                 Alpha::Blend => surface.alpha,
                 Alpha::Opaque | Alpha::Mask(_) => 1.0,
             };
-            seen.specimen = seen.specimen.or(Some(meeting.specimen));
+            seen.specimen = seen.specimen.or(Some(hit.specimen));
             if shade {
                 seen.radiance += through * coverage * surface.radiance(&self.beams, -direction);
             }
@@ -401,7 +401,7 @@ impl Still {
         seen
     }
 
-    fn meet(&self, specimen: usize, direction: DVec3) -> Option<Meeting> {
+    fn intersect(&self, specimen: usize, direction: DVec3) -> Option<Intersection> {
         let Specimen {
             shape,
             look,
@@ -420,7 +420,7 @@ impl Still {
                 let normal = (position - center) / radius;
                 // Along the circles of latitude about Y.
                 let tangent = DVec3::Y.cross(normal).normalize_or(DVec3::X);
-                Some(Meeting {
+                Some(Intersection {
                     specimen,
                     distance,
                     position,
@@ -460,7 +460,7 @@ impl Still {
                     None => (u.normalize(), normal.cross(u.normalize())),
                 };
                 let at = |set: [DVec2; 3]| set[0] + s * set[1] + t * set[2];
-                Some(Meeting {
+                Some(Intersection {
                     specimen,
                     distance,
                     position,
@@ -506,7 +506,7 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(look: &Look, at: &Meeting, direction: DVec3) -> Self {
+    fn new(look: &Look, at: &Intersection, direction: DVec3) -> Self {
         let map = |slot| look.maps.iter().find(|map| map.slot == slot);
         let sample = |slot| map(slot).map_or(DVec4::ONE, |map| map.sample(at.uvs));
         let front = at.normal.dot(direction) < 0.0;
