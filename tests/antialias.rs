@@ -1,4 +1,5 @@
-//! Edges: the filter against its twin, filter and samples against a picture of many samples, and what neither may touch.
+//! Antialiasing: the filter against its twin, the filter and supersampling against a reference of many
+//! samples, and the pictures that neither may change.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,7 +23,7 @@ use glam::{Affine2, DVec3, Mat4, Vec2, Vec3, Vec4};
 
 const SIZE: [u32; 2] = [120, 90];
 
-/// Looks at the plane z = 0 along −Z, a unit to a pixel, (0, 0) in the middle.
+/// A view along −Z onto the plane z = 0, one unit per pixel, with (0, 0) in the middle.
 fn flat_view(size: [u32; 2]) -> View {
     View {
         world_from_view: Mat4::from_translation(100.0 * Vec3::Z),
@@ -34,7 +35,7 @@ fn flat_view(size: [u32; 2]) -> View {
     }
 }
 
-/// The same, turned in its plane.
+/// The same view, rotated in its plane.
 fn turned_view(degrees: f32) -> View {
     let mut view = flat_view(SIZE);
     view.world_from_view *= Mat4::from_rotation_z(degrees.to_radians());
@@ -52,7 +53,7 @@ fn flat_color(color: Vec4) -> Material {
 
 const BRIGHT: Vec4 = Vec4::new(0.9, 0.8, 0.6, 1.0);
 
-/// A rectangle around `center`, turned by `angle`.
+/// A rectangle around `center`, rotated by `angle`.
 fn bar(center: Vec2, half: Vec2, angle: f32, material: usize) -> Primitive {
     let turn = Vec2::from_angle(angle);
     let (u, v) = (turn.rotate(Vec2::X * half.x), turn.rotate(Vec2::Y * half.y));
@@ -68,13 +69,13 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     stage
 }
 
-/// Draws with the filter or without.
+/// Draws with or without the filter.
 fn draw(stage: &mut Stage<'_>, view: View, filter: Antialias) -> Vec<u8> {
     stage.config.image.antialias = filter;
     stage.draw(&Pose::new(stage.scene, None, 0.0), view)
 }
 
-/// Root mean square of the difference, of 255.
+/// Root mean square difference, in steps of 8 bits.
 fn rmse(a: &[u8], b: &[u8]) -> f64 {
     assert_eq!(a.len(), b.len());
     let pairs = a.iter().zip(b);
@@ -82,7 +83,7 @@ fn rmse(a: &[u8], b: &[u8]) -> f64 {
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
 
-/// How far pictures are from one of many samples.
+/// Error of pictures against a reference of many samples.
 #[derive(Debug)]
 struct Errors {
     off: f64,
@@ -103,7 +104,7 @@ fn errors(stage: &mut Stage<'_>, view: View) -> Errors {
     }
 }
 
-/// The filter at least halves the error, and the more samples the less there is of it.
+/// The filter at least halves the error, and more samples leave less of it.
 fn check(errors: &Errors, what: &str) {
     let Errors {
         off,
@@ -220,14 +221,14 @@ fn pixels(size: [u32; 2], level: impl Fn(u32, u32) -> [u8; 3]) -> Scene {
     scene
 }
 
-/// The picture without the filter, and with it.
+/// The picture without and with the filter.
 fn before_and_after(gpu: &Gpu, scene: &Scene, view: View, size: [u32; 2]) -> [Vec<u8>; 2] {
     let mut stage = stage(gpu, scene);
     stage.size = size;
     [Antialias::Off, Antialias::Smaa].map(|filter| draw(&mut stage, view, filter))
 }
 
-/// Pixels that the filter changes, and pixels where it is not its twin's by more than rounding.
+/// Counts the pixels that the filter changes, and the pixels that differ from the twin by more than rounding.
 fn against_twin([before, after]: &[Vec<u8>; 2], [width, height]: [u32; 2]) -> (usize, usize) {
     let (width, height) = (width as usize, height as usize);
     let picture = Picture {
@@ -272,7 +273,8 @@ fn the_filter_equals_its_twin() {
         assert!(changed > 300, "{changed} pixels test little");
         assert_eq!(wrong, 0, "at {degrees}°");
     }
-    // Noise of few levels has every pattern of edges there is; sizes down to one pixel have all kinds of borders.
+    // Noise with few levels contains every pattern of edges; sizes down to one pixel contain every kind of
+    // border.
     for size in [[97, 61], [33, 1], [1, 32], [2, 2], [1, 1]] {
         for levels in [2, 3, 40] {
             let noise = |x: u32, y: u32| {
@@ -315,7 +317,7 @@ fn flat_areas_grids_and_letters_stay() {
         let contrast = rmse(&before, &vec![128; before.len()]);
         (share, rmse(&before, &after) / contrast)
     };
-    // Untouched: what is flat, gentle, or as fine as pixels are.
+    // The filter leaves flat areas, gentle gradients and pixel-sized detail alone.
     let checker = |x: u32, y: u32| gray(if (x + y) & 1 == 0 { 240 } else { 16 });
     let rows = |_: u32, y: u32| gray(if y & 1 == 0 { 240 } else { 16 });
     let columns = |x: u32, _: u32| gray(if x & 1 == 0 { 240 } else { 16 });
@@ -330,7 +332,7 @@ fn flat_areas_grids_and_letters_stay() {
     ] {
         assert_eq!(share_and_change(level), (0.0, 0.0), "{what}");
     }
-    // Boxes lose a little at their corners; letters of strokes one pixel wide stay what they are.
+    // Boxes lose a little at their corners; letters with strokes one pixel wide stay the same.
     let boxes = |x: u32, y: u32| gray(if x & 8 == 0 && y & 8 == 0 { 240 } else { 16 });
     let (share, change) = share_and_change(&boxes);
     assert!(share < 0.15 && change < 0.06, "{share} {change}");
@@ -372,7 +374,7 @@ fn only_the_lit_picture_is_smoothed() {
         assert_eq!(off != smaa, channel == Channel::Lit, "{channel:?}");
         assert!(smaa.chunks(4).all(|pixel| pixel[3] == 255));
     }
-    // What is read as floats is what it was.
+    // Float channels do not change.
     stage.shown = Channel::Lit;
     for channel in [Channel::Lit, Channel::Depth] {
         let [off, smaa] = [Antialias::Off, Antialias::Smaa].map(|filter| {
@@ -402,7 +404,7 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         assert_eq!(stage.renderer.stats().tree_work, TreeWork::None);
         let mean = stage.channel(Channel::Lit);
         assert_ne!(mean.texels, last.texels);
-        // Nothing here is brighter than the display, so that the picture is the encoded mean of the radiance.
+        // Nothing is brighter than the display's white, so the picture is the encoded mean of the radiance.
         let params = canopy::gpu::layout::TonemapParams::default();
         let exposure = canopy::gpu::layout::Exposure {
             scale: 1.0,
@@ -415,13 +417,13 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
                     * 255.0;
             let error = (0..3).map(|i| (f64::from(pixel[i]) - expected[i]).abs());
             assert!(error.fold(0.0, f64::max) < 0.6, "{pixel:?} of {texel:?}");
-            // Alpha says how much of the pixel is covered, in steps of a sample.
+            // Alpha is the pixel's coverage, in steps of one sample.
             let covered = texel[3] * count as f32;
             assert!((covered - covered.round()).abs() < 1e-4, "{texel:?}");
         }
         last = mean;
     }
-    // A picture of one frame after one of many is as it was.
+    // A picture of one frame does not depend on an earlier supersampled one.
     stage.draw(&pose, view);
     assert_eq!(stage.channel(Channel::Lit).texels, single.texels);
 }
@@ -457,7 +459,7 @@ fn a_bright_edge_is_as_smooth_as_a_dark_one() {
     assert!(rmse(plain, bright) < 0.5);
 }
 
-/// A picture stretched by two, as a linear sampler does it.
+/// A picture scaled by two, as a linear sampler scales it.
 fn doubled(picture: &[u8], [width, height]: [u32; 2]) -> Vec<u8> {
     let level = |x: i64, y: i64, channel: usize| {
         let x = x.clamp(0, i64::from(width) - 1);
@@ -467,7 +469,7 @@ fn doubled(picture: &[u8], [width, height]: [u32; 2]) -> Vec<u8> {
     let mut out = Vec::new();
     for y in 0..2 * i64::from(height) {
         for x in 0..2 * i64::from(width) {
-            // The nearer column or row has three quarters of the weight.
+            // The nearer column or row has a weight of three quarters.
             let (left, top) = ((x - 1).div_euclid(2), (y - 1).div_euclid(2));
             let (u, v) = (
                 0.25 + 0.5 * (x + 1).rem_euclid(2) as f64,

@@ -1,4 +1,4 @@
-//! Light from all around in whole frames: furnaces, rotations, what is seen behind the scene, and the sky with its sun.
+//! Environment lighting in whole frames: furnaces, rotations, the background, and the sky with its sun.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -28,7 +28,7 @@ use glam::{DVec3, Vec3, Vec4};
 use half::f16;
 use std::f32::consts::PI;
 
-/// An equirectangular image of what `radiance` says of directions.
+/// An equirectangular image of the function `radiance` of the direction.
 fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> EnvironmentImage {
     let texel = |i: u32| {
         let (u, v) = (
@@ -68,7 +68,7 @@ fn scenery(direction: Vec3) -> Vec3 {
         + patch(Vec3::new(-0.3, -0.5, 1.0), Vec3::new(0.2, 0.6, 2.0))
 }
 
-/// Coefficients of its irradiance, of order 3, through a cube.
+/// The coefficients of its irradiance, of order 3, projected through a cube.
 fn irradiance_of(radiance: impl Fn(Vec3) -> Vec3) -> [DVec3; project_sh::COEFFICIENTS] {
     const FACE: usize = 48;
     let texels: Vec<[f32; 4]> = (0..6 * FACE * FACE)
@@ -80,7 +80,8 @@ fn irradiance_of(radiance: impl Fn(Vec3) -> Vec3) -> [DVec3; project_sh::COEFFIC
     project_sh::irradiance_sh(&project_sh::project_sh(&texels, FACE, 3))
 }
 
-/// Radiance that a rough mirror sees of a point-blank normal: GGX's normals by the rule of midpoints, weighted by the cosine (Karis 2013).
+/// Radiance that a rough mirror reflects along its normal: GGX's normals by the midpoint rule, weighted by
+/// the cosine (Karis 2013).
 fn mirrored(normal: DVec3, roughness: f64, radiance: impl Fn(Vec3) -> Vec3) -> DVec3 {
     const STEPS: u32 = 40;
     let alpha = roughness * roughness;
@@ -102,7 +103,7 @@ fn mirrored(normal: DVec3, roughness: f64, radiance: impl Fn(Vec3) -> Vec3) -> D
     sum / weights
 }
 
-/// Spheres in a row: each of a roughness.
+/// A row of spheres, one for each roughness.
 fn row(roughness: &[f32], metallic: f32, color: Vec3) -> Scene {
     let material = |&roughness: &f32| Material {
         base_color: color.extend(1.0),
@@ -118,7 +119,7 @@ fn row(roughness: &[f32], metallic: f32, color: Vec3) -> Scene {
     )
 }
 
-/// Lit by `file` alone.
+/// A stage lit by `file` alone.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], file: &EnvironmentImage) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, size);
     stage.config.shadows.mode = ShadowMode::Off;
@@ -145,7 +146,7 @@ fn covered(image: &FloatImage) -> impl Iterator<Item = Vec3> {
 
 const ROUGHNESS: [f32; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1.0];
 
-/// The furnace: what reflects all light cannot be told from a uniform white background.
+/// The furnace test: a surface that reflects all light is indistinguishable from a uniform white background.
 #[test]
 fn white_surfaces_vanish_in_a_white_furnace() {
     for gpu in [gpu(), portable_gpu()] {
@@ -170,7 +171,7 @@ fn white_surfaces_vanish_in_a_white_furnace() {
     }
 }
 
-/// A diffuse sphere without any reflection is exactly white, to the last bit of what is stored.
+/// A diffuse sphere without specular reflection is exactly white, to the last stored bit.
 #[test]
 fn a_white_diffuse_sphere_is_exactly_white() {
     let gpu = gpu();
@@ -183,16 +184,17 @@ fn a_white_diffuse_sphere_is_exactly_white() {
     for pixel in pixels {
         assert_eq!(pixel, Vec3::ONE);
     }
-    // A grey one is darker, so the comparison can fail.
+    // A grey sphere is darker, so the comparison can fail.
     let scene = row(&[1.0], 0.0, Vec3::splat(0.9));
     let mut stage = self::stage(&gpu, &scene, [80, 80], &white);
     let lit = draw(&mut stage, front(1.2));
     assert!(covered(&lit).all(|pixel| pixel.max_element() < 0.95));
 }
 
-/// Colours, roughness and metalness under scenery, against the twin with the coefficients and the cube of the reference.
+/// Colours, roughness and metalness under a detailed environment, against the twin with the reference's
+/// coefficients and cube.
 #[test]
-fn lighting_from_all_around_equals_its_twin() {
+fn environment_lighting_equals_its_twin() {
     let gpu = gpu();
     let file = image(512, 256, scenery);
     for (metallic, color) in [
@@ -205,9 +207,9 @@ fn lighting_from_all_around_equals_its_twin() {
         stage.config.environment.intensity = 0.5;
         let view = front(1.8);
         let lit = draw(&mut stage, view);
-        // From what the image was made of, and not from the image.
+        // Evaluates the function behind the image, not the image.
         let coefficients = irradiance_of(scenery);
-        let around = lighting::EnvironmentLight {
+        let ambient = lighting::EnvironmentLight {
             diffuse: &|normal| {
                 0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI
             },
@@ -219,7 +221,7 @@ fn lighting_from_all_around_equals_its_twin() {
         for (surface, lit) in surfaces.iter().zip(&lit.texels).step_by(7) {
             let Some(surface) = surface else { continue };
             let to_eye = (view.eye() - surface.position).normalize();
-            let twin = lighting::lighting(surface, to_eye, &[], &around);
+            let twin = lighting::lighting(surface, to_eye, &[], &ambient);
             let error = (Vec3::from_slice(lit).as_dvec3() - twin).abs();
             let error = error.max_element() / (twin.max_element() + 0.02);
             worst = worst.max(error);
@@ -227,7 +229,7 @@ fn lighting_from_all_around_equals_its_twin() {
             compared += 1;
         }
         assert!(compared > 300, "{compared} pixels test little");
-        // Between two levels of the cube lies no third one: roughness in between is a mix of two.
+        // The cube has no levels in between: a roughness between two levels is a mix of both.
         let mean = sum / f64::from(compared);
         assert!(
             worst < 0.08 && mean < 0.012,
@@ -236,8 +238,9 @@ fn lighting_from_all_around_equals_its_twin() {
     }
 }
 
-/// What a mirror of metal, rougher along `along` than across, sends to the eye: the microfacets' normals by the rule of midpoints, with the D and
-/// V of KHR_materials_anisotropy. All that is lost between them is given back, as by a white surface in a furnace.
+/// Radiance that a metal mirror, rougher along `along` than across it, reflects to the eye: the microfacets'
+/// normals by the midpoint rule, with the D and V of KHR_materials_anisotropy. Energy lost between
+/// microfacets is added back, so that a white surface passes the furnace test.
 fn brushed(
     [normal, along, to_eye]: [DVec3; 3],
     [rough, smooth]: [f64; 2],
@@ -268,10 +271,10 @@ fn brushed(
     sum / weights
 }
 
-/// Anisotropy draws reflections of the environment out as it draws out highlights: as the integral of its BRDF does, and not as a mirror that is as
-/// smooth in all directions.
+/// Anisotropy stretches reflections of the environment as it stretches highlights: by the integral of its
+/// BRDF, and not like an isotropic mirror.
 #[test]
-fn anisotropy_draws_out_what_is_mirrored() {
+fn anisotropy_stretches_reflections() {
     let gpu = gpu();
     let file = image(512, 256, scenery);
     for (roughness, strength, rotation) in [
@@ -295,7 +298,7 @@ fn anisotropy_draws_out_what_is_mirrored() {
             let Some(surface) = surface else { continue };
             let normal = surface.normal.as_dvec3();
             let to_eye = (view.eye() - surface.position).normalize().as_dvec3();
-            // Towards the rim and the poles neither the mesh nor its tangents are those of a sphere.
+            // Towards the rim and the poles the mesh and its tangents are not those of a sphere.
             if normal.dot(to_eye) < 0.4 || normal.y.abs() > 0.9 {
                 continue;
             }
@@ -318,8 +321,8 @@ fn anisotropy_draws_out_what_is_mirrored() {
     }
 }
 
-/// What stands in for a missing material shows its shape under light that is the same from everywhere, however much of it there is, and is not
-/// black or white. A material that a file gives is as the furnace has it.
+/// The stand-in for a missing material shows its shape under uniform lighting of any strength, and is neither
+/// black nor white. A material from a file passes the furnace test.
 #[test]
 fn stand_ins_keep_their_relief_under_any_environment() {
     let gpu = gpu();
@@ -360,7 +363,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
             least > 60 && most < 240 && most - least > 40,
             "{light}: {least} to {most}"
         );
-        // Each quarter of the sphere tells its own slopes.
+        // The slopes within each quarter of the sphere differ visibly.
         for quarter in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
             let there = |n: &Vec3| n.x * quarter.0 > 0.2 && n.y * quarter.1 > 0.2;
             let there: Vec<_> = relief.iter().filter(|(n, _)| there(n)).copied().collect();
@@ -370,14 +373,14 @@ fn stand_ins_keep_their_relief_under_any_environment() {
     }
 }
 
-/// Turning the environment turns what it lights and what is seen of it.
+/// Rotating the environment rotates its lighting and the background.
 #[test]
 fn rotation_turns_the_light_and_the_background() {
     let gpu = gpu();
     let scene = row(&[0.1, 0.5, 1.0], 0.5, Vec3::ONE);
     let angle = 0.7f32;
     let turned = image(256, 128, |d| {
-        // What is seen along d was, before the turn by `angle` about +Y, along this.
+        // The direction that was visible along d before the rotation by `angle` about +Y.
         let (sin, cos) = angle.sin_cos();
         scenery(Vec3::new(cos * d.x - sin * d.z, d.y, sin * d.x + cos * d.z))
     });
@@ -399,9 +402,10 @@ fn rotation_turns_the_light_and_the_background() {
     assert!(same < 0.01 && other > 0.1, "{same}, {other}");
 }
 
-/// Each of six colours is seen along its axis, in perspective and in parallel views; off the middle as well.
+/// Each of six colours is visible along its axis, in perspective and in parallel views, and off the centre as
+/// well.
 #[test]
-fn the_background_is_seen_where_it_is() {
+fn the_background_lies_along_the_ray_of_each_pixel() {
     let gpu = gpu();
     let scene = row(&[1.0], 0.0, Vec3::ONE);
     let axes = [
@@ -419,7 +423,7 @@ fn the_background_is_seen_where_it_is() {
     let mut stage = stage(&gpu, &scene, [96, 64], &image(512, 256, color));
     stage.config.environment.background = Background::Environment;
     for (axis, expected) in axes {
-        // Off the sphere, which then is behind the eye.
+        // Beside the sphere, which then is behind the eye.
         let up = if axis.y == 0.0 { Vec3::Y } else { Vec3::X };
         for fov in [Some(1.0), None] {
             let eye = 5.0 * axis;
@@ -438,7 +442,7 @@ fn the_background_is_seen_where_it_is() {
                 (middle - expected).abs().max_element() < 0.01,
                 "{axis}: {middle}"
             );
-            // Every pixel sees what lies along its own ray.
+            // Every pixel shows the environment along its own ray.
             let [right, above] = view.half_extents(1.5);
             let mut wrong = 0;
             for (i, texel) in (0..).zip(&lit.texels) {
@@ -451,7 +455,7 @@ fn the_background_is_seen_where_it_is() {
             assert!(wrong < 200, "{axis}: {wrong} pixels");
         }
     }
-    // A full blur sees about the same everywhere; a colour in its place is that colour.
+    // A full blur looks nearly uniform; a colour as the background is that colour.
     let view = front(-3.0);
     stage.config.environment.blur = 1.0;
     let blurred = draw(&mut stage, view);
@@ -462,7 +466,7 @@ fn the_background_is_seen_where_it_is() {
     assert_eq!(draw(&mut stage, view).texels[0], [0.25, 0.5, 0.75, 0.0]);
 }
 
-/// What nothing asks for anew is not done anew; what is asked for is.
+/// The environment is rebuilt when it changes, and only then.
 #[test]
 fn the_environment_is_made_when_it_changes() {
     let gpu = gpu();
@@ -491,9 +495,9 @@ fn the_environment_is_made_when_it_changes() {
     assert_eq!(passes(&mut stage), [false; 4]);
 }
 
-/// Where the adapter is slow, a new environment comes over several frames; it is the same in the end.
+/// On slow adapters a new environment is built over several frames; the result is the same.
 #[test]
-fn an_environment_that_comes_in_steps_is_the_same_in_the_end() {
+fn an_environment_built_in_steps_is_the_same() {
     let gpu = gpu();
     let scene = row(&[0.1, 0.5, 1.0], 1.0, Vec3::ONE);
     let old = image(64, 32, |_| Vec3::ONE);
@@ -520,7 +524,7 @@ fn an_environment_that_comes_in_steps_is_the_same_in_the_end() {
                 break picture;
             }
             assert!(frames < 1000, "it never comes");
-            // Until then what is seen behind the scene is what was, and no mix.
+            // Until then the background is the old one, and no mix.
             let pairs = picture.iter().zip(&first);
             let behind = pairs.filter(|(texel, _)| texel[3] == 0.0);
             assert!(behind.clone().count() > 1000);
@@ -529,13 +533,13 @@ fn an_environment_that_comes_in_steps_is_the_same_in_the_end() {
                 "frame {frames}"
             );
         };
-        // What has another scale cannot stand in for it: that one comes at once.
+        // An environment of another scale cannot stand in for it: the new one is built at once.
         assert_eq!(frames > 1, scale == 1.0, "{frames} frames");
         assert!(last == expected && first != expected);
     }
 }
 
-/// The sun under the sky: warm and dim when it is low, gone at night; the ambient light follows.
+/// The sun in the sky: warm and dim when it is low, gone at night; the environment lighting follows.
 #[test]
 fn the_sky_follows_its_sun() {
     let gpu = gpu();
@@ -550,12 +554,12 @@ fn the_sky_follows_its_sun() {
         stage.config.sun.direction = [-cos, -sin, 0.0];
         let pose = Pose::new(&scene, None, 0.0);
         let sun = Vec3::from(lights::gather(&scene, &pose, &stage.config)[0].intensity);
-        // Without the sun itself.
+        // Without the sun's own light.
         stage.config.sun.enabled = Switch::Off;
         let lit = draw(&mut stage, front(1.2));
         stage.config.sun.enabled = Switch::Auto;
-        let around: Vec3 = covered(&lit).sum();
-        (sun, around)
+        let ambient: Vec3 = covered(&lit).sum();
+        (sun, ambient)
     };
     let (noon, noon_sky) = at(90.0, 4.0);
     let (evening, evening_sky) = at(8.0, 4.0);
@@ -565,7 +569,7 @@ fn the_sky_follows_its_sun() {
         "{evening}"
     );
     assert!(noon_sky.z > noon_sky.x && evening_sky.max_element() < noon_sky.max_element());
-    // Twilight is a millionth of noon, and as right for suns of all strengths.
+    // Twilight is a millionth of noon, and scales with the sun's strength.
     let (dusk, dusk_sky) = at(-6.0, 4.0);
     let (_, bright_dusk) = at(-6.0, 1e5);
     assert_eq!(dusk, Vec3::ZERO);
@@ -615,7 +619,7 @@ fn a_sun_that_has_set_draws_no_map() {
     assert_eq!([layers(0.5), layers(-0.5), layers(0.5)], [1, 0, 1]);
 }
 
-/// A scene that brings a sun has the sky of that sun, as strong as it is.
+/// A scene with a sun gets the sky of that sun, with its strength.
 #[test]
 fn the_sky_has_the_sun_of_the_scene() {
     let gpu = gpu();
@@ -624,7 +628,7 @@ fn the_sky_has_the_sun_of_the_scene() {
     let from = Vec3::new(3.0, 1.0, -2.0);
     add_light(&mut sunny, LightKind::Directional, 5.0, from, Vec3::ZERO);
     add_light(&mut sunny, LightKind::Directional, 2.0, Vec3::Y, Vec3::ZERO);
-    // Not even the brightest light from below is a sun.
+    // A light from below is no sun, however bright.
     add_light(
         &mut sunny,
         LightKind::Directional,
@@ -652,7 +656,7 @@ fn the_sky_has_the_sun_of_the_scene() {
     assert!(own != sky(&bare, Vec3::NEG_Y, 1.0));
 }
 
-/// A room with a doorway, a matte and a shiny ball on its floor, and one before it.
+/// A room with a doorway, a matte and a shiny ball on its floor, and a ball outside.
 fn room() -> Scene {
     let wall = |corner: Vec3, u: Vec3, v: Vec3| quad(corner, u, v, 0);
     let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
@@ -678,7 +682,7 @@ fn room() -> Scene {
     scene(parts, vec![walls, matte(Vec3::new(0.7, 0.2, 0.15)), shiny])
 }
 
-/// The sky over a room, with and without rays that find out what of it arrives: the walls keep it out.
+/// The sky over a room, with and without ambient occlusion rays: the walls keep the sky's light out.
 #[test]
 fn golden_images_with_and_without_occlusion() {
     let gpu = gpu();
@@ -692,8 +696,8 @@ fn golden_images_with_and_without_occlusion() {
     let pose = Pose::new(&scene, None, 0.0);
     let mut pictures = Vec::new();
     for (name, mode) in [
-        ("open", OcclusionMode::Off),
-        ("blocked", OcclusionMode::Rays),
+        ("unoccluded", OcclusionMode::Off),
+        ("occluded", OcclusionMode::Rays),
     ] {
         stage.config.occlusion.mode = mode;
         let picture = stage.supersampled(&pose, view, 16);
@@ -706,7 +710,8 @@ fn golden_images_with_and_without_occlusion() {
     assert!(brightness(&pictures[1]) < brightness(&pictures[0]));
 }
 
-/// The sun of a file is a light: what it lights looks as before, but now it casts shadows, and it turns with the picture.
+/// The sun of an environment file becomes a light: its lighting looks as before, but now it casts shadows,
+/// and it rotates with the environment.
 #[test]
 fn the_sun_of_a_file_is_a_light() {
     let gpu = gpu();
@@ -734,18 +739,19 @@ fn the_sun_of_a_file_is_a_light() {
             let mut stage = stage(&gpu, &scene, [96, 96], file);
             stage.config.shadows.mode = ShadowMode::Rays;
             stage.config.environment.rotation = degrees;
-            // The picture's upper edge is towards +X from here.
+            // In this view the picture's upper edge points towards +X.
             (draw(&mut stage, above), stage.channel(Channel::Shadow))
         });
         let [(blurred, _), (sharp, shadow)] = &mut pictures;
-        // In the light both look alike: three bands hold a sun's cosine to some percent.
-        let open = (4, 90);
-        let (before, after) = (at(blurred, open.0, open.1), at(sharp, open.0, open.1));
+        // Lit areas look alike in both: three bands represent a sun's cosine to some percent.
+        let lit = (4, 90);
+        let (before, after) = (at(blurred, lit.0, lit.1), at(sharp, lit.0, lit.1));
         assert!(
             (before / after - 1.0).abs().max_element() < 0.12,
             "{before} {after}"
         );
-        // Where the cover keeps it out, only one is dark. Its shadow falls away from the sun, which stands `degrees` further.
+        // Under the cover only one of them is dark. Its shadow falls away from the sun, which is rotated by
+        // `degrees`.
         let turned = glam::Quat::from_rotation_y(degrees.to_radians()) * to_sun;
         let middle = Vec3::ZERO - turned * (1.0 / turned.y) + Vec3::Y;
         let dark =
@@ -755,20 +761,20 @@ fn the_sun_of_a_file_is_a_light() {
             draw(&mut stage, above);
             stage.channel(Channel::Position)
         };
-        let places: Vec<Vec3> = dark
+        let shadowed: Vec<Vec3> = dark
             .map(|i| Vec3::from_slice(&position.texels[i]))
-            .filter(|place| place.y < 0.5)
+            .filter(|point| point.y < 0.5)
             .collect();
         assert!(
-            places.len() > 100,
+            shadowed.len() > 100,
             "{degrees}: {} dark pixels",
-            places.len()
+            shadowed.len()
         );
-        for place in places {
-            let off = (place - middle).abs();
+        for point in shadowed {
+            let off = (point - middle).abs();
             assert!(
                 off.x < 0.56 && off.z < 0.56,
-                "{degrees}: {place} for {middle}"
+                "{degrees}: {point} for {middle}"
             );
         }
     }

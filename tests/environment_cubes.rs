@@ -1,4 +1,5 @@
-//! Cubes of light: from an image, their levels, what glossy surfaces mirror of them, and the split-sum table; each against its twin.
+//! Environment cubes: from an image, their levels, their prefiltered levels, and the split-sum table; each
+//! against its twin.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -35,7 +36,7 @@ use half::f16;
 use std::f64::consts::{PI, TAU};
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Half of the last digit of a half, doubled for sums in f32.
+/// Half an ulp of a half float, doubled for sums in f32.
 const HALF: f64 = 1.0 / 1024.0;
 
 fn record(gpu: &Gpu, work: impl FnOnce(&mut Scope<'_>)) {
@@ -56,7 +57,7 @@ fn rounded(radiance: DVec3) -> DVec3 {
     DVec3::new(r, g, b)
 }
 
-/// An image with these texels, by column and row, and the same for the twin.
+/// An image with these texels, by column and row, for the GPU and for the twin.
 fn image(
     width: usize,
     height: usize,
@@ -94,7 +95,7 @@ fn noise(seed: u64) -> impl FnMut(usize, usize) -> DVec3 {
     move |_, _| (0.5 * (random.cube() + 1.0)).as_dvec3()
 }
 
-/// Noise of another seed in each texel of a cube.
+/// Noise with a seed of its own for each texel of a cube.
 fn noisy_faces(size: usize, seed: u64) -> Faces {
     let mut random = Random(seed);
     let texels = (0..6 * size * size)
@@ -196,7 +197,8 @@ fn assert_near(a: &Faces, b: &Faces, tolerance: f64, what: &str) {
     assert!(found <= tolerance, "{what}: {found} > {tolerance}");
 }
 
-/// The mean over each texel of the image as it is, by many points of each of its texels: nothing but its definition.
+/// The mean of the image over each texel of the cube, from many points per texel of the image: the plain
+/// definition.
 fn brute_force(picture: &Picture, size: usize) -> Faces {
     const POINTS: usize = 24;
     let mut sums = vec![(DVec3::ZERO, 0.0); 6 * size * size];
@@ -226,7 +228,7 @@ fn brute_force(picture: &Picture, size: usize) -> Faces {
     }
 }
 
-/// The samples along a side of a texel, as the host chooses them.
+/// Samples along a side of a texel, as the host chooses them.
 fn equirect_samples(picture: &Picture, face: usize) -> usize {
     let texels = (2.0 * picture.height as f64).max(picture.width as f64) / (PI * face as f64);
     (texels.ceil() as usize + 1).max(3)
@@ -284,7 +286,7 @@ fn an_image_is_averaged_over_each_texel() {
     }
 }
 
-/// How far energies are apart, relative to the second.
+/// Difference of two energies, relative to the second.
 fn energy_error(a: DVec3, b: DVec3) -> f64 {
     ((a - b) / b).abs().max_element()
 }
@@ -307,7 +309,8 @@ fn an_image_keeps_its_energy() {
     }
 }
 
-/// A sun in a dark sky, at each height: the pole's own rows, those beside them, the equator, the edges of the cube.
+/// A sun in a dark sky at every height: the pole's own rows, those beside them, the equator, the edges of the
+/// cube.
 #[test]
 fn a_bright_texel_keeps_its_energy() {
     let gpu = gpu();
@@ -377,7 +380,7 @@ fn a_turned_image_turns_the_cube() {
             .collect(),
         ..image.clone()
     };
-    // In the middle of an odd face samples lie astride the edge of the image.
+    // In the middle of an odd face, samples straddle the seam of the image.
     for face in [12, 13] {
         let before = read(&gpu, &cube_of(&gpu, &image, face, 1), 0);
         let after = read(&gpu, &cube_of(&gpu, &turned, face, 1), 0);
@@ -504,13 +507,13 @@ fn a_bright_texel_keeps_its_energy_on_all_levels() {
     }
 }
 
-/// Prefiltered levels of `faces`, and the radiance's own.
+/// The prefiltered levels of `faces`, and the levels of its radiance.
 fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Faces>, Vec<Faces>) {
     let cube = upload(gpu, faces);
     let levels = Prefilter::levels(cube.face);
     let mirrored = Cube::new(gpu, "test", cube.face, levels, Format::Rgba16Float).unwrap();
     let mut prefilter = Prefilter::new(gpu, settings).unwrap();
-    // The last first: steps may come in any order.
+    // In reverse: the order of the steps does not matter.
     for step in (0..prefilter.steps(&mirrored)).rev() {
         record(gpu, |scope| {
             prefilter
@@ -542,7 +545,7 @@ fn prefiltered_levels_are_those_of_their_twin() {
                 let count = count >> (levels.len() as u32 - 1 - level);
                 let set = samples(roughness, count, size as u32);
                 let twin = prefilter_twin::prefilter(&radiance, found.size, &set);
-                // Filters of textures have eight bits or more between texels.
+                // Texture filters have eight bits or more between texels.
                 assert_near(
                     found,
                     &twin,
@@ -554,7 +557,7 @@ fn prefiltered_levels_are_those_of_their_twin() {
     }
 }
 
-/// The mean over the lobe, texel by texel: nothing but its definition.
+/// The mean over the lobe, texel by texel: the plain definition.
 fn lobe(faces: &Faces, size: usize, roughness: f64) -> Faces {
     let fine = faces.size;
     let lights: Vec<_> = (0..6 * fine * fine)
@@ -701,7 +704,7 @@ fn probe(
     answers[..queries.len()].to_vec()
 }
 
-/// Scale and bias that a shader gets from the table, by roughness and cosine; and the table's entries.
+/// Scale and bias that a shader reads from the table, by roughness and cosine; and the table's entries.
 fn table_answers(gpu: &Gpu, queries: &[[f32; 2]]) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
     let table = BrdfTable::new(gpu);
     record(gpu, |scope| table.record(gpu, scope).unwrap());
@@ -725,7 +728,7 @@ fn the_table_is_near_the_integral_everywhere() {
     let mut queries = Vec::new();
     let rows = BRDF_TABLE_ROWS - 1;
     let columns = BRDF_TABLE_COLUMNS - 1;
-    // At entries, and half way between them along either side and both.
+    // At entries, and halfway between them along either axis and both.
     for twice_row in (0..=2 * rows).step_by(3) {
         let roughness = 0.045 + 0.955 * twice_row as f32 / (2 * rows) as f32;
         let steepness = 4.0 / (roughness * roughness);
@@ -764,7 +767,8 @@ fn the_table_is_near_the_integral_everywhere() {
     assert!(worst.iter().all(|(error, _)| *error < 5e-3), "{worst:?}");
 }
 
-/// A metal that reflects all, lit alike from everywhere, with what scatters between facets added (Fdez-Agüera 2019).
+/// A metal with a reflectance of 1 under uniform lighting, with the scattering between facets added
+/// (Fdez-Agüera 2019).
 #[test]
 fn a_white_metal_in_white_light_is_white() {
     let gpu = gpu();
@@ -828,7 +832,7 @@ fn images_that_do_not_fit_are_refused() {
     }
 }
 
-/// Rows are staged in pieces of 32 MiB: an image of more than one of them comes over whole.
+/// Rows are staged in pieces of 32 MiB: an image of more than one piece is uploaded completely.
 #[test]
 fn a_large_image_is_uploaded_in_pieces() {
     let gpu = gpu();
@@ -845,7 +849,7 @@ fn a_large_image_is_uploaded_in_pieces() {
     });
     for (i, (found, expected)) in cube.texels.iter().zip(&expected.texels).enumerate() {
         let d = (*found - *expected).abs();
-        // Columns jump behind, and turn fast near the poles.
+        // Longitudes wrap behind the viewer, and change fast near the poles.
         let face = i / (64 * 64);
         assert!(
             d.y < 0.02 && (d.x < 0.04 || face > 0 && face < 4),

@@ -1,4 +1,4 @@
-//! Environments: from the bytes of every kind of file to texels, and from what was baked of them to files.
+//! Environment files: from bytes of every format to texels, and from baked environments to files.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -36,7 +36,7 @@ fn fault(bytes: &[u8]) -> String {
     error.to_string()
 }
 
-/// Texels as they are meant.
+/// The texels that a file is meant to hold.
 fn values(image: &EnvironmentImage) -> Vec<[f32; 3]> {
     let value = |[r, g, b, a]: &[f16; 4]| {
         assert_eq!(a.to_f32(), 1.0);
@@ -51,7 +51,7 @@ fn halved(value: f32) -> f32 {
 
 // Radiance.
 
-/// Runs of many lengths, one of them longer than 256, and no two rows alike.
+/// Runs of many lengths, one of them longer than 256, in rows that all differ.
 fn speckled(x: u32, y: u32) -> [u8; 4] {
     let x = x.saturating_sub(700) / (1 + y % 5);
     [
@@ -103,7 +103,7 @@ fn openexr_keeps_floats_and_leaves_out_alpha() {
         let expected: Vec<_> = (0..32).map(|i| texel(i % 8, i / 8)).collect();
         assert_eq!(values(&image), expected);
     }
-    // What the display window leaves out is lost, and what lies outside of the data is black.
+    // Texels outside the display window are lost, and texels outside the data window are black.
     let exr = Exr {
         data: [-1, 1, 2, 2],
         lines: 2,
@@ -133,7 +133,7 @@ fn openexr_in_tiles_and_runs_as_canopy_writes_it() {
     assert!(values(&image) == expected);
 }
 
-/// Decoders make room for a whole block before they know that there is nothing to fill it with.
+/// Decoders allocate a whole block before they know that nothing fills it.
 #[test]
 fn openexr_with_blocks_past_all_memory_is_refused() {
     for (compression, width, refused) in [
@@ -183,14 +183,14 @@ fn odd_values_are_made_sound_and_suns_fit() {
             "{odd}: {value}"
         );
         assert_eq!(image.scale, scale, "{odd}");
-        // What is dark beside it keeps what the halves' least step leaves of it.
+        // Dark texels beside it keep what the least step of a half float leaves of them.
         let dark = values(&image)[0][2];
         assert!(
             (dark - 0.001).abs() <= (scale * 2.0_f32.powi(-25)).max(1e-6),
             "{odd}: {dark}"
         );
     }
-    // A night keeps its digits.
+    // A night keeps its precision.
     let night = Exr::new([2, 1]).write(|x, _| [1e-7 * (x + 1) as f32, 1e-9, 0.0]);
     let image = loaded(&night, 8192);
     for (value, expected) in values(&image)
@@ -204,7 +204,7 @@ fn odd_values_are_made_sound_and_suns_fit() {
 
 // Sizes.
 
-/// What an output texel covers of the input, each texel by its solid angle.
+/// The input that an output texel covers, each texel weighted by its solid angle.
 fn brute_force(
     size: [u32; 2],
     to: [u32; 2],
@@ -251,7 +251,7 @@ fn pictures_are_scaled_down_by_solid_angle() {
         (1, [1, 1]),
         (0, [1, 1]),
     ] {
-        // The same from a decoder that gives rows and from one that gives all.
+        // A decoder that gives rows and one that gives the whole image agree.
         let image = loaded(&Exr::new([40, 20]).write(texel), most);
         assert_eq!([image.width, image.height], to);
         let expected = brute_force([40, 20], to, |x, y| texel(x as i32, y as i32));
@@ -308,7 +308,7 @@ fn pictures_that_are_no_sphere_are_stretched_over_one() {
             "{:?}",
             image.warnings
         );
-        // The size that counts is the file's.
+        // The file's own size counts.
         let small = loaded(&of(width, height), 3);
         assert_eq!(small.warnings, image.warnings);
     }
@@ -376,7 +376,7 @@ fn cube_dds(dxgi: u32, side: u32, levels: u32, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Red, green and blue in steps that every format here can hold.
+/// Red, green and blue in steps that every format here represents.
 const COLORS: [[f32; 3]; 6] = [
     [1.0, 0.0, 0.0],
     [0.0, 1.0, 0.0],
@@ -386,7 +386,8 @@ const COLORS: [[f32; 3]; 6] = [
     [1.0, 0.0, 1.0],
 ];
 
-/// A format: of Vulkan's, of DXGI's, texels of 4 × 4 blocks or single ones, and how it stores a colour of zeros and ones.
+/// A format by its Vulkan and DXGI numbers, whether its texels are blocks of 4 × 4 or single ones, and the
+/// encoding of a colour of zeros and ones.
 type Encoding = (u32, u32, u32, fn([f32; 3]) -> Vec<u8>);
 
 const ENCODINGS: [Encoding; 10] = [
@@ -447,7 +448,7 @@ fn cubes_of_every_format_have_their_faces_in_order() {
             levels: vec![(zstd(&faces), faces.len() as u64)],
             ..cube_ktx2(vulkan, side, Vec::new())
         };
-        // Three levels: below each face are a quarter and a sixteenth of it, in which other colours lie.
+        // Three levels: below each face are a quarter and a sixteenth of it, in other colours.
         let below = encode([0.0; 3]).repeat(((2_usize / block as usize).pow(2)).max(1) + 1);
         let levels: Vec<u8> = COLORS
             .iter()
@@ -508,7 +509,7 @@ fn cubes_are_scaled_down_face_by_face() {
 }
 
 #[test]
-fn what_is_no_cube_is_refused() {
+fn textures_that_are_no_cube_are_refused() {
     let flat = Ktx2::plain(97, [2, 2], &[vec![0; 32]]).write();
     assert!(fault(&flat).contains("is no cube map"));
     assert!(fault(&dds(10, [2, 2], 1, 1, &[0; 32])).contains("is no cube map"));
@@ -526,7 +527,7 @@ fn what_is_no_cube_is_refused() {
         ..Ktx2::uastc([4, 4], &[vec![[9; 4]; 6]])
     };
     assert!(fault(&basis.write()).contains("Basis"));
-    // Direct3D 9 says which faces there are.
+    // Direct3D 9 files list the faces that exist.
     let mut words = vec![124_u32, 0x1007, 2, 2, 0, 0, 0];
     words.extend([0; 11]);
     words.extend([32, 4, 113, 0, 0, 0, 0, 0, 0x1008, 0x200 | 0x400, 0, 0, 0]);
@@ -638,7 +639,7 @@ fn a_written_cube_is_read_back() {
         for (level, texels) in reader.levels().zip(&cube.levels) {
             assert_eq!(level.data, bytes_of(texels));
             assert_eq!(level.uncompressed_byte_length, level.data.len() as u64);
-            // Coarser levels lie before finer ones, each where a texel of eight bytes may begin.
+            // Coarser levels precede finer ones, each at an offset where a texel of eight bytes may begin.
             let at = level.data.as_ptr() as usize - bytes.as_ptr() as usize;
             assert!(at.is_multiple_of(8) && at + level.data.len() <= before);
             before = at;
@@ -679,7 +680,7 @@ fn a_written_cube_is_read_back() {
         assert_eq!(radiance, baked.radiance_sh);
         let irradiance: Vec<[f32; 3]> = serde_json::from_str(text(2)).unwrap();
         assert_eq!(irradiance, baked.irradiance_sh);
-        // What it was made for: an environment again, whose negative values are none.
+        // Its purpose: it loads as an environment again, without negative values.
         let image = environment::load(path, &limits(), 8192).unwrap();
         assert_eq!((image.shape, image.width), (Shape::Cube, cube.face));
         let expected = cube.levels[0]
@@ -710,7 +711,7 @@ fn a_folder_holds_faces_and_harmonics() {
     let baked = baked();
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("sky");
-    // What is not there is made; what is there is written to.
+    // Missing folders are created; existing ones are written to.
     for _ in 0..2 {
         baked::check(&out).unwrap();
         baked::write(&baked, &out).unwrap();
@@ -760,7 +761,7 @@ fn a_folder_holds_faces_and_harmonics() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_any_work() {
+fn unwritable_outputs_are_reported_before_any_work() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["sky.png", "sky.dds", "sky.exr"] {
@@ -782,7 +783,7 @@ fn what_cannot_be_written_is_said_before_any_work() {
         let error = baked::check(&at(name)).unwrap_err();
         assert!(matches!(error, Error::Io { .. }), "{name}: {error}");
     }
-    // A folder's name may look like that of another file.
+    // A folder's name may look like a file's.
     fs::create_dir(at("sky.v1")).unwrap();
     baked::check(&at("sky.v1")).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);

@@ -1,4 +1,4 @@
-//! Spherical harmonics of an environment: the pass against its twin, and the twin against what is known.
+//! Spherical harmonics of an environment: the pass against its twin, and the twin against known results.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,7 +18,7 @@ use half::f16;
 use std::{borrow::Cow, f64::consts::PI};
 use wgpu::TextureFormat as Format;
 
-/// Sizes at which columns, workgroups and the middle of a face begin and end.
+/// Sizes at which columns, workgroups and the centre of a face begin and end.
 const SIZES: [u32; 11] = [1, 2, 3, 4, 5, 31, 32, 33, 64, 100, 257];
 
 /// A cube on the GPU.
@@ -45,7 +45,7 @@ fn upload(gpu: &Gpu, face: u32, texels: &[[f32; 4]], format: Format) -> Cube {
     cube
 }
 
-/// The result as it lies in its buffer.
+/// The contents of the result's buffer.
 fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]> {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
@@ -57,7 +57,7 @@ fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]
     floats
 }
 
-/// Texels with a bright and a dark side and much noise, exact in halves.
+/// Texels with a bright and a dark side and much noise, exact in half floats.
 fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let texel = |i: u32| {
@@ -73,7 +73,7 @@ fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     (0..6 * face * face).map(texel).collect()
 }
 
-/// The error of a result, of its radiance or its irradiance.
+/// The error of a result's radiance or irradiance.
 fn fault(result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]) -> f64 {
     assert_eq!(result.len(), 2 * COEFFICIENTS);
     let (radiance, irradiance) = (
@@ -160,18 +160,18 @@ fn the_comparer_can_fail() {
         .chain(twin::irradiance_sh(&expected));
     let mut result: Vec<[f32; 4]> = all.map(|c| c.as_vec3().extend(0.0).to_array()).collect();
     assert!(fault(&result, &expected) < 1e-7);
-    for place in [0, 24, 25, 49] {
-        let right = result[place];
-        result[place][1] += 1e-4 * result[0][1];
-        assert!(fault(&result, &expected) > 1e-5, "{place}");
-        result[place][1] = f32::NAN;
-        assert!(fault(&result, &expected) > 1e-5, "{place}");
-        result[place] = right;
+    for index in [0, 24, 25, 49] {
+        let right = result[index];
+        result[index][1] += 1e-4 * result[0][1];
+        assert!(fault(&result, &expected) > 1e-5, "{index}");
+        result[index][1] = f32::NAN;
+        assert!(fault(&result, &expected) > 1e-5, "{index}");
+        result[index] = right;
     }
 }
 
-/// Nothing but the first coefficient, and a white surface that is as bright as its surroundings. Where texels are few, their middles do not
-/// stand for band 4, in the twin neither.
+/// Only the first coefficient is not zero, and a white surface is as bright as its surroundings. Where texels
+/// are few, their centres cannot represent band 4, in the twin neither.
 #[test]
 fn a_uniform_environment_is_uniform() {
     for (road, gpu) in roads() {
@@ -236,7 +236,7 @@ fn a_bright_texel_is_the_basis_in_its_direction() {
     }
 }
 
-/// Turns about the axes carry texels onto texels; others are compared as functions that five bands hold.
+/// Rotations about the axes map texels onto texels; other rotations are compared as functions of five bands.
 #[test]
 fn a_turned_environment_has_a_turned_result() {
     let gpu = gpu();
@@ -331,7 +331,7 @@ fn cubes_of_all_sizes_take_turns() {
     }
 }
 
-/// Texel after texel into one sum loses what the pass keeps.
+/// Adding texel after texel to one sum loses precision that the pass keeps.
 #[test]
 fn the_pass_is_nearer_than_a_plain_sum() {
     let gpu = gpu();
@@ -359,7 +359,7 @@ fn environment(v: DVec3, sun: f64) -> DVec3 {
     }
 }
 
-/// Mean and greatest difference from the integral over all texels, over the mean of that.
+/// Mean and greatest difference from the integral over all texels, relative to its mean.
 fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64, f64) {
     let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / exact.len() as f64;
     let level = mean(&mut exact.iter().map(|(_, exact)| exact.element_sum() / 3.0));
@@ -373,7 +373,8 @@ fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64
     (mean(&mut exact.iter().map(error)) / level, worst / level)
 }
 
-/// Under a hazy sun three bands do. A clear one, which gives more light than all else, is beyond them as it is beyond any five.
+/// Three bands are enough under a hazy sun. A clear sun, which outshines everything else, is beyond them as
+/// it is beyond five.
 #[test]
 fn irradiance_is_near_the_integral() {
     let gpu = gpu();
@@ -389,13 +390,13 @@ fn irradiance_is_near_the_integral() {
         });
         println!("sun of {sun}: order 3, mean and worst {low:?}; order 5 {high:?}");
         assert!(low.0 < tolerance && high.0 < 0.6 * low.0 && high.1 < low.1);
-        // Without the convolution it would be far off.
+        // Without the convolution the difference would be large.
         let radiance = twin::project_sh(&texels, 48, 3);
         assert!(irradiance_errors(&radiance, &exact).0 > 0.1);
     }
 }
 
-/// The functions that shading calls, against the twin.
+/// The functions that shading calls, against their twin.
 #[test]
 fn shading_evaluates_as_the_twin() {
     const TEST: &str = "
@@ -425,7 +426,8 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
     let pipeline = pass::compute_pipeline_with(&gpu, &module, "evaluate", None).unwrap();
     let projection = ProjectSh::new(&gpu);
-    // Dark but for one side, so that sums fall below zero, and which no axis is the middle of, so that no coefficient is nothing.
+    // Dark except for one side, so that sums fall below zero. No axis points to the middle of that side, so
+    // that no coefficient is zero.
     let bright = DVec3::new(1.0, 2.0, 3.0).normalize();
     let texels = cube_of(16, |v| {
         DVec3::new(20.0, 10.0, 1.0) * (v.dot(bright) - 0.8).max(0.0)

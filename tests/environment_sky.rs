@@ -1,4 +1,4 @@
-//! The sky: the shader against its twin, and both against what is known of skies.
+//! The sky: the shader against its twin, and both against published measurements of skies.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +17,7 @@ use common::{gpu, portable_gpu};
 use glam::{DVec3, Vec3};
 use half::f16;
 
-/// The sun above the horizon by degrees, in the plane of X and Y.
+/// The direction to a sun at this elevation in degrees, in the plane of X and Y.
 fn sun(degrees: f32) -> Vec3 {
     let (sin, cos) = degrees.to_radians().sin_cos();
     Vec3::new(cos, sin, 0.0)
@@ -53,7 +53,7 @@ fn directions(size: u32) -> impl Iterator<Item = Vec3> {
     (0..6).flat_map(move |face| (0..size).flat_map(move |y| row(face, y)))
 }
 
-/// Draws skies into cubes of `size`, with the same tables as long as the air is the same.
+/// Draws skies into cubes of `size`, and keeps the tables while the atmosphere stays the same.
 struct Stage<'a> {
     gpu: &'a Gpu,
     sky: Sky,
@@ -70,7 +70,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Red, green and blue in the order of [`directions`], and the stages that ran.
+    /// Radiance in the order of [`directions`], and the stages that ran.
     fn draw(&mut self, params: &SkyParams) -> (Vec<Vec3>, Vec<String>) {
         let mut profiler = Profiler::new(self.gpu).unwrap();
         let mut encoder = self.gpu.encoder("sky");
@@ -123,12 +123,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The sun at `degrees` above the horizon, turned around the zenith.
+/// The sun at an elevation of `degrees`, rotated about the zenith.
 fn turned_sun(degrees: f32, azimuth: f32) -> Vec3 {
     glam::Quat::from_rotation_y(azimuth) * sun(degrees)
 }
 
-/// So much brighter, by a power of two, that halves hold the sky at any time of day.
+/// A power of two that scales the sky of any time of day to where half floats hold it.
 fn bright(mut params: SkyParams) -> SkyParams {
     let scale = sky::daylight(Vec3::from(params.to_sun)).log2().round();
     params.illuminance = params.illuminance.map(|c| c * (-scale).exp2());
@@ -139,12 +139,12 @@ fn luminance(color: Vec3) -> f64 {
     f64::from(color.dot(Vec3::new(0.2126, 0.7152, 0.0722)))
 }
 
-/// What falls on level ground of light from the upper half of a cube.
+/// Irradiance of level ground from the upper half of a cube.
 fn irradiance(texels: &[Vec3], size: u32) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for (texel, direction) in texels.iter().zip(directions(size)) {
         let largest = f64::from(direction.abs().max_element());
-        // Of a square of 2 by 2, as seen from a unit below its middle.
+        // Solid angle of a square of 2 × 2 as seen from a unit below its centre.
         let solid_angle = largest.powi(3) * 4.0 / f64::from(size * size);
         sum += texel.as_dvec3() * solid_angle * f64::from(direction.y.max(0.0));
     }
@@ -182,14 +182,15 @@ fn the_shader_computes_what_its_twin_does() {
                 let error = (texel.as_dvec3() - exact).abs().max_element();
                 worst = worst.max(error / exact.max_element());
             }
-            // By night, light falls so steeply that samplers, which blend in steps of 1/256, are off by more.
+            // At night the light falls off so steeply that samplers, which blend in steps of 1/256, are off
+            // by more.
             let allowed = if degrees < -5.0 { 0.02 } else { 0.01 };
             assert!(worst < allowed, "haze {haze}, sun at {degrees}°: {worst}");
         }
     }
 }
 
-/// The steps of the sum, and the tables, are fine enough.
+/// The integration steps and the tables are fine enough.
 #[test]
 fn more_steps_hardly_change_the_sky() {
     let air = params(Vec3::Y);
@@ -232,7 +233,7 @@ fn more_steps_hardly_change_the_sky() {
     }
 }
 
-/// Air masses by Kasten and Young 1989, and the optical depths of plane layers.
+/// Air masses after Kasten and Young 1989, with the optical depths of plane layers.
 #[test]
 fn the_sun_is_dimmed_and_reddened_by_as_much_air_as_it_shines_through() {
     let air = atmosphere::Air::at(0.0, 1.0);
@@ -267,7 +268,8 @@ fn the_sun_is_dimmed_and_reddened_by_as_much_air_as_it_shines_through() {
     assert_eq!(sky::transmittance(Vec3::NEG_Y, &sky), Vec3::ZERO);
 }
 
-/// The observer of 1931 by the lobes of Wyman, Sloan and Shirley 2013 under a black body, wavelength by wavelength.
+/// The CIE 1931 observer, approximated by the lobes of Wyman, Sloan and Shirley 2013, under a black body,
+/// wavelength by wavelength.
 #[test]
 fn four_wavelengths_have_the_colours_of_all() {
     let lobe = |x: f64, height: f64, middle: f64, left: f64, right: f64| {
@@ -334,7 +336,7 @@ fn the_sky_is_as_bright_as_skies_are() {
         let direct = sky::transmittance(Vec3::from(sky.to_sun), sky).as_dvec3() * height;
         (up, direct)
     };
-    // Of clear air, and with as much haze as there is over land.
+    // With clear air, and with the usual haze over land.
     for (haze, least, most) in [(1.0, 0.05, 0.15), (15.0, 0.1, 0.25)] {
         for degrees in [45.0, 60.0] {
             let (up, direct) = level(&SkyParams {
@@ -348,7 +350,7 @@ fn the_sky_is_as_bright_as_skies_are() {
             );
         }
     }
-    // What comes down is no more than comes in, and air takes its part of it.
+    // No more light reaches the ground than enters the atmosphere, which absorbs a part.
     for degrees in [90.0, 45.0, 10.0, 3.0] {
         let sky = SkyParams {
             ground_albedo: 0.0,
@@ -361,7 +363,7 @@ fn the_sky_is_as_bright_as_skies_are() {
             "{degrees}°: {up} and {direct}"
         );
     }
-    // Measured from noon to the end of nautical twilight, over seven decades.
+    // Measurements from noon to the end of nautical twilight, over seven decades.
     let mut before = f64::INFINITY;
     for degrees in [
         90.0, 60.0, 30.0, 10.0, 3.0, 0.0, -1.0, -3.0, -6.0, -9.0, -12.0, -15.0, -18.0,
@@ -387,7 +389,7 @@ fn the_sky_looks_like_one() {
     let size = 64;
     let mut stage = Stage::new(&gpu, size);
     let texels = stage.draw(&params(sun(60.0))).0;
-    // The column of +Z from the horizon up, then what is below it; both away from the sun.
+    // The column of +Z from the horizon up, then the ground below it; both away from the sun.
     let column = |x: u32| {
         let texels = &texels;
         (0..size).map(move |y| texels[((4 * size + y) * size + x) as usize])
@@ -403,7 +405,7 @@ fn the_sky_looks_like_one() {
         let brighter = luminance(pair[1]) / luminance(pair[0]);
         assert!((1.0..1.2).contains(&brighter), "a step of {brighter}");
     }
-    // The ground is no dark half, and it is not cut off.
+    // The ground is not black, and no edge cuts it off.
     for pair in below.windows(2) {
         let step = luminance(pair[1]) / luminance(pair[0]);
         assert!((0.9..1.1).contains(&step), "a step of {step}");
@@ -452,7 +454,7 @@ fn the_sky_turns_with_the_sun_and_is_the_same_on_both_sides_of_it() {
         texels[found.unwrap()]
     };
     let equal = |a: Vec3, b: Vec3| (a - b).abs().max_element() < 2e-3 * a.max_element();
-    // A quarter of a turn takes texels to texels.
+    // A quarter turn maps texels to texels.
     let turned = draw(Vec3::new(0.0, sun(20.0).y, sun(20.0).x));
     for (texel, direction) in turned.iter().zip(directions(size)) {
         let back = Vec3::new(direction.z, direction.y, -direction.x);
@@ -531,7 +533,7 @@ fn the_sky_is_finite_for_any_sun_and_any_air() {
         }
     }
     assert_eq!(checked, 5 * 12 * 6 * 36);
-    // What is out of range counts as its nearest end; a direction is one at any length.
+    // Values out of range are clamped; a direction may have any length.
     let sky = SkyParams {
         haze: 0.0,
         illuminance: [1.0, 0.0, 0.0],
@@ -574,7 +576,7 @@ fn the_tables_last_until_the_air_changes() {
     assert_eq!(stage.draw(&sky).0, first.0);
 }
 
-/// What `sky_sun_disc` gives for each direction (x, y, z, pixel).
+/// Results of `sky_sun_disc` for each direction (x, y, z, pixel).
 fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
     let source = format!(
         "#import \"common/sky_disc.wgsl\"
@@ -643,7 +645,7 @@ fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
         let whole = sum(degrees, pixel);
         assert!((whole - 1.0).abs() < 0.01, "{degrees}°, {pixel}: {whole}");
     }
-    // As much of it as of the light that `sky::transmittance` lets arrive.
+    // The visible share equals the share of light that `sky::transmittance` lets through.
     let horizon = atmosphere::horizon(atmosphere::EYE).asin().to_degrees() as f32;
     for (below, share) in [(0.0, 0.5), (0.15, 0.162), (0.3, 0.0), (-0.3, 1.0)] {
         let seen = sum(horizon - below, 1e-4);
@@ -662,7 +664,7 @@ fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
     );
 }
 
-/// Turned away by an angle.
+/// The direction rotated away by an angle.
 fn turned(direction: Vec3, angle: f32) -> Vec3 {
     let (sin, cos) = angle.sin_cos();
     cos * direction + sin * Vec3::Z

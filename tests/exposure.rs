@@ -1,4 +1,4 @@
-//! Exposure by the picture's histogram: against its twin, on pictures of which the answer is known, and over time.
+//! Exposure by the picture's histogram: against its twin, on pictures with known answers, and over time.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +25,7 @@ use common::{
 use glam::{DVec3, Mat4, Vec3};
 use half::f16;
 
-/// All pixels count, and nothing is held back.
+/// Parameters with which all pixels count and nothing is clamped.
 const ALL: ExposureParams = ExposureParams {
     low: 0.0,
     high: 1.0,
@@ -36,14 +36,14 @@ const ALL: ExposureParams = ExposureParams {
     share: 1.0,
 };
 
-/// As configured.
+/// The parameters of the configuration.
 const TRIMMED: ExposureParams = ExposureParams {
     low: 0.1,
     high: 0.9,
     ..ALL
 };
 
-/// The pass by itself.
+/// The pass on its own.
 struct Meter<'a> {
     gpu: &'a Gpu,
     pass: Exposure,
@@ -122,7 +122,7 @@ impl Picture {
         Self::new(size, |i| [luminance(i); 3])
     }
 
-    /// All that half floats hold, what is no number among it.
+    /// All values that half floats hold, infinities and NaN included.
     fn noise(size: [u32; 2]) -> Self {
         let mut random = Random(5);
         Self::new(size, |_| {
@@ -145,7 +145,7 @@ impl Picture {
     }
 }
 
-/// Both have the same bits and the same exposure but for what f32 rounds.
+/// Both have equal bins and, but for the rounding of f32, equal exposures.
 fn check(meter: &mut Meter<'_>, picture: &Picture, params: &ExposureParams, before: Used) -> Used {
     let used = meter.expose(picture, params);
     let bins = meter.bins();
@@ -194,7 +194,7 @@ fn histogram_and_exposure_equal_their_twins() {
     }
 }
 
-/// Sums of places in a bin that take more than a word.
+/// Sums of positions in a bin that exceed a word.
 #[test]
 fn sums_do_not_run_over() {
     let gpu = gpu();
@@ -223,27 +223,27 @@ fn one_luminance_becomes_middle_grey() {
 fn percentiles_choose_what_counts() {
     let gpu = gpu();
     let mut meter = Meter::new(&gpu);
-    // A quarter of it is black, and of the rest half is dark.
+    // A quarter of the picture is black, and half of the rest is dark.
     let tones = [0.0, 0.01, 1.0, 0.01, 1.0, 0.01, 1.0, 0.0];
     let picture = Picture::grey([64, 32], |i| tones[i as usize % 8]);
     for (low, high, mean) in [
         (0.5, 0.95, 1.0),
         (0.0, 0.5, 0.01),
         (0.0, 1.0, 0.1),
-        // A third of what counts is bright.
+        // A third of the pixels that count is bright.
         (0.25, 0.625, 10f32.powf(-4.0 / 3.0)),
     ] {
         let params = ExposureParams { low, high, ..ALL };
         let used = meter.expose(&picture, &params);
         let expected = (0.18 / mean).log2();
         let error = (used.ev - expected).abs();
-        // 0.01 is no half float.
+        // No half float equals 0.01.
         assert!(error < 2e-3, "{low} to {high}: {} for {expected}", used.ev);
     }
 }
 
 #[test]
-fn what_blazes_changes_nothing() {
+fn a_few_extreme_pixels_change_nothing() {
     let gpu = gpu();
     let mut meter = Meter::new(&gpu);
     let lamp = |lamp: f32| Picture::grey([40, 40], move |i| if i == 777 { lamp } else { 0.3 });
@@ -316,7 +316,7 @@ fn compensation_is_in_stops() {
 #[test]
 fn the_same_picture_gives_the_same_bits() {
     let gpu = gpu();
-    // Many workgroups that meet in few bins.
+    // Many workgroups add to few bins.
     let picture = Picture::grey([1600, 1200], |i| [0.1, 0.4, 3.0][i as usize % 3]);
     let run = || {
         let mut meter = Meter::new(&gpu);
@@ -331,7 +331,7 @@ fn the_same_picture_gives_the_same_bits() {
 }
 
 #[test]
-fn it_nears_what_is_asked_for_and_never_passes_it() {
+fn it_approaches_its_target_and_never_overshoots() {
     let gpu = gpu();
     for [dark, bright] in [[0.02, 7.0], [7.0, 0.02]] {
         let mut meter = Meter::new(&gpu);
@@ -349,13 +349,13 @@ fn it_nears_what_is_asked_for_and_never_passes_it() {
             }
             assert!(left / was_left > 0.0 && left / was_left < 0.91, "{used:?}");
             (before, frames) = (used, frames + 1);
-            assert!(frames < 200, "{used:?} does not arrive");
+            assert!(frames < 200, "{used:?} does not converge");
         }
         assert!(frames > 30, "{frames} frames are no adaptation");
     }
 }
 
-/// Squares that fill the view, under two lights next to which there is no other.
+/// Squares that fill the view, lit by two lights and nothing else.
 fn lit_squares(brightness: f32) -> Scene {
     let squares = (0..16).map(|i| {
         let corner = Vec3::new((i % 4) as f32 - 2.0, (i / 4) as f32 - 2.0, 0.0);
@@ -384,7 +384,7 @@ fn metered<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     stage
 }
 
-/// Draws and waits for the figures.
+/// Draws a frame and waits for its exposure figures.
 fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<u8>, f32) {
     let picture = stage.draw(&Pose::new(stage.scene, None, 0.0), view);
     stage.renderer.collect(stage.gpu);
@@ -441,7 +441,7 @@ fn the_frame_shows_what_was_measured() {
         passes.filter(|pass| pass.name == "exposure").count()
     };
     assert_eq!(passes(&stage), 1);
-    // A channel leaves the exposure alone; a number takes its place without a pass.
+    // A channel view does not change the exposure; a fixed exposure replaces it without a pass.
     stage.shown = Channel::Depth;
     assert_eq!(draw(&mut stage, facing()).1, ev);
     assert_eq!(passes(&stage), 0);
@@ -471,7 +471,7 @@ fn time_passes_in_seconds() {
     let left = (start + 3.0 - after[7]) / 3.0;
     assert!((left - (-1f32).exp()).abs() < 1e-3, "{left}");
     assert_eq!(stage.renderer.stats().exposure_target_ev, start + 3.0);
-    // Pictures on their own, new scenes, and no adaptation: at once.
+    // Single pictures, new scenes and disabled adaptation adapt at once.
     stage.elapsed_secs = f32::INFINITY;
     assert_eq!(draw(&mut stage, facing()).1, start + 3.0);
     stage.config.exposure.compensation = 1.0;
@@ -483,7 +483,7 @@ fn time_passes_in_seconds() {
 #[test]
 fn samples_of_a_picture_share_the_exposure_of_the_first() {
     let gpu = gpu();
-    // Bars much finer than pixels, so that every sample sees others.
+    // Bars much finer than pixels: every sample sees others.
     let mut random = Random(3);
     let mut radiance = || 2f32.powf(12.0 * random.unit() - 6.0);
     let materials = (0..64).map(|_| glowing(Vec3::splat(radiance())));
@@ -507,7 +507,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     let picture = stage.supersampled(&pose, view, 5);
     stage.renderer.collect(&gpu);
     assert_eq!(stage.renderer.stats().exposure_ev, first);
-    // The same with the exposure that the first had, fixed.
+    // The same picture with the first sample's exposure as a fixed one.
     let mean = stage.channel(Channel::Lit).texels;
     stage.config.image.exposure = ExposureMode::Stops(first);
     stage.exposure_ev = first;
@@ -522,9 +522,9 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     assert!((of_mean.ev - first).abs() > 0.3, "{first} says little");
 }
 
-/// Every curve takes what half floats hold at any exposure that can be set.
+/// Every curve accepts all half floats at any exposure that can be set.
 #[test]
-fn no_curve_gives_way_to_extremes() {
+fn every_curve_handles_extremes() {
     let gpu = gpu();
     let radiance = [0.0, 1e-4, 1.0, 65504.0];
     let materials = radiance.map(|radiance| glowing(Vec3::splat(radiance)));
@@ -561,7 +561,8 @@ fn no_curve_gives_way_to_extremes() {
     }
 }
 
-/// A frame has room for 256 lights, and light is measured by those: ten thousand in one place are no reason for a black picture.
+/// A frame holds 256 lights, and the metered light comes from those: ten thousand lights at one point do not
+/// make the picture black.
 #[test]
 fn lights_past_the_limit_do_not_darken_the_picture() {
     let gpu = gpu();

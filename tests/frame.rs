@@ -1,4 +1,5 @@
-//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows against brute force, golden images.
+//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows against brute force,
+//! golden images.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -35,7 +36,7 @@ fn builtin() -> Scene {
     scene::load(&[], &Config::default().load, &Progress::default()).unwrap()
 }
 
-/// A ground, and something above it for the sun to cast onto it; of material 0 and 1.
+/// A ground of material 0, and an object of material 1 above it that casts a shadow onto it.
 fn covered() -> Scene {
     let ground = quad(Vec3::new(-3.0, 0.0, 3.0), Vec3::X * 6.0, Vec3::Z * -6.0, 0);
     let cover = quad(Vec3::new(-1.0, 1.5, 1.0), Vec3::X * 2.0, Vec3::Z * -2.0, 1);
@@ -46,7 +47,7 @@ fn covered() -> Scene {
     scene
 }
 
-/// What is drawn of `scene` in each shadow mode, and by each policy where rays go through trees.
+/// The picture of `scene` in each shadow mode, and with rays by each rebuild policy.
 fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let modes = [
@@ -66,7 +67,7 @@ fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_does_not_show_is_neither_seen_nor_casts() {
+fn hidden_nodes_are_neither_drawn_nor_cast_shadows() {
     let gpu = gpu();
     let scene = covered();
     let mut bare = covered();
@@ -118,7 +119,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
             "{variant}"
         );
     }
-    // Trees that nothing has moved are built again all the same: their leaves hold materials.
+    // Trees are rebuilt although nothing moved: their leaves hold materials.
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     for variant in [0, 1, 2] {
         stage.draw(&pose, view);
@@ -138,7 +139,8 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
     let rest = Pose::new(&scene, None, 0.0);
     let mut stage = Stage::new(&gpu, &scene, [96, 64]);
     let still = pictures(&mut stage, &rest);
-    // Colour and emission; the threshold and the place of what is cut out, which rays look up for themselves.
+    // Colour and emission; and the alpha cutoff and texture transform of a mask, which rays look up
+    // themselves.
     type Change = fn(&mut scene::Material);
     let changes: [Change; 3] = [
         |material| {
@@ -224,7 +226,7 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
             report.nodes,
             merged.indices.len() - stage.uploaded.buffers.meshes.len()
         );
-        // The tree's triangles are those of the merged buffers, here and now.
+        // The tree holds the triangles of the current merged buffers.
         let merged_triangles = triangles(&merged.positions, &merged.indices);
         assert!(data.triangles[..merged_triangles.len()].iter().all(|leaf| {
             [leaf.v0, leaf.v1, leaf.v2].map(Vec3::from) == merged_triangles[leaf.triangle as usize]
@@ -303,8 +305,9 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
     scene
 }
 
-/// Whether a light at `to_light` (a point, or with w = 0 a direction) reaches each pixel, by every triangle in f64. `None` where rounding
-/// decides: where a triangle's edge, or the terminator, passes within a hair of the ray.
+/// Whether a light at `to_light` (a point, or with w = 0 a direction) is visible from each pixel, tested
+/// against every triangle in f64. `None` where rounding decides: where a triangle's edge, or the terminator,
+/// passes within a hair of the ray.
 fn brute_force(
     triangles: &[Triangle],
     position: &FloatImage,
@@ -321,16 +324,16 @@ fn brute_force(
         if n.dot(ray.normalize()) < 1e-3 {
             return None;
         }
-        // The surface's own triangles are met at zero distance, to within the rounding of the position.
+        // Rays hit the surface's own triangles at distance zero, to within the rounding of the position.
         let own = 4e-6 * (p.abs().max_element() + 1e-30) / ray.length();
-        let blocked = triangles.iter().enumerate().any(|(number, triangle)| {
+        let occluded = triangles.iter().enumerate().any(|(number, triangle)| {
             intersect(p, ray, triangle).is_some_and(|t| {
                 t > f64::from(own)
                     && (to_light.w == 0.0 || t < 1.0)
                     && consents(number, p + ray * t as f32)
             })
         });
-        Some(!blocked)
+        Some(!occluded)
     };
     position
         .texels
@@ -340,7 +343,7 @@ fn brute_force(
         .collect()
 }
 
-/// Takes for the pixels of smooth meshes what the twin finds, whose rays leave the smooth surface.
+/// Replaces the result for pixels of smooth meshes by the twin's, whose rays start at the smooth surface.
 fn brute_force_on_smooth(
     brute: &mut [Option<bool>],
     merged: &Merged,
@@ -385,7 +388,7 @@ fn brute_force_on_smooth(
     }
 }
 
-/// Pixels at which the traced shadow is not the brute-force one, and pixels compared.
+/// Number of pixels whose traced shadow differs from brute force, and of pixels compared.
 fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
     let compared = shadow.texels.iter().zip(brute);
     let compared: Vec<_> = compared
@@ -399,8 +402,9 @@ fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
 
 const SIZE: [u32; 2] = [120, 80];
 
-/// Shadows of one light by rays and by maps against brute force. Of the rays' pixels one in 1,000 may differ; of the maps', whose edges
-/// are as wide as their filter, one in 14: the spot's cone is so wide that its one map is coarse, and does not reach its rim.
+/// Shadows of one light by rays and by maps, against brute force. One in 1,000 pixels may differ with rays.
+/// With maps, whose edges are as wide as their filter, one in 14 may: the spot's cone is so wide that its one
+/// map is coarse and does not cover its rim.
 fn check_shadows(gpu: &Gpu, scene: &Scene, view: View, to_light: glam::Vec4, name: &str) {
     for (mode, one_in) in [(ShadowMode::Rays, 1000), (ShadowMode::Map, 14)] {
         check_shadows_by(mode, one_in, gpu, scene, view, to_light, name);
@@ -558,11 +562,11 @@ fn no_light_reaches_out_of_range_or_out_of_the_cone() {
         stage.renderer.collect(&gpu);
         let rays = stage.renderer.stats().rays;
         let lit = shadow.texels.iter().filter(|s| s[0] == 1.0).count();
-        assert_eq!(rays, lit as u64, "rays are sent where no light can arrive");
+        assert_eq!(rays, lit as u64, "rays are traced where no light can reach");
     }
 }
 
-/// What shadow rays found and took.
+/// Results and cost of the shadow rays.
 #[derive(PartialEq)]
 struct Traced {
     visibility: Vec<u32>,
@@ -570,7 +574,7 @@ struct Traced {
     rays: u64,
 }
 
-/// Draws with rays that are compacted, and with a thread for every pixel.
+/// Draws with compacted rays, and with a thread for every pixel.
 fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
     [true, false].map(|compact| {
         stage.config.shadows.compact_rays = compact;
@@ -579,7 +583,7 @@ fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
         stage.gpu.check().unwrap();
         let stats = stage.renderer.stats();
         assert!(stats.sending_tiles <= stats.tiles && (stats.tiles > 0) == compact);
-        // Several batches are one row of timings.
+        // Several batches share one row of timings.
         let rows = |name| stats.passes.iter().filter(|pass| pass.name == name).count();
         assert!(rows("shadow_classify") <= 1 && rows("shadow_rays") <= 1);
         let rays = stats.rays;
@@ -591,7 +595,7 @@ fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
     })
 }
 
-/// What differs between the two.
+/// Differences between the two.
 fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
     if compact.rays != by_pixel.rays {
         return Some(format!("{} rays for {}", compact.rays, by_pixel.rays));
@@ -604,7 +608,7 @@ fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
     (words + costs > 0).then(|| format!("{words} words of visibility and {costs} costs differ"))
 }
 
-/// Lights of every kind around a scene, as many as `count`.
+/// `count` lights of every kind around a scene.
 fn add_lights(scene: &mut Scene, count: usize) {
     let mut random = common::Random(7);
     for i in 0..count {
@@ -625,11 +629,11 @@ fn add_lights(scene: &mut Scene, count: usize) {
 fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
     for gpu in [gpu(), portable_gpu()] {
         let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
-        // One light; as many as a batch has, and one more; as many as a word has, and one more; several of both.
+        // One light; a full batch, and one more; a full word, and one more; several of both.
         for lights in [1, 16, 17, 32, 33, 70] {
             let mut scene = shadow_scene(1.0, Vec3::ZERO);
             add_lights(&mut scene, lights);
-            // Tiles, and workgroups of eight of them, that reach past the right and lower edge.
+            // Tiles, and workgroups of eight tiles, that extend past the right and lower edge.
             let mut stage = Stage::new(&gpu, &scene, [117, 83]);
             let both = traced(&mut stage, &Pose::new(&scene, None, 0.0), view);
             assert_eq!(traced_fault(&both), None, "{lights} lights");
@@ -642,13 +646,13 @@ fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
             let (arriving, rays) = (u64::from(arriving), both[0].rays);
             assert!(
                 arriving > 1000,
-                "{arriving} of {rays} rays arrive at {lights} lights"
+                "{arriving} of {rays} rays reach {lights} lights"
             );
             assert!(
                 arriving < rays * 19 / 20,
-                "{arriving} of {rays} rays arrive"
+                "{arriving} of {rays} rays reach the light"
             );
-            // Every pixel that sent a ray has visited something.
+            // Every pixel that traced a ray has visited a node.
             assert!(
                 both[0]
                     .cost
@@ -711,14 +715,14 @@ fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
 }
 
 #[test]
-fn tiles_without_geometry_or_turned_away_from_the_light_send_nothing() {
+fn tiles_without_geometry_or_facing_away_from_the_light_trace_nothing() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-1.0, 0.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
     let scene = scene([floor], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     let pose = Pose::new(&scene, None, 0.0);
     let above = Vec3::new(0.0, 8.0, 0.01);
-    // The floor in the middle, then from below the sun's horizon, then out of sight.
+    // The floor in the middle, then from below the sun's horizon, then out of view.
     for (target, sun, sends) in [
         (Vec3::ZERO, [0.0, -1.0, 0.0], true),
         (Vec3::ZERO, [0.0, 1.0, 0.0], false),
@@ -836,7 +840,7 @@ fn masked_surfaces_are_cut_out_for_the_eye_for_rays_and_for_maps() {
             .filter(|(p, _)| p[3] == 1.0 && p[1] < 1e-3)
         {
             let (radius, side) = (p[0].hypot(p[2]), p[0].abs().max(p[2].abs()));
-            // The hole's radius is 0.6 m; the borders are left to filters.
+            // The hole's radius is 0.6 m. Filters blur its border, which is left out.
             let expected = if radius < 0.55 {
                 in_hole += 1;
                 1.0
@@ -986,9 +990,9 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
     stage.draw(&pose, view);
     let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
-    // From everywhere the same: tests/environment.rs has environments in which directions differ.
+    // Uniform lighting: tests/environment.rs has environments that vary with direction.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
-    let around = lighting::EnvironmentLight {
+    let ambient = lighting::EnvironmentLight {
         diffuse: &|_| color,
         mirrored: &|_, _| color,
         split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
@@ -998,11 +1002,12 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     for (surface, lit) in stage.surfaces().iter().zip(&lit.texels) {
         let Some(surface) = surface else { continue };
         let to_eye = (view.eye() - surface.position).normalize();
-        let twin = lighting::lighting(surface, to_eye, &lights, &around);
+        let twin = lighting::lighting(surface, to_eye, &lights, &ambient);
         let error = (Vec3::from_slice(lit).as_dvec3() - twin)
             .abs()
             .max_element();
-        // Radiance is stored in half floats: 11 bits. Where a highlight is a pinprick, f32 is steeper than that.
+        // Radiance is stored in half floats, which have 11 bits. At a pinprick highlight, rounding in f32
+        // exceeds that.
         worst = worst.max(error / (twin.max_element() + 0.05));
         brightest = brightest.max(twin.max_element());
         compared += 1;
@@ -1020,7 +1025,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
 #[test]
 fn tonemap_equals_its_twin_for_every_curve() {
     let gpu = gpu();
-    // Bands of emission from black far into the highlights, in colours that each curve treats in its own way.
+    // Bands of emission from black far into the highlights, in colours that the curves treat differently.
     let mut materials = Vec::new();
     let mut bands = Vec::new();
     for band in 0..24 {
@@ -1081,11 +1086,12 @@ fn tonemap_equals_its_twin_for_every_curve() {
     }
 }
 
-/// KHR_materials_unlit, and a background of one colour: what is given is what the display shows, whatever the exposure and the curve.
+/// KHR_materials_unlit, and a background of one colour: the display shows the given colour, whatever the
+/// exposure and the curve.
 #[test]
 fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     let gpu = gpu();
-    // Saturated ones too, whose darkest channel the G-buffer has to keep beside the brightest.
+    // Saturated colours too, whose darkest channel the G-buffer has to keep beside the brightest.
     let colors = [
         Vec3::new(1.0, 0.2, 0.002),
         Vec3::new(0.02, 0.4, 0.9),
@@ -1135,7 +1141,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
         )
     };
     let check = |picture: &[u8], what: &str| {
-        // In the middles of what is to be told apart.
+        // At the centres of the areas that are compared.
         for (x, y) in (0..4).flat_map(|i| [3, 12, 17].map(|y| (10 * i + 5, y))) {
             let pixel = &picture[4 * (40 * y + x)..][..3];
             let wanted = expected(x, y) * 255.0;
@@ -1161,7 +1167,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     }
     check(&stage.supersampled(&pose, view, 3), "samples");
     check(&stage.supersampled(&pose, view, 1), "smaa");
-    // The channel has it as radiance, without an exposure.
+    // The channel holds it as radiance, without exposure.
     let lit = stage.channel(Channel::Lit).texels;
     assert!(Vec3::from_slice(&lit[40 * 12 + 5]).abs_diff_eq(colors[0], 2e-3));
     assert!(Vec3::from_slice(&lit[40 * 3 + 5]).abs_diff_eq(background.into(), 2e-3));
@@ -1211,7 +1217,7 @@ fn the_gbuffer_holds_what_brute_force_sees() {
         };
         differing += usize::from(!same);
     }
-    // Silhouettes may fall on either side of a pixel's middle.
+    // Silhouettes may fall on either side of a pixel's centre.
     assert!(covered > 4000, "{covered} pixels test little");
     assert!(
         differing * 500 <= covered,
@@ -1248,7 +1254,7 @@ fn golden_images_in_every_shadow_mode() {
         compare_with_golden(&format!("builtin_{name}"), &picture, stage.size);
         pictures.push(picture);
     }
-    // What the tolerance must not let through: the modes themselves differ by more.
+    // The tolerance must tell the modes apart: they differ by more.
     assert!(
         difference(&pictures[0], &pictures[2]).0 > 2.0,
         "shadows make no difference"
@@ -1284,13 +1290,14 @@ fn the_frame_is_the_same_at_portable_limits() {
             gpu.check().unwrap();
             picture
         });
-        // The two roads of `project_sh` add up in another order: a step of 255 may tip.
+        // The two implementations of `project_sh` add in different orders: a value may round to the next step
+        // of 255.
         let (mean, largest) = difference(&pictures[0], &pictures[1]);
         assert!(mean < 0.001 && largest <= 1, "{mode:?}: {mean}, {largest}");
     }
 }
 
-/// What was done to the trees, and what they were used for.
+/// The work on the trees for a frame, and the visibility that its shadow rays found.
 #[derive(Debug)]
 struct Drawn {
     work: TreeWork,
@@ -1298,7 +1305,7 @@ struct Drawn {
     visibility: Vec<u32>,
 }
 
-/// Draws by a policy and checks the trees.
+/// Draws with a policy and checks the trees.
 fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Drawn {
     stage.config.tree.rebuild = policy;
     stage.draw(pose, view);
@@ -1321,7 +1328,8 @@ fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Dra
     }
 }
 
-/// Draws every pose by its policy, and once more by trees built every frame, which have to give the same shadows; returns what was done.
+/// Draws every pose with its policy, and once more with trees rebuilt every frame. Both must give the same
+/// shadows. Returns the frames of the first series.
 fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork> {
     let gpu = gpu();
     let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, scene, [96, 64]));
@@ -1341,7 +1349,7 @@ fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork>
         }
         works.push(found.work);
     }
-    // Trees that stayed as they were would have been seen.
+    // Stale trees would have shown.
     let moves = frames.windows(2).filter(|w| w[0].1 != w[1].1).count();
     assert!(
         shadows.len() > moves,
@@ -1390,7 +1398,7 @@ fn trees_begin_anew_when_the_policy_changes() {
     assert_eq!(works(&scene, &posed, view), expected);
 }
 
-/// Matrices alone, and a scale that turns triangles over.
+/// Motion by matrices alone, and a scale that flips triangles.
 #[test]
 fn only_the_trees_of_meshes_that_have_moved_are_built() {
     use TreeWork::{None as Kept, Partial, Rebuild as All};
@@ -1429,10 +1437,10 @@ fn trees_of_a_still_scene_are_built_once() {
         (Rebuild::Changed, TreeWork::None),
         (Rebuild::Refit, TreeWork::None),
     ] {
-        // A new scene begins anew.
+        // A new scene starts with new trees.
         let mut stage = Stage::new(&gpu, &scene, [48, 32]);
         for frame in 0..6u8 {
-            // From everywhere.
+            // Uniform lighting.
             let eye = Vec3::new(3.0, 4.0, 2.0 + f32::from(frame));
             let found = drawn(&mut stage, policy, &pose, look_at(eye, Vec3::ZERO, 40.0));
             let expected = if frame == 0 { TreeWork::Rebuild } else { later };
@@ -1442,7 +1450,7 @@ fn trees_of_a_still_scene_are_built_once() {
     }
 }
 
-/// Triangles that a morph target deals out anew, above a floor.
+/// Triangles that a morph target shuffles, above a floor.
 fn shuffled_scene() -> Scene {
     let cloud = random_triangles(300, 5).into_iter();
     let cloud: Vec<_> = cloud.map(|t| t.map(|v| v + 1.5 * Vec3::Y)).collect();
@@ -1488,7 +1496,7 @@ fn refit_trees_are_built_again_once_they_have_aged() {
             works(0..6).eq([All, Refit, Refit, Refit, Kept, Refit]),
             "{found:?}"
         );
-        // A few frames later the cost of the one that shuffled has come back.
+        // A few frames later the measured cost of the shuffled mesh has arrived.
         let all: Vec<_> = (6..found.len()).filter(|at| found[*at].0 == All).collect();
         if ages {
             assert!(all.len() == 1 && all[0] < 10, "{found:?}");
@@ -1566,7 +1574,7 @@ fn a_lost_device_is_an_error_and_no_panic() {
     drop(again);
 }
 
-/// Ten quads where a binding holds the vertices of two.
+/// Ten quads on a device whose bindings hold the vertices of two.
 #[test]
 fn a_scene_that_does_not_fit_says_how_much_would() {
     let quad = || quad(Vec3::ZERO, Vec3::X, Vec3::Y, 0);
@@ -1581,30 +1589,32 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
     };
     gpu.limits.max_storage_buffer_binding_size = 64 * 7;
     let line = fault(&gpu, &many, &config);
-    let expected = "the scene: 20 triangles in 10 instances needed, 4 triangles in 2 instances allowed (the merged normals and tangents are ";
+    let expected = "the scene: 20 triangles in 10 instances needed, 4 triangles in 2 instances allowed \
+        (the merged normals and tangents are ";
     assert!(line.starts_with(expected), "{line}");
     assert!(
         line.contains(&gpu.info.name) && !line.contains('\n'),
         "{line}"
     );
-    // Of a single instance, a share.
+    // For a single instance, the share that fits.
     let one = scene([quad()], vec![matte(Vec3::ONE)]);
     gpu.limits.max_storage_buffer_binding_size = 100;
     let line = fault(&gpu, &one, &config);
     assert!(line.contains("about 1 triangles allowed"), "{line}");
-    // The configuration says so likewise.
+    // The limit of the configuration reports it in the same way.
     let gpu = common::gpu();
     let mut config = Config::default();
     config.load.max_triangles = 7;
     assert_eq!(
         fault(&gpu, &many, &config),
-        "the scene: 20 triangles in 10 instances needed, 6 triangles in 3 instances allowed (load.max_triangles)"
+        "the scene: 20 triangles in 10 instances needed, 6 triangles in 3 instances allowed \
+            (load.max_triangles)"
     );
 }
 
-/// Of surfaces in one place the first is seen: the others are not even shaded, as nothing is nearer than what is there.
+/// Of coincident surfaces the first is visible. The others are not even shaded, because they are no nearer.
 #[test]
-fn of_surfaces_in_one_place_the_first_is_seen() {
+fn of_coincident_surfaces_the_first_is_visible() {
     let gpu = gpu();
     let sheet = |material| {
         quad(
@@ -1623,7 +1633,8 @@ fn of_surfaces_in_one_place_the_first_is_seen() {
     assert!(seen.texels.iter().all(|texel| texel[0] == 1.0));
 }
 
-/// Materials lie in one buffer, those of their layers in another: each surface is drawn with its own, in whatever order they come.
+/// All materials share one buffer, and those with layers another: each surface is drawn with its own, in
+/// whatever order they come.
 #[test]
 fn every_surface_has_its_own_of_many_materials() {
     let gpu = gpu();
@@ -1637,7 +1648,7 @@ fn every_surface_has_its_own_of_many_materials() {
         let mut material = glowing(100.0 * color(i));
         material.alpha_mode = [AlphaMode::Opaque, AlphaMode::Mask][i % 2];
         if i % 3 == 0 {
-            // Layers that do nothing: the base comes out as it is.
+            // Layers without effect: the base stays the same.
             material.layers = Some(Box::default());
         }
         material
@@ -1652,7 +1663,7 @@ fn every_surface_has_its_own_of_many_materials() {
     stage.draw(&pose, camera);
     let lit = stage.channel(Channel::Lit);
     for i in 0..count {
-        // What it mirrors of its surroundings is small beside that.
+        // The reflections of its surroundings are small beside that.
         let seen = Vec3::from_slice(&lit.texels[i]) / 100.0;
         let off = (seen - color(count - 1 - i)).abs().max_element();
         assert!(off < 0.01, "column {i}: {seen}");

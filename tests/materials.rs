@@ -1,5 +1,6 @@
-//! Materials and lights against an independent evaluation of the specifications in f64 (tests/common/appearance.rs), pixel by pixel in linear
-//! radiance, and golden images of the same scenes with everything on.
+//! Materials and lights against an independent evaluation of the specifications in f64
+//! (tests/common/appearance.rs), pixel by pixel in linear radiance, and golden images of the same scenes with
+//! everything on.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +26,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 const SIZE: [u32; 2] = [160, 120];
 
-/// The largest error that is allowed, as a share of the peak of the specimen at hand: the peak of the image, or less.
+/// The largest allowed error, as a share of the specimen's peak: the peak of the image, or less.
 const TOLERANCE: f64 = 0.005;
 
 fn load(still: &Still) -> Scene {
@@ -51,7 +52,7 @@ impl Studio {
         Self { gpu, renderer }
     }
 
-    /// With exactly the limits and features that WebGPU promises everywhere.
+    /// With exactly the limits and features that WebGPU guarantees.
     fn portable() -> Self {
         let gpu = Gpu::open(&Self::new().gpu.adapter, Tier::Portable).unwrap();
         let renderer = Renderer::new(&gpu).unwrap();
@@ -124,7 +125,7 @@ impl Studio {
     }
 }
 
-/// From where a scene is drawn.
+/// The camera of a scene.
 #[derive(Clone, Copy)]
 struct Camera {
     eye: Vec3,
@@ -132,7 +133,7 @@ struct Camera {
     fov: f32,
 }
 
-/// The whole look, the same on every adapter.
+/// All effects, the same on every adapter.
 fn whole() -> Config {
     let mut config = Config::default();
     config.occlusion.mode = OcclusionMode::Off;
@@ -150,7 +151,7 @@ fn bare() -> Config {
     config
 }
 
-/// What was found of one specimen.
+/// Results for one specimen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Found {
     pixels: usize,
@@ -158,8 +159,8 @@ struct Found {
     error: f64,
 }
 
-/// Compares radiance with the evaluation, for each specimen by itself, and counts the pixels that an edge is too close to: of a shape, of a
-/// texel, or of a cone of light.
+/// Compares radiance with the evaluation, for each specimen by itself. Counts the pixels that are too close
+/// to an edge: of a shape, of a texel, or of a cone of light.
 fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
     let mut found = vec![Found::default(); still.specimens.len()];
     let mut left_out = 0;
@@ -184,7 +185,7 @@ fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
         let entry = &mut found[specimen];
         entry.pixels += 1;
         entry.peak = entry.peak.max(seen.radiance.max_element());
-        // NaN is the largest error there is.
+        // NaN counts as the largest error.
         let error = error
             .abs()
             .to_array()
@@ -194,7 +195,8 @@ fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
     (found, left_out)
 }
 
-/// Draws `still` and holds every specimen to the evaluation; at most `edges` of 100 pixels may be left out.
+/// Draws `still` and compares every specimen with the evaluation; at most `edges` of 100 pixels may be left
+/// out.
 fn check(studio: &mut Studio, name: &str, still: &Still, edges: usize) {
     let (_, radiance) = studio.draw(still, &bare());
     let (found, left_out) = compare(still, &radiance);
@@ -244,7 +246,7 @@ fn spheres<const COLUMNS: usize>(rows: &[[Look; COLUMNS]], beam: Beam) -> Still 
     }
 }
 
-/// Smaller highlights ask for smaller triangles.
+/// Smaller highlights need smaller triangles.
 fn rings(look: &Look) -> u32 {
     let coat = look.clearcoat.map_or(1.0, |(_, roughness)| roughness);
     let roughness = look.roughness.min(coat);
@@ -307,7 +309,8 @@ fn highlight(look: Look) -> Still {
     }
 }
 
-/// Below a roughness of 0.1 the 32 bits of the G-buffer's normal are too few: 1 % at 0.07, 2 % at 0.05.
+/// Below a roughness of 0.1 the 32 bits of the G-buffer's normal are not enough: the error is 1 % at 0.07 and
+/// 2 % at 0.05.
 #[test]
 fn the_highlights_of_smooth_spheres_are_those_of_the_specification() {
     let mut studio = Studio::new();
@@ -325,7 +328,7 @@ fn the_highlights_of_smooth_spheres_are_those_of_the_specification() {
     }
 }
 
-/// A wall of rectangles that face the eye, each a little tilted so that no two see the light alike, and square.
+/// A wall of rectangles that face the eye, each slightly tilted so that no two are lit alike, and square.
 fn wall(looks: Vec<Look>, columns: usize, beam: Beam) -> Still {
     let rows = looks.len().div_ceil(columns);
     let mut specimens = Vec::new();
@@ -348,7 +351,7 @@ fn wall(looks: Vec<Look>, columns: usize, beam: Beam) -> Still {
     }
 }
 
-/// A lamp near a wall, so that all of it is unevenly lit.
+/// A lamp near a wall, which lights it unevenly.
 fn lamp() -> Beam {
     Beam {
         color: DVec3::new(1.0, 0.9, 0.7),
@@ -388,7 +391,7 @@ fn alphas() -> Still {
         3,
         lamp(),
     );
-    // What shows where they do not.
+    // The colour behind them.
     still.specimens.push(Specimen::new(
         Shape::quad(DVec3::new(-2.5, -2.0, -0.8), 5.0 * DVec3::X, 4.0 * DVec3::Y),
         Look {
@@ -405,7 +408,7 @@ fn alpha_is_ignored_cut_out_or_blended() {
     check(&mut Studio::new(), "alpha", &alphas(), 40);
 }
 
-/// The four tilts, one texel each: to the right, up, to the left, down.
+/// Four tilts, one texel each: to the right, up, to the left, down.
 fn tilts() -> Texels {
     Texels::new([2, 2], |x, y| match (x, y) {
         (0, 0) => [220, 128, 200, 255],
@@ -450,12 +453,12 @@ fn normals() -> Still {
         };
         uvs[set] = value;
     };
-    // Mirrored in u, mirrored in v, turned by a right angle in the second set, turned in the first.
+    // Mirrored in u, mirrored in v, rotated by a right angle in the second set, rotated in the first.
     set(&mut still, 1, 0, [DVec2::ONE, DVec2::NEG_X, DVec2::NEG_Y]);
     set(&mut still, 2, 0, [DVec2::ZERO, DVec2::X, DVec2::Y]);
     set(&mut still, 3, 1, [DVec2::ZERO, DVec2::Y, DVec2::X]);
     set(&mut still, 6, 0, [DVec2::ONE, DVec2::NEG_Y, DVec2::NEG_X]);
-    // From behind.
+    // Seen from behind.
     let Shape::Quad { corner, u, .. } = &mut still.specimens[7].shape else {
         panic!("no rectangle")
     };
@@ -710,7 +713,7 @@ fn layers_of_spheres_are_those_of_their_specifications() {
     }
 }
 
-/// Every texture of a layer, in the second set of coordinates, moved and turned.
+/// Every texture of a layer, in the second set of coordinates, offset and rotated.
 fn layer_textures() -> Still {
     let map = |slot, texels| Map2 {
         uv_set: 1,
@@ -777,7 +780,7 @@ fn layer_textures() -> Still {
         let Shape::Quad { uvs, .. } = &mut specimen.shape else {
             panic!("no rectangle")
         };
-        // What the first set would give differs.
+        // The first set would give something else.
         uvs[0] = [DVec2::ZERO, DVec2::Y * 0.3, DVec2::X * 0.2];
     }
     still
@@ -905,7 +908,7 @@ fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
     }
 }
 
-/// The whole look, with ray-traced shadows and ambient light, beside tests/golden/NAME.png.
+/// All effects, with ray-traced shadows and environment lighting, against tests/golden/NAME.png.
 #[test]
 fn golden_images_of_materials() {
     let mut studio = Studio::new();
@@ -933,7 +936,7 @@ fn golden_images_of_materials() {
         }
         let (picture, _) = studio.draw(&still, &whole());
         compare_with_golden(&format!("material_{name}"), &picture, SIZE);
-        // One picture for another would be seen.
+        // A swapped picture would be noticed.
         for other in &pictures {
             assert!(
                 difference(&picture, other).0 > 5.0,
@@ -1018,7 +1021,7 @@ fn factors_of_layers_are_held_to_their_ranges() {
         let told = scene.warnings.iter().any(|warning| warning.contains(what));
         assert!(told, "{what}: {:?}", scene.warnings);
     }
-    // Nothing of it makes a pixel that is not a number.
+    // None of it makes a pixel NaN.
     let mut studio = Studio::new();
     let (_, lit) = studio.draw_scene(
         &scene,
@@ -1032,8 +1035,8 @@ fn factors_of_layers_are_held_to_their_ranges() {
     assert!(lit.iter().flatten().all(|x| x.is_finite()));
 }
 
-/// KHR_materials_volume: "The value is given in the coordinate space of the mesh." Instances of one mesh are as thick as their nodes are large, along
-/// the surface's normal, and while these grow.
+/// KHR_materials_volume: "The value is given in the coordinate space of the mesh." The thickness of each
+/// instance scales with its node along the surface's normal, also while the scale is animated.
 #[test]
 fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     let mut file = Builder::new();
@@ -1053,7 +1056,7 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
         "KHR_materials_volume": {
             "thicknessFactor": 0.4, "attenuationDistance": 0.7, "attenuationColor": [0.3, 0.6, 0.9]
         },
-        // Without a reflection all that is seen has come through.
+        // Without reflections, all visible light has passed through.
         "KHR_materials_specular": { "specularFactor": 0 },
     });
     file.push(
@@ -1130,14 +1133,14 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     }
 }
 
-/// A floor of bumps, `count` texels each way of which a pixel covers many, under a lamp.
+/// A floor of bumps, `count` texels in each direction, many of them per pixel, under a lamp.
 fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
     let mut state = 7_u32;
     let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(state >> 8) / f64::from(1 << 24) - 0.5
     };
-    // Sums of random numbers are nearly of a normal distribution, of variance 1.
+    // Sums of random numbers are nearly normally distributed; this one has a variance of 1.
     let mut normal = || 2.0 * [(); 3].map(|()| random()).iter().sum::<f64>();
     let texels = Texels::new([count; 2], |_, _| [0; 4]);
     let rgba8: Vec<[u8; 4]> = (0..count * count)
@@ -1176,16 +1179,17 @@ fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
         fov: 0.5,
     };
     let mut scene = load(&still);
-    // Smooth between levels, and repeated until no texel is seen.
+    // Filtered between levels, and repeated until no texel is visible.
     scene.textures[0].sampler = scene::Sampler::default();
     let reference = scene.materials[0].normal_texture.as_mut().unwrap();
     reference.texture_from_uv = glam::Affine2::from_scale(glam::Vec2::splat(128.0));
     (scene, normals)
 }
 
-/// From far away bumps cannot be told apart, and reflect as all of them do together: the mean over the normals in f64, with the BRDF of the
-/// specification, as far as GGX can have the shape of a normal distribution, under which these slopes are drawn. Without what they roughen, the
-/// highlight is that of a smooth floor: four times as bright in its middle, and more.
+/// From far away bumps cannot be told apart, and reflect like their mean: the mean over the normals in f64,
+/// with the BRDF of the specification, as far as GGX can match the normal distribution of these slopes.
+/// Without the roughening, the highlight is that of a smooth floor, at least four times as bright at its
+/// centre.
 #[test]
 fn normal_maps_that_shrink_roughen_the_surface() {
     let mut studio = Studio::new();

@@ -1,4 +1,5 @@
-//! How much light arrives from everywhere: rays and filter against their twins, means against what geometry says, histories that end in time.
+//! Ambient occlusion: rays and filter against their twins, means against geometry, and histories that end in
+//! time.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +26,7 @@ use glam::{DMat4, DVec3, Mat4, Quat, Vec3};
 const SIZE: [u32; 2] = [64, 48];
 const FAR: f64 = 1e30;
 
-/// A stage whose rays are sent, each frame by itself.
+/// A stage with ambient occlusion rays, without history and filter.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, size);
     stage.config.shadows.mode = ShadowMode::Off;
@@ -35,7 +36,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     stage
 }
 
-/// A stage with `rays` rays and a long history.
+/// A stage with `rays` rays per pixel and a long history.
 fn gathering<'a>(gpu: &'a Gpu, scene: &'a Scene, rays: u32, filter: bool) -> Stage<'a> {
     let mut stage = stage(gpu, scene, SIZE);
     stage.config.occlusion.rays = rays;
@@ -77,24 +78,24 @@ fn clutter_view() -> View {
     look_at(Vec3::new(1.5, 2.6, 4.2), Vec3::new(0.0, 0.5, 0.0), 30.0)
 }
 
-/// What the last frame found at every pixel; `None` without a surface.
+/// Ambient visibility of every pixel of the last frame; `None` without a surface.
 fn found(stage: &mut Stage<'_>) -> Vec<Option<(Vec3, f32)>> {
     let words = stage.renderer.read_ambient_visibility(stage.gpu).unwrap();
     let position = stage.channel(Channel::Position);
     assert_eq!(words.len(), position.texels.len());
     let texels = position.texels.iter();
-    let open = |(texel, word): (&[f32; 4], u32)| {
+    let visibility = |(texel, word): (&[f32; 4], u32)| {
         (texel[3] != 0.0).then(|| occlusion::unpack_visibility(word))
     };
-    texels.zip(words).map(open).collect()
+    texels.zip(words).map(visibility).collect()
 }
 
 fn shares(stage: &mut Stage<'_>) -> Vec<Option<f32>> {
-    let share = |open: Option<(Vec3, f32)>| open.map(|(_, share)| share);
+    let share = |found: Option<(Vec3, f32)>| found.map(|(_, share)| share);
     found(stage).into_iter().map(share).collect()
 }
 
-/// What the G-buffer of the last frame shows, for the twin.
+/// The surfaces in the G-buffer of the last frame, for the twin.
 fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>) {
     let merged = stage.merged();
     let triangles = triangles(&merged.positions, &merged.indices);
@@ -116,7 +117,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>)
     (triangles, pixels)
 }
 
-/// What the twin's rays `first..first + count` of every pixel find.
+/// Results of the twin's rays `first..first + count` of every pixel.
 fn twin_rays(
     (triangles, seen): &(Vec<Triangle>, Vec<Option<Seen>>),
     width: u32,
@@ -126,29 +127,33 @@ fn twin_rays(
     let pixels = seen.iter().enumerate().map(|(index, seen)| {
         let seen = seen.as_ref()?;
         let pixel = [index as u32 % width, index as u32 / width];
-        let place = SurfacePoint {
+        let surface = SurfacePoint {
             position: seen.position.as_dvec3(),
             normal: seen.start().geometric_normal,
             frames: 1,
         };
-        Some((place, occlusion::rays(triangles, seen, pixel, rays, reach)))
+        Some((
+            surface,
+            occlusion::rays(triangles, seen, pixel, rays, reach),
+        ))
     });
     pixels.collect()
 }
 
-/// The largest difference of shares that 99 of 100 pixels keep to, the mean difference, and the same of directions where much is open.
+/// The largest difference of visibility among 99 of 100 pixels, the mean difference, and the same for bent
+/// normals where visibility is high.
 fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>]) -> [f64; 3] {
     let (mut shares, mut bends, mut missed) = (Vec::new(), Vec::new(), 0);
     for ((gpu, twin), seen) in gpu.iter().zip(twin).zip(seen) {
         assert!(gpu.is_some() || twin.is_none());
-        // Right on an edge the twin's own eye may see nothing.
+        // Right on an edge the twin may see no surface.
         missed += usize::from(gpu.is_some() && twin.is_none());
-        let (Some((direction, share)), Some((_, blocked)), Some(seen)) = (gpu, twin, seen) else {
+        let (Some((direction, share)), Some((_, occluded)), Some(seen)) = (gpu, twin, seen) else {
             continue;
         };
-        let (bent, open) = blocked.visibility(seen.normal);
-        shares.push((f64::from(*share) - open).abs());
-        if open > 0.3 {
+        let (bent, visibility) = occluded.visibility(seen.normal);
+        shares.push((f64::from(*share) - visibility).abs());
+        if visibility > 0.3 {
             bends.push(bent.distance(direction.as_dvec3()));
         }
     }
@@ -194,13 +199,13 @@ fn rays_find_what_their_twin_finds() {
                 let gpu = found(&mut stage);
                 let seen = seen(&mut stage, view);
                 let twin = twin_rays(&seen, SIZE[0], (frame * rays, rays), reach);
-                // Half a step of 10 bits, and of 11 bits along each axis.
+                // Half a step of the 10 bits of visibility, and of the 11 bits along each axis.
                 let [share, mean, bend] = differences(&gpu, &twin, &seen.1);
                 assert!(
                     share < 6e-4 && mean < 1e-3 && bend < 3e-3,
                     "{share} {mean} {bend}"
                 );
-                // A frame's rays are not those of the one before.
+                // Each frame traces new rays.
                 let other = twin_rays(&seen, SIZE[0], (frame * rays + 1, rays), reach);
                 assert!(differences(&gpu, &other, &seen.1)[1] > 0.02);
             }
@@ -209,7 +214,7 @@ fn rays_find_what_their_twin_finds() {
 }
 
 #[test]
-fn means_and_filter_are_their_twin_s() {
+fn means_and_filter_equal_their_twins() {
     let gpu = gpu();
     let scene = clutter();
     let pose = rest(&scene);
@@ -240,7 +245,7 @@ fn means_and_filter_are_their_twin_s() {
         let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, &step| {
             occlusion::filter(&all, &now, 2, step)
         });
-        // A ray that passes an edge on the other side counts here for a neighbourhood of pixels.
+        // The filter spreads a ray that passes an edge on the other side over neighbouring pixels.
         let [share, average, bend] = differences(&gpu, &filtered, &seen.1);
         assert!(
             share < 0.02 && average < 2e-3 && bend < 0.02,
@@ -252,7 +257,7 @@ fn means_and_filter_are_their_twin_s() {
     }
 }
 
-/// Draws as many frames.
+/// Draws this many frames.
 fn gather(stage: &mut Stage<'_>, pose: &Pose, view: View, frames: u32) {
     for _ in 0..frames {
         stage.draw(pose, view);
@@ -260,7 +265,7 @@ fn gather(stage: &mut Stage<'_>, pose: &Pose, view: View, frames: u32) {
 }
 
 #[test]
-fn a_plane_and_a_convex_body_are_open_all_over() {
+fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
     let gpu = gpu();
     let tilt = Mat4::from_quat(Quat::from_rotation_x(0.3));
     for (primitive, eye) in [
@@ -273,7 +278,7 @@ fn a_plane_and_a_convex_body_are_open_all_over() {
             ),
             Vec3::new(1.0, 3.0, 4.0),
         ),
-        // Smooth normals lean out of its triangles by up to 20°.
+        // Smooth normals deviate from those of the triangles by up to 20°.
         (sphere(Vec3::ZERO, 1.0, 5, 0), Vec3::new(0.4, 1.0, 2.5)),
     ] {
         let mut scene = scene([primitive], vec![both_sides(Vec3::ONE)]);
@@ -283,10 +288,10 @@ fn a_plane_and_a_convex_body_are_open_all_over() {
         stage.config.occlusion.filter = true;
         gather(&mut stage, &rest(&scene), view, 2);
         let normals = stage.channel(Channel::Normal).texels;
-        let open = found(&mut stage);
-        assert!(open.iter().flatten().count() > 300);
-        for (open, normal) in open.iter().zip(&normals) {
-            let Some((direction, share)) = open else {
+        let found = found(&mut stage);
+        assert!(found.iter().flatten().count() > 300);
+        for (pixel, normal) in found.iter().zip(&normals) {
+            let Some((direction, share)) = pixel else {
                 continue;
             };
             assert_eq!(*share, 1.0);
@@ -318,10 +323,10 @@ fn room(cuts: u32) -> Scene {
 }
 
 #[test]
-fn in_a_closed_room_nothing_arrives_not_even_in_its_corners() {
+fn a_closed_room_is_fully_occluded_even_in_its_corners() {
     let gpu = gpu();
     let turned = Quat::from_euler(glam::EulerRot::XYZ, 0.3, 0.7, 0.2);
-    for (cuts, scale, rotation, place) in [
+    for (cuts, scale, rotation, offset) in [
         (1, Vec3::ONE, Quat::IDENTITY, Vec3::ZERO),
         (
             7,
@@ -337,7 +342,7 @@ fn in_a_closed_room_nothing_arrives_not_even_in_its_corners() {
         ),
     ] {
         let mut scene = room(cuts);
-        let matrix = Mat4::from_scale_rotation_translation(scale, rotation, place);
+        let matrix = Mat4::from_scale_rotation_translation(scale, rotation, offset);
         scene.nodes[0].transform = Transform::Matrix(matrix);
         let mut stage = stage(&gpu, &scene, [160, 120]);
         stage.config.occlusion.rays = 8;
@@ -359,15 +364,16 @@ fn in_a_closed_room_nothing_arrives_not_even_in_its_corners() {
     }
 }
 
-/// The root mean square and the largest difference from what `expected` says of a place; `None` leaves it out.
+/// The root mean square and the largest difference from `expected`, a function of the position; `None` leaves
+/// a position out.
 fn errors(
     stage: &mut Stage<'_>,
     expected: impl Fn(Vec3) -> Option<(f64, Option<DVec3>)>,
 ) -> [f64; 3] {
     let position = stage.channel(Channel::Position).texels;
     let (mut count, mut sum, mut worst, mut bend) = (0, 0.0, 0.0_f64, 0.0_f64);
-    for (open, at) in found(stage).into_iter().zip(position) {
-        let Some((direction, share)) = open else {
+    for (pixel, at) in found(stage).into_iter().zip(position) {
+        let Some((direction, share)) = pixel else {
             continue;
         };
         let Some((expected, bent)) = expected(Vec3::from_slice(&at)) else {
@@ -383,10 +389,11 @@ fn errors(
     [(sum / f64::from(count)).sqrt(), worst, bend]
 }
 
-/// Beside a wall without ends, of height h at the distance d, ½ (1 + d / √(d² + h²)) arrives: in the plane across the wall, the cosine-weighted
-/// share between the normal and an angle β to it is ½ sin β, and the wall's top is seen at tan β = d / h.
+/// Beside an endless wall of height h at the distance d, the visibility is ½ (1 + d / √(d² + h²)): in the
+/// plane across the wall, the cosine-weighted share between the normal and an angle β to it is ½ sin β, and
+/// the top of the wall lies at tan β = d / h.
 #[test]
-fn beside_a_wall_arrives_what_geometry_says() {
+fn visibility_beside_a_wall_matches_geometry() {
     let gpu = gpu();
     let (height, half) = (1.0, 400.0);
     let floor = quad(
@@ -403,7 +410,7 @@ fn beside_a_wall_arrives_what_geometry_says() {
     );
     let scene = scene([floor, wall], vec![both_sides(Vec3::ONE)]);
     let view = look_at(Vec3::new(1.5, 2.5, 0.5), Vec3::new(1.2, 0.0, 0.0), 20.0);
-    // Where the open directions point to: of those that are not blocked, in stratified cosine-weighted steps.
+    // The mean of the unoccluded directions, in stratified cosine-weighted steps.
     let bent = |distance: f64| {
         let mut sum = DVec3::ZERO;
         for i in 0..128 * 128 {
@@ -419,9 +426,9 @@ fn beside_a_wall_arrives_what_geometry_says() {
     let expected = |at: Vec3| {
         let (d, h) = (f64::from(at.x), f64::from(height));
         let share = 0.5 * (1.0 + d / d.hypot(h));
-        // It takes its time: a few pixels do.
-        let asked = (at.x * 997.0).fract() < 0.02;
-        (at.y < 1e-4 && d > 0.02).then(|| (share, asked.then(|| bent(d))))
+        // The integration is slow: a few pixels are enough.
+        let integrates = (at.x * 997.0).fract() < 0.02;
+        (at.y < 1e-4 && d > 0.02).then(|| (share, integrates.then(|| bent(d))))
     };
     for (filter, bound) in [(false, 5e-3), (true, 6e-3)] {
         let mut stage = gathering(&gpu, &scene, 16, filter);
@@ -435,10 +442,10 @@ fn beside_a_wall_arrives_what_geometry_says() {
     }
 }
 
-/// Under a sphere of radius R that lies on a plane, R³ / D³ is blocked, D from the place to the sphere's middle: the solid angle's cosine is R / D and
-/// its share (R / D)².
+/// A sphere of radius R on a plane occludes R³ / D³, where D is the distance to the sphere's centre: the
+/// cosine of its solid angle is R / D and its share (R / D)².
 #[test]
-fn beside_a_sphere_arrives_what_geometry_says() {
+fn visibility_beside_a_sphere_matches_geometry() {
     let gpu = gpu();
     let floor = quad(
         Vec3::new(-9.0, 0.0, 9.0),
@@ -450,8 +457,8 @@ fn beside_a_sphere_arrives_what_geometry_says() {
     let scene = scene([floor, ball], vec![matte(Vec3::ONE)]);
     let view = look_at(Vec3::new(0.5, 3.0, 6.0), Vec3::new(0.2, 0.3, 0.0), 40.0);
     let expected = |at: Vec3| {
-        let blocked = f64::from(at.distance(Vec3::Y)).powi(-3);
-        (at.y < 1e-4).then_some((1.0 - blocked, None))
+        let occluded = f64::from(at.distance(Vec3::Y)).powi(-3);
+        (at.y < 1e-4).then_some((1.0 - occluded, None))
     };
     let mut stage = gathering(&gpu, &scene, 16, true);
     gather(&mut stage, &rest(&scene), view, 32);
@@ -459,7 +466,7 @@ fn beside_a_sphere_arrives_what_geometry_says() {
     assert!(mean < 5e-3 && worst < 0.04, "{mean} {worst}");
 }
 
-/// Mean distance of two lists of shares, and that of the worst hundredth.
+/// Mean difference of two lists of visibilities, and that of the worst hundredth.
 fn distance(a: &[Option<f32>], b: &[Option<f32>]) -> [f32; 2] {
     let both = a
         .iter()
@@ -473,7 +480,7 @@ fn distance(a: &[Option<f32>], b: &[Option<f32>]) -> [f32; 2] {
     [mean(&all), mean(worst)]
 }
 
-/// What arrives, to within a few thousandths.
+/// Visibility, to within a few thousandths.
 fn converged(gpu: &Gpu, scene: &Scene, pose: &Pose, view: View) -> Vec<Option<f32>> {
     let mut stage = gathering(gpu, scene, 16, false);
     gather(&mut stage, pose, view, 64);
@@ -481,7 +488,7 @@ fn converged(gpu: &Gpu, scene: &Scene, pose: &Pose, view: View) -> Vec<Option<f3
 }
 
 #[test]
-fn a_still_picture_comes_to_rest_at_what_many_rays_find() {
+fn a_still_picture_converges_to_the_result_of_many_rays() {
     let gpu = gpu();
     let scene = clutter();
     let (pose, view) = (rest(&scene), clutter_view());
@@ -525,7 +532,8 @@ fn a_camera_that_moves_leaves_no_ghosts() {
     };
     let last = from(1.2);
     let expected = converged(&gpu, &scene, &pose, last);
-    // As many frames of one view; a walk that ends there; a jump, seen at once and once the history has come together again.
+    // The same number of frames of one view; a camera path that ends there; a jump to it, at once and after
+    // the history has converged again.
     let gone = |way: &[f32]| {
         let mut stage = gathering(&gpu, &scene, 4, true);
         stage.config.occlusion.history = 32;
@@ -562,7 +570,7 @@ fn a_camera_that_moves_leaves_no_ghosts() {
 }
 
 #[test]
-fn what_moves_takes_its_shade_along() {
+fn occlusion_follows_moving_objects() {
     let gpu = gpu();
     let plate = quad(Vec3::new(-0.8, 0.25, 0.8), 1.6 * Vec3::X, -1.6 * Vec3::Z, 0);
     let floor = quad(
@@ -584,7 +592,7 @@ fn what_moves_takes_its_shade_along() {
     let mut stage = gathering(&gpu, &scene, 4, true);
     gather(&mut stage, &at(-1.5), view, 40);
     let still = errors(-1.5, &mut stage);
-    // It leaps. Where it was the floor is open again once it is at rest.
+    // The object jumps. The floor at its old position is unoccluded again once the picture has converged.
     gather(&mut stage, &at(1.5), view, 2);
     let leapt = errors(1.5, &mut stage);
     let mut anew = gathering(&gpu, &scene, 4, true);
@@ -600,7 +608,7 @@ fn what_moves_takes_its_shade_along() {
         rested[0] < 1.5 * still[0] && rested[1] < 1.5 * still[1],
         "{rested:?} {still:?}"
     );
-    // While it slides what it has left lags behind, but not for long.
+    // While it slides, its occlusion lags behind, but not for long.
     for step in 0..30 {
         stage.draw(&at(1.5 - 0.1 * step as f32), view);
     }
@@ -608,7 +616,8 @@ fn what_moves_takes_its_shade_along() {
     assert!(slid[0] < 0.05 && slid[1] < 0.5, "{slid:?}");
 }
 
-/// A table over a floor that it darkens: all that is seen of its top is open, up to the edge, from the first frame on.
+/// A table over a floor that it darkens: the visible part of its top is unoccluded, up to the edge, from the
+/// first frame on.
 #[test]
 fn nothing_leaks_across_an_edge() {
     let gpu = gpu();
@@ -619,7 +628,7 @@ fn nothing_leaks_across_an_edge() {
         -18.0 * Vec3::Z,
         0,
     );
-    // Around it a wall that keeps the floor in the dark.
+    // A wall around it keeps the floor dark.
     let mut parts = vec![top, floor];
     for turn in 0..4 {
         let rotation = Quat::from_rotation_y(turn as f32 * std::f32::consts::FRAC_PI_2);
@@ -733,7 +742,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
         };
         assert!(first(3) == first(0), "{name}");
     }
-    // Switched off and on again it begins anew too; what says nothing about rays changes nothing.
+    // Switching it off and on begins a new history too; settings that do not concern rays change nothing.
     let mut stage = gathering(&gpu, &scene, 2, true);
     let mut draw = |mode, exposure| {
         stage.config.occlusion.mode = mode;
@@ -748,7 +757,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
 }
 
 #[test]
-fn without_rays_nothing_is_done_and_everything_is_open() {
+fn without_rays_nothing_is_done_and_nothing_is_occluded() {
     let gpu = gpu();
     let scene = clutter();
     let (pose, view) = (rest(&scene), clutter_view());
@@ -774,7 +783,7 @@ fn without_rays_nothing_is_done_and_everything_is_open() {
     assert_eq!((off.1.len(), off.2), (0, 0));
     assert!(
         off.3.iter().all(|t| t[0] == t[3]),
-        "all that there is is open"
+        "without rays nothing is occluded"
     );
     let luminance = |picture: &[u8]| picture.iter().map(|&b| u64::from(b)).sum::<u64>();
     assert!(luminance(&on.0) < luminance(&off.0));
@@ -783,9 +792,9 @@ fn without_rays_nothing_is_done_and_everything_is_open() {
     assert!(auto.1 == same.1 && auto.2 == same.2);
 }
 
-/// What is cut out lets light through, blended surfaces do as `shadows.blended_cast` says.
+/// Masks let light through where they are cut out; blended surfaces follow `shadows.blended_cast`.
 #[test]
-fn rays_ask_masked_and_blended_surfaces() {
+fn rays_test_masked_and_blended_surfaces() {
     let gpu = gpu();
     let floor = quad(
         Vec3::new(-9.0, 0.0, 9.0),
@@ -822,9 +831,10 @@ fn rays_ask_masked_and_blended_surfaces() {
     assert_eq!(arriving(AlphaMode::Blend, 0.2, false), 1.0);
 }
 
-/// A closed room of rough and of smooth material is black by the light from everywhere, with layers and without.
+/// A closed room of rough and of smooth material is black under environment lighting, with layers and
+/// without.
 #[test]
-fn light_from_everywhere_does_not_leak_into_a_closed_room() {
+fn environment_lighting_does_not_leak_into_a_closed_room() {
     let gpu = gpu();
     for (roughness, metallic, layered) in [(0.9, 0.0, false), (0.1, 1.0, false), (0.4, 0.3, true)] {
         let mut scene = room(2);

@@ -1,4 +1,4 @@
-//! What is compiled when: by the first frame that needs it, ahead of it on request, and no sooner.
+//! When pipelines are compiled: by the first frame that needs them, or earlier on request, but no sooner.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,7 +24,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-/// A renderer that records frames which never run: nothing but compiling takes time.
+/// A renderer that records frames and never submits them: only compilation takes time.
 struct Recorder<'a> {
     gpu: &'a Gpu,
     renderer: Renderer,
@@ -59,7 +59,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// How many pipelines a frame says that it needs, and how many it compiles beyond those.
+    /// Pipelines that a frame says it needs, and pipelines that it compiles beyond those.
     fn record(&mut self) -> [u32; 2] {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
         let format = wgpu::TextureFormat::Rgba8Unorm;
@@ -122,7 +122,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
     assert!((4..=9).contains(&bare), "{bare}");
     assert_eq!(recorder.record(), [0, 0], "the second frame");
 
-    // Each of these adds to it what it alone needs, and says so beforehand.
+    // Each of these adds the pipelines that it alone needs, and announces them.
     type Change = fn(&mut Recorder<'_>);
     let changes: [(&str, Change); 12] = [
         ("sky", |r| {
@@ -175,12 +175,12 @@ fn surfaces_compile_what_draws_them() {
     assert_eq!(with(|m| m.alpha_mode = AlphaMode::Mask), plain);
     let layered = with(|m| m.layers = Some(Box::new(Layers::default())));
     assert_eq!(layered, plain + 1);
-    // Nothing is left for the G-buffer.
+    // The G-buffer draws nothing.
     assert_eq!(with(|m| m.alpha_mode = AlphaMode::Blend), plain);
 }
 
 #[test]
-fn what_fails_to_compile_is_an_error_and_tried_again() {
+fn a_failed_compilation_is_an_error_and_is_retried() {
     let gpu = gpu();
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();

@@ -1,4 +1,5 @@
-//! Points and lines: read from glTF and OBJ, and drawn to the pixel, beside triangles that they leave as they are.
+//! Points and lines: reading them from glTF and OBJ, and drawing them to the pixel, without a change to the
+//! triangles beside them.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -41,7 +42,8 @@ fn warnings<'a>(scene: &'a Scene, part: &str) -> Vec<&'a String> {
     scene.warnings.iter().filter(holds).collect()
 }
 
-/// A file with a primitive of `mode` through so many corners: vertices (0, 0, 0), (1, 0, 0), and so on, and what `more` says.
+/// A file with a primitive of `mode` over this many vertices, (0, 0, 0), (1, 0, 0), and so on, with the
+/// additions of `more`.
 fn along_x(mode: u32, vertices: u8, indices: Option<&[u8]>, more: &Value) -> Builder {
     let mut builder = Builder::new();
     let floats: Vec<f32> = (0..vertices).flat_map(|x| [f32::from(x), 0., 0.]).collect();
@@ -60,7 +62,7 @@ fn along_x(mode: u32, vertices: u8, indices: Option<&[u8]>, more: &Value) -> Bui
 #[test]
 fn every_mode_of_gltf_is_read() {
     type Case<'a> = (u32, u8, Option<&'a [u8]>, &'a [[u8; 2]]);
-    // Points are given as lines from themselves to themselves; ends are places along x.
+    // A point is listed as a line from a vertex to itself; the ends are x coordinates.
     let cases: [Case<'_>; 13] = [
         (0, 3, None, &[[0, 0], [1, 1], [2, 2]]),
         (0, 9, Some(&[7, 2, 7]), &[[7, 7], [2, 2], [7, 7]]),
@@ -94,7 +96,7 @@ fn every_mode_of_gltf_is_read() {
         assert_eq!(points.chain(lines).collect::<Vec<_>>(), expected, "{case}");
         assert_eq!(primitive.points.is_empty(), mode != 0, "{case}");
         assert!(primitive.indices.is_empty(), "{case}");
-        // Only the vertices that are used are kept, for the camera and for memory.
+        // Unused vertices are dropped, from the bounds and from memory.
         let mut used: Vec<u8> = expected.as_flattened().to_vec();
         used.sort_unstable();
         used.dedup();
@@ -180,14 +182,14 @@ fn hostile_points_and_lines_are_one_line() {
             &limits,
             &["mesh 0 primitive 0", "index 3", "element 3", "3 vertices"],
         );
-        // A restart value is no index.
+        // A primitive restart value is no index.
         let restart = along_x(mode, 3, Some(&[0, 1, 255, 2]), &json!({}));
         refused(&restart, &limits, &["index 255"]);
         let few = Load {
             max_triangles: 5,
             ..limits.clone()
         };
-        // Every copy counts.
+        // Every instance counts.
         let mut copies = along_x(mode, 4, None, &json!({}));
         copies.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 3]);
         refused(&copies, &few, &["lines or points", "load.max_triangles"]);
@@ -202,7 +204,8 @@ fn hostile_points_and_lines_are_one_line() {
     endless.first_primitive()["indices"] = json!(1);
     endless.push("accessors", zeros);
     refused(&endless, &limits, &["4000000000 lines or points"]);
-    let draco = json!({ "extensions": { "KHR_draco_mesh_compression": { "bufferView": 0, "attributes": {} } } });
+    let stream = json!({ "bufferView": 0, "attributes": {} });
+    let draco = json!({ "extensions": { "KHR_draco_mesh_compression": stream } });
     let mut streamed = along_x(1, 2, None, &draco);
     streamed.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
     streamed.json["extensionsUsed"] = json!(["KHR_draco_mesh_compression"]);
@@ -220,7 +223,7 @@ fn hostile_points_and_lines_are_one_line() {
 }
 
 #[test]
-fn what_lies_nowhere_is_left_out() {
+fn points_and_lines_without_finite_positions_are_left_out() {
     let mut builder = Builder::new();
     let points = [0., 0., 0., f32::NAN, 0., 0., 2., 0., 0., 3., 0., 0.];
     let position = builder.floats("VEC3", &points);
@@ -248,7 +251,8 @@ fn what_lies_nowhere_is_left_out() {
 #[test]
 fn obj_has_points_and_lines_of_every_form() {
     let scene = obj(
-        "v 0 0 0\nv 1 0 0 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0.25 0.75\nf 1 2 3\nl 1/1 2/1 -1\np 1 3\nusemtl none\nl 2 3\no other\np 4\n",
+        "v 0 0 0\nv 1 0 0 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0.25 0.75\nf 1 2 3\nl 1/1 2/1 -1\np 1 3\n\
+         usemtl none\nl 2 3\no other\np 4\n",
     );
     let [first, other] = &scene.meshes[..] else {
         panic!("{} meshes", scene.meshes.len());
@@ -289,7 +293,8 @@ fn obj_has_points_and_lines_of_every_form() {
 
 const SIDE: usize = 16;
 
-/// A view along −Z in which a pixel is a unit: that in column x and row y (from the bottom) has its middle at (x, y, z).
+/// A view along −Z with one pixel per unit: the pixel in column x and row y (from the bottom) has its centre
+/// at (x, y, z).
 fn pixels() -> View {
     let middle = Vec3::new(0.5, 0.5, 0.0) * (SIDE as f32 - 1.0) + Vec3::Z * 50.0;
     View {
@@ -306,7 +311,7 @@ fn texel(image: &FloatImage, x: usize, y: usize) -> [f32; 4] {
     image.texels[(SIDE - 1 - y) * SIDE + x]
 }
 
-/// What is covered, as places (x, y).
+/// The covered pixels, as (x, y).
 fn covered(image: &FloatImage) -> Vec<[usize; 2]> {
     let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| [x, y]));
     all.filter(|&[x, y]| texel(image, x, y)[3] == 1.0).collect()
@@ -365,9 +370,9 @@ fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
         draw(&mut stage);
         let lit = stage.channel(Channel::Lit);
         let seen = covered(&lit);
-        let row = |y: usize| seen.iter().filter(move |place| place[1] == y);
-        let column = |x: usize| seen.iter().filter(move |place| place[0] == x);
-        // Which pixels the very ends of a line cover is the adapter's business.
+        let row = |y: usize| seen.iter().filter(move |pixel| pixel[1] == y);
+        let column = |x: usize| seen.iter().filter(move |pixel| pixel[0] == x);
+        // Adapters differ in which pixels the ends of a line cover.
         assert!((10..=11).contains(&row(8).count()), "{seen:?}");
         assert!(row(8).all(|&[x, _]| (2..=12).contains(&x)), "{seen:?}");
         assert!(
@@ -403,7 +408,7 @@ fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
     assert_eq!(stage.renderer.stats().rays, 0);
     let stats = stage.renderer.stats();
     assert_eq!((stats.triangles, stats.lines, stats.points), (0, 2, 2));
-    // Other materials for the same lines.
+    // The same lines with other materials.
     let mut other = scene.clone();
     other.meshes[0].primitives[0].material = 1;
     stage.scene = &other;
@@ -515,7 +520,7 @@ fn with_normals_they_are_lit_as_surfaces_are() {
             scene.meshes[0].primitives[0].shading = shading;
             let mut stage = Stage::new(&gpu, &scene, [SIDE as u32; 2]);
             (stage.config.shadows.mode, stage.config.shadows.compact_rays) = (mode, compact);
-            // Rays for the light from everywhere find nothing either.
+            // Ambient occlusion rays find no occluder either.
             stage.config.occlusion.mode = OcclusionMode::Rays;
             draw(&mut stage);
             let seen = Vec3::from_slice(&texel(&stage.channel(Channel::Normal), 3, 4));
@@ -542,10 +547,11 @@ fn with_normals_they_are_lit_as_surfaces_are() {
     }
 }
 
-/// All that blocks a wall is of no concern to a point in front of it, though the filter gathers from the wall's pixels around it. The wall lies as
-/// the words of a pixel without rays would have it: through the origin, towards −Z.
+/// The occlusion of a wall does not darken a point in front of it, although the filter reads the wall's
+/// pixels around it. The wall lies where the zero words of a pixel without rays would put it: through the
+/// origin, facing −Z.
 #[test]
-fn what_is_blocked_around_a_point_does_not_darken_it() {
+fn occlusion_around_a_point_does_not_darken_it() {
     let gpu = gpu();
     let wall = quad(Vec3::new(40., -40., 0.), Vec3::X * -80., Vec3::Y * 80., 0);
     let lid = quad(
@@ -611,7 +617,7 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
     let mut moved = rest.clone();
     moved.weights[0] = vec![0.5];
     moved.visible[1] = false;
-    // A tile that stays: then the trees of what moves alone are built, and those have no triangles.
+    // A static tile: then only the trees of moving meshes are built, and those have no triangles.
     let mut beside = scene.clone();
     let tile = quad(Vec3::new(0.5, 12.5, 0.), Vec3::X, Vec3::Y, 0);
     beside.nodes.push(node(Mat4::IDENTITY));
@@ -646,7 +652,8 @@ fn triangles_are_lit_as_if_there_were_no_points_and_lines() {
     let cover = quad(Vec3::new(4., 4., 3.), Vec3::X * 6., Vec3::Y * 6., 1);
     let bare = scene([wall, cover], vec![matte(Vec3::ONE); 3]);
     let mut mixed = bare.clone();
-    // Between, in front, far off, and through the sun's way to the wall.
+    // Points and lines between and in front of the triangles, far away, and across the sun's path to the
+    // wall.
     let ends = [
         [1., 2., 1.],
         [14., 13., 1.],
@@ -664,7 +671,7 @@ fn triangles_are_lit_as_if_there_were_no_points_and_lines() {
     faint.shading = Shading::Plain;
     for (number, primitive) in [lines, faint].into_iter().enumerate() {
         let mut holder = node(Mat4::IDENTITY);
-        // Before the triangles as well as behind them.
+        // In the file before the triangles as well as after them.
         holder.mesh = Some(mixed.meshes.len());
         mixed.nodes.insert(2 * number, holder);
         mixed.meshes.push(scene::Mesh {
@@ -692,7 +699,8 @@ fn triangles_are_lit_as_if_there_were_no_points_and_lines() {
             (taken(&mixed, mode), taken(&bare, mode));
         let mut same = 0;
         for i in 0..SIDE * SIDE {
-            // The meshes of the bare scene are the second and the third instance of the mixed one.
+            // The meshes of the scene without points and lines are the second and the third instance of the
+            // mixed one.
             let both = [&with, &without].map(|images| images[0].texels[i][0]);
             if both[0] != both[1] + 1.0 || blended_over(i) {
                 continue;
@@ -717,7 +725,7 @@ const CHANNELS: [Channel; 6] = [
     Channel::Normal,
 ];
 
-/// Whether the blended line of the scene above lies over a pixel, or so near that it may.
+/// Whether a pixel is covered by the blended line of the scene above, or so near to it that it may be.
 fn blended_over(index: usize) -> bool {
     SIDE - 1 - index / SIDE <= 1
 }
@@ -770,24 +778,24 @@ fn a_file_of_nothing_else_is_framed_and_seen() {
         stage.channel(Channel::Lit)
     };
     let lit = seen(&gpu);
-    let places = || (0..64 * 64).filter(|i| lit.texels[*i][3] == 1.0);
+    let covered = || (0..64 * 64).filter(|i| lit.texels[*i][3] == 1.0);
     assert!(
-        places().all(|i| lit.texels[i] == [1., 0., 0., 1.]),
+        covered().all(|i| lit.texels[i] == [1., 0., 0., 1.]),
         "{:?}",
-        places().map(|i| lit.texels[i]).collect::<Vec<_>>()
+        covered().map(|i| lit.texels[i]).collect::<Vec<_>>()
     );
-    let (columns, rows) = (places().map(|i| i % 64), places().map(|i| i / 64));
-    let span = |places: Vec<usize>| places.iter().max().unwrap() - places.iter().min().unwrap();
+    let (columns, rows) = (covered().map(|i| i % 64), covered().map(|i| i / 64));
+    let span = |covered: Vec<usize>| covered.iter().max().unwrap() - covered.iter().min().unwrap();
     let spans = [span(columns.collect()), span(rows.collect())];
     assert!(
         spans[0].max(spans[1]) > 54 && spans[0].min(spans[1]) > 40,
         "{spans:?}"
     );
-    // The edges and nothing between them.
+    // The edges, and nothing between them.
     assert!(
-        (300..900).contains(&places().count()),
+        (300..900).contains(&covered().count()),
         "{}",
-        places().count()
+        covered().count()
     );
     assert_eq!(seen(&common::portable_gpu()).texels, lit.texels, "anywhere");
 }

@@ -1,4 +1,5 @@
-//! One scene from a millimetre to 100 km, at the origin and 10 km off it: the same pictures in every shadow mode, from near and from far.
+//! One scene from a millimetre to 100 km, at the origin and 10 km away: the same pictures in every shadow
+//! mode, from near and from far.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,7 +25,7 @@ const SIZE: [u32; 2] = [160, 120];
 const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
 const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
 
-/// 10 km, in directions that no axis favours.
+/// 10 km, along no axis in particular.
 const FAR_OFF: Vec3 = Vec3::new(6_000.0, 2_000.0, -7_700.0);
 
 /// A box that stands on y = 0.
@@ -49,7 +50,8 @@ fn cuboid(center: Vec3, half: Vec3) -> canopy::scene::Primitive {
     primitive(&triangles, 0)
 }
 
-/// A ground of one unit with a box, a ball and a thin pole on it, lit by the sun and by a point light; `scale` metres a unit.
+/// A ground of one unit with a box, a ball and a thin pole on it, lit by the sun and by a point light;
+/// `scale` is in metres per unit.
 fn unit_scene(scale: f32, offset: Vec3) -> Scene {
     let mut scene = scene(
         [
@@ -79,7 +81,7 @@ fn unit_scene(scale: f32, offset: Vec3) -> Scene {
     scene
 }
 
-/// Framed as a whole, near by and grazing, and from afar.
+/// Framed as a whole, near and grazing, and from afar.
 fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
     let pose = Pose::new(scene, None, 0.0);
     let positions = canopy::reference::deform::deform(scene, &pose).positions;
@@ -109,7 +111,7 @@ fn view(scene: &Scene, viewpoint: &Viewpoint) -> View {
 
 const MODES: [ShadowMode; 3] = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
 
-/// Every view in every mode of shadows.
+/// Every view in every shadow mode.
 fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
     pictures_of(gpu, &unit_scene(scale, offset), scale, offset)
 }
@@ -137,7 +139,7 @@ fn pictures_of(gpu: &Gpu, scene: &Scene, scale: f32, offset: Vec3) -> Vec<Vec<u8
     pictures
 }
 
-/// Pixels that differ by more than a shade, and all.
+/// Number of pixels that differ by more than a shade, and of all pixels.
 fn differing(a: &[u8], b: &[u8]) -> (usize, usize) {
     let pixels = a.chunks(4).zip(b.chunks(4));
     let differs = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8);
@@ -180,7 +182,8 @@ fn pictures_are_the_same_at_every_scale() {
 fn pictures_are_the_same_ten_kilometres_off() {
     let gpu = gpu();
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
-    // The eye moves in steps of half a millimetre there: 1 in 2,000 of what a metre fills.
+    // At that distance the eye moves in steps of half a millimetre: 1 in 2,000 of the pixels that a metre
+    // fills.
     for (scale, one_in) in [(1.0, 100), (30.0, 400), (1e3, 500), (1e5, 500)] {
         let found = pictures(&gpu, scale, FAR_OFF);
         compare(&expected, &found, one_in, &format!("{scale} m, 10 km off"));
@@ -197,7 +200,7 @@ fn positions_come_back_in_world_coordinates() {
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     let [whole, ..] = viewpoints(&scene, 1.0, FAR_OFF);
     stage.draw(&pose, view(&scene, &whole));
-    // To the steps of f32 at 7,700 m.
+    // Within the rounding of f32 at 7,700 m.
     let step = 2.0_f32.powi(-11);
     let merged = stage.merged().positions;
     let errors = merged
@@ -215,7 +218,7 @@ fn positions_come_back_in_world_coordinates() {
     assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
 }
 
-/// Vertices that are far off themselves have lost what f32 does not hold; nothing else goes wrong.
+/// Vertices far from their own origin lose the digits that f32 does not hold, and nothing else.
 #[test]
 fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
     let gpu = gpu();
@@ -247,7 +250,7 @@ fn a_millimetre_ten_kilometres_off_still_draws() {
 }
 
 #[test]
-fn what_is_far_apart_is_framed_whole_and_not_clipped_near_by() {
+fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     let gpu = gpu();
     let apart = 1e5 * Vec3::X;
     let half = Vec3::splat(0.5);
@@ -269,7 +272,7 @@ fn what_is_far_apart_is_framed_whole_and_not_clipped_near_by() {
             "{corner} is at {at}"
         );
     }
-    // As near to the one as one would look at a thing of a metre.
+    // As near to it as one would look at an object of a metre.
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     for (eye, expected) in [(1.5, 1.0), (0.52, 0.02)] {
         let at = Viewpoint::looking(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);

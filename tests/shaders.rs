@@ -1,4 +1,4 @@
-//! Every shader composes and validates, and every struct that both sides declare is the same on both. No GPU needed.
+//! Every shader composes and validates, and both sides declare every shared struct alike. No GPU needed.
 
 use canopy::gpu::{Arrays, layout, shader};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -27,7 +27,7 @@ fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
 fn every_shader_validates_with_portable_capabilities() {
     let mut entry_points = 0;
     for path in entry_shaders() {
-        // The shaders that a device without subgroups never sees.
+        // Devices without subgroups never compile these shaders.
         let capabilities = match path {
             "accel/sort_subgroups.wgsl" | "render/environment/project_sh_subgroups.wgsl" => {
                 Capabilities::SUBGROUP
@@ -59,10 +59,10 @@ fn every_shader_validates_with_portable_capabilities() {
 fn every_shader_file_is_embedded_and_imported() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let mut on_disk = BTreeSet::new();
-    let mut open = vec![root.clone()];
-    while let Some(path) = open.pop() {
+    let mut pending = vec![root.clone()];
+    while let Some(path) = pending.pop() {
         if path.is_dir() {
-            open.extend(
+            pending.extend(
                 std::fs::read_dir(&path)
                     .unwrap()
                     .map(|entry| entry.unwrap().path()),
@@ -110,7 +110,7 @@ fn difference(rust: &layout::StructLayout, module: &naga::Module) -> Option<Stri
         .copied()
         .filter(|(name, _)| !name.starts_with('_'))
         .collect();
-    // The size is the stride of an array: it has to be exactly the same.
+    // The size is the stride of an array: it has to match exactly.
     (wgsl != ours || *span as usize != rust.size).then(|| {
         format!(
             "{}: Rust has {ours:?} in {} bytes, WGSL {wgsl:?} in {span}",
@@ -217,7 +217,8 @@ fn discards(module: &naga::Module, block: &naga::Block) -> bool {
     })
 }
 
-/// Where a shader discards, depth cannot be tested before it has run: a hundred thousand surfaces in one place would all be shaded.
+/// A shader with a discard prevents an early depth test: a hundred thousand coincident surfaces would all be
+/// shaded.
 #[test]
 fn opaque_surfaces_are_not_discarded() {
     let (_, module) = parse("render/gbuffer.wgsl", Arrays::Buffers);

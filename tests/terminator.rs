@@ -1,4 +1,4 @@
-//! Where the light of smooth meshes ends: without steps, and without light where there is none.
+//! The terminator on smooth meshes: no steps, and no light where there is none.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,7 +23,8 @@ use std::collections::HashMap;
 
 const SIZE: [u32; 2] = [160, 160];
 
-/// A smooth sphere of 20 · `cuts`² triangles: an icosahedron's, each cut into `cuts`² and brought onto the sphere.
+/// A smooth sphere of 20 · `cuts`² triangles: those of an icosahedron, each subdivided into `cuts`² and
+/// projected onto the sphere.
 fn icosphere(center: Vec3, radius: f32, cuts: u32) -> Primitive {
     let golden = (1.0 + 5f32.sqrt()) / 2.0;
     let corners: Vec<Vec3> = (0..12)
@@ -77,7 +78,7 @@ fn icosphere(center: Vec3, radius: f32, cuts: u32) -> Primitive {
     out
 }
 
-/// A parallel view of what lies within a metre of the origin.
+/// A parallel view of everything within a metre of the origin.
 fn parallel(eye: Vec3) -> View {
     View {
         projection: Projection::Orthographic { half_height: 1.05 },
@@ -117,16 +118,16 @@ fn draw(stage: &mut Stage<'_>, view: View) {
     stage.draw(&pose, view);
 }
 
-/// What a picture of a unit sphere has that the sphere itself has not.
+/// Differences between a picture of a unit sphere and the sphere itself.
 #[derive(Debug, Default, PartialEq)]
 struct Steps {
-    /// Pixels whose shadow is not the sphere's.
+    /// Pixels whose shadow differs from the sphere's.
     pixels: usize,
-    /// Ends of light along rows and columns, past those that the sphere has.
+    /// Light-dark transitions along rows and columns beyond those that the sphere has.
     ends: usize,
-    /// Largest difference in radiance, of the light's highest.
+    /// Largest difference in radiance, relative to the light's peak.
     radiance: f64,
-    /// Pixels compared, and those of them that are lit.
+    /// Pixels compared, and how many of them are lit.
     compared: [usize; 2],
 }
 
@@ -145,7 +146,7 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
         let n_dot_l = normal.dot(to_light);
         steps.compared[0] += 1;
         steps.compared[1] += usize::from(n_dot_l > 0.0);
-        // Normals of the G-buffer are good for 1 in 30,000.
+        // The G-buffer's normals are precise to 1 in 30,000.
         let differs = (shadow[i][0] > 0.5) != (n_dot_l > 0.0) && n_dot_l.abs() > 2e-4;
         steps.pixels += usize::from(differs);
         let surface = lighting::Surface {
@@ -174,7 +175,7 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
         let both = line.windows(2).filter_map(|pair| {
             let (a, b) = (cosine(pair[0])?, cosine(pair[1])?);
             let found = (shadow[pair[0]][0] > 0.5) != (shadow[pair[1]][0] > 0.5);
-            // One that passes through a pixel's middle may be on either side of it.
+            // An edge through a pixel's centre may fall on either side of it.
             let sure = a.abs().min(b.abs()) > 2e-4;
             Some(usize::from(found && sure && (a > 0.0) == (b > 0.0)))
         });
@@ -233,18 +234,18 @@ fn the_light_of_spheres_ends_without_steps() {
 }
 
 /// A smooth torus about +Y, of radii 1 and `TUBE`.
-fn torus(around: u32, across: u32) -> Primitive {
+fn torus(sectors: u32, across: u32) -> Primitive {
     let mut out = Primitive::default();
-    for (i, j) in (0..around).flat_map(|i| (0..across).map(move |j| (i, j))) {
+    for (i, j) in (0..sectors).flat_map(|i| (0..across).map(move |j| (i, j))) {
         let turn = |i: u32, n: u32| std::f32::consts::TAU * i as f32 / n as f32;
-        let (sin, cos) = turn(i, around).sin_cos();
+        let (sin, cos) = turn(i, sectors).sin_cos();
         let outwards = Vec3::new(cos, 0.0, -sin);
         let (height, out_) = turn(j, across).sin_cos();
         let normal = out_ * outwards + height * Vec3::Y;
         out.positions.push(outwards + TUBE * normal);
         out.normals.push(normal);
         out.tangents.push(Vec3::new(-sin, 0.0, -cos).extend(1.0));
-        let at = |i: u32, j: u32| i % around * across + j % across;
+        let at = |i: u32, j: u32| i % sectors * across + j % across;
         let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
         out.indices.extend([[a, b, c], [a, c, d]]);
     }
@@ -253,7 +254,8 @@ fn torus(around: u32, across: u32) -> Primitive {
 
 const TUBE: f32 = 0.4;
 
-/// Whether the torus itself, not its triangles, is lit at what is nearest to `at`; `None` where that is nearly both.
+/// Whether the torus itself, not its triangles, is lit at the point nearest to `at`; `None` where that is
+/// uncertain.
 fn torus_is_lit(at: Vec3, to_light: Vec3) -> Option<bool> {
     let ring = at.with_y(0.0).normalize();
     let normal = (at - ring).normalize();
@@ -269,7 +271,7 @@ fn torus_is_lit(at: Vec3, to_light: Vec3) -> Option<bool> {
     (lit || dark).then_some(lit)
 }
 
-/// Its inner side is a saddle: hollow one way and bent the other.
+/// The inner side of a torus is a saddle: concave one way and convex the other.
 #[test]
 fn the_light_of_a_torus_ends_without_triangles() {
     let gpu = gpu();
@@ -314,7 +316,7 @@ fn the_light_of_a_torus_ends_without_triangles() {
     }
 }
 
-/// Turned inside out by its node, layered, blended, and seen through one with both sides.
+/// Mirrored by its node, layered, blended, and seen through a double-sided surface.
 #[test]
 fn the_light_ends_alike_however_a_sphere_is_drawn() {
     let gpu = gpu();
@@ -339,7 +341,8 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
         enter(&mut stage, scene);
         let blended = number == 3;
         if blended {
-            // It is not in the G-buffer: what the last one left there is compared with what is lit now.
+            // The surface is not in the G-buffer: the G-buffer of the last picture is compared with the
+            // current lighting.
             let found = stage.channel(Channel::Lit).texels;
             draw(&mut stage, parallel(EYE));
             let lit = stage.channel(Channel::Lit).texels;
@@ -356,7 +359,7 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
     }
 }
 
-/// A box about a point that shares its corners: with the normals of their means, outwards or inwards.
+/// A box around a point with shared corners, whose normals are the means of the faces', outwards or inwards.
 fn smooth_box(center: Vec3, half: Vec3, outwards: bool) -> Primitive {
     let corner = |i: u32| {
         let sign = |bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
@@ -384,7 +387,7 @@ fn smooth_box(center: Vec3, half: Vec3, outwards: bool) -> Primitive {
     }
 }
 
-/// A sphere with all normals turned by as much as there is, or turned over.
+/// A sphere with all normals tilted as far as possible, or flipped.
 fn wild(mut sphere: Primitive) -> Primitive {
     let mut random = common::Random(11);
     for normal in &mut sphere.normals {
@@ -393,8 +396,9 @@ fn wild(mut sphere: Primitive) -> Primitive {
     sphere
 }
 
-/// A closed room, its corners smooth, and in it what lifts rays through its walls: a ball that touches one, one that sticks in one, a
-/// box with smooth corners close to two, a ball whose normals are anything.
+/// A closed room with smooth corners, and objects that could lift ray origins through its walls: a ball that
+/// touches one, a ball that sticks in one, a box with smooth corners close to two, and a ball with arbitrary
+/// normals.
 fn room() -> Vec<Primitive> {
     vec![
         smooth_box(Vec3::ZERO, Vec3::ONE, false),
@@ -440,8 +444,8 @@ fn no_light_gets_into_a_closed_room() {
             assert!(shadow.iter().all(|texel| texel[3] == 1.0), "it is closed");
             let lit = shadow.iter().filter(|texel| texel[0] != 0.0).count();
             let ambient = stage.channel(Channel::Ambient).texels;
-            let open = ambient.iter().filter(|texel| texel[0] != 0.0).count();
-            assert_eq!((lit, open), (0, 0), "sun {number} from {eye}");
+            let unoccluded = ambient.iter().filter(|texel| texel[0] != 0.0).count();
+            assert_eq!((lit, unoccluded), (0, 0), "sun {number} from {eye}");
         }
     }
 }
@@ -476,7 +480,8 @@ fn no_light_comes_up_through_a_floor() {
     }
 }
 
-/// Of a box with smooth corners every side bulges: light ends where the smooth normal is across to it, and what is turned away is dark.
+/// Every side of a box with smooth corners appears to bulge: the light ends where the smooth normal is
+/// perpendicular to it, and sides that face away are dark.
 #[test]
 fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
     let gpu = gpu();
@@ -506,7 +511,8 @@ fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
     }
 }
 
-/// A surface whose normal texture turns it by 50 degrees: what a light leaves on it is the twin's, and goes to nothing with the surface's own horizon.
+/// A surface whose normal texture tilts it by 50 degrees: the light on it matches the twin, and fades to zero
+/// at the horizon of the surface itself.
 #[test]
 fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
     let gpu = gpu();
@@ -532,7 +538,7 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
     };
     let modes = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
     let heights = [-0.3, 0.01, 0.05, 0.2, 0.5, 1.0, 1.5];
-    // Under maps a surface that the light grazes is in its own shadow.
+    // With shadow maps a surface at grazing light shadows itself.
     let has = |&(height, mode): &(f32, _)| mode != ShadowMode::Map || !(0.0..0.1).contains(&height);
     let cases: Vec<_> = modes
         .into_iter()
@@ -568,7 +574,8 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
     }
 }
 
-/// Normals that are all alike and lean towards the light do not bend a triangle that faces away from it: it is dark all over, without specks.
+/// Identical normals that lean towards the light do not bend a triangle that faces away from it: it is dark
+/// all over, without specks.
 #[test]
 fn normals_that_lean_alike_leave_a_triangle_flat() {
     let gpu = gpu();

@@ -47,7 +47,7 @@ fn load_with(builder: &Builder, limits: &Load, takes: TextureSupport) -> canopy:
     scene::load_for(&[path], limits, takes, &Progress::default())
 }
 
-/// Adds an image and a texture of it.
+/// Adds an image and a texture that uses it.
 fn add_image(builder: &mut Builder, bytes: &[u8]) -> usize {
     let view = builder.view(bytes);
     let image = builder.push("images", json!({ "bufferView": view }));
@@ -70,7 +70,7 @@ fn decoded(bytes: &[u8], slot: &str, takes: TextureSupport) -> (Image, Vec<Strin
     (scene.images.remove(0), scene.warnings)
 }
 
-/// The image of a file that nothing is wrong with.
+/// The image of a file that loads without warnings.
 #[track_caller]
 fn sound(bytes: &[u8], slot: &str, takes: TextureSupport) -> Image {
     let (image, warnings) = decoded(bytes, slot, takes);
@@ -120,7 +120,7 @@ fn png_of_every_depth_and_kind_interlaced_and_not() {
                 };
                 let mut png = Png::new([11, 9], bits, color_type);
                 png.interlaced = interlaced;
-                // What glTF ignores, and a key for transparency.
+                // Chunks that glTF ignores, and a colour key for transparency.
                 png.chunks
                     .push((b"gAMA", 200_000_u32.to_be_bytes().to_vec()));
                 if color_type == 3 {
@@ -178,11 +178,11 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         for (texel, value) in texels.chunks_exact(4).zip(values) {
             assert_eq!(texel, [value, value, value, u16::MAX]);
         }
-        // Its coarser levels are there: nine texels in four parts.
+        // It has coarser levels: nine texels in four parts.
         assert_eq!(image.levels.len(), 4);
         let first = u16::from_ne_bytes([image.levels[1][0], image.levels[1][1]]);
         if slot == NORMAL {
-            // The direction that they have in common, of length 1.
+            // Their mean direction, of length 1.
             let diagonal = 0.5 - 0.5 / 3f64.sqrt();
             assert_eq!(first, (65_535.0 * diagonal).round() as u16);
             continue;
@@ -197,12 +197,15 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         let reds: Vec<u8> = image.rgba8().chunks_exact(4).map(|t| t[0]).collect();
         assert_eq!(reds, rounded);
     }
-    // As one and as the other: kept, and rounded for whoever asks.
+    // Both uses: the bits are kept for numbers, and rounded for colours.
     let mut builder = Builder::triangle();
     let texture = add_image(&mut builder, &bytes);
     builder.push(
         "materials",
-        json!({ COLOR: { "index": texture }, "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } } }),
+        json!({
+            COLOR: { "index": texture },
+            "pbrMetallicRoughness": { "metallicRoughnessTexture": { "index": texture } },
+        }),
     );
     builder.push("materials", json!({ NUMBERS: { "index": texture } }));
     let scene = load_with(&builder, &limits(), ALL).unwrap();
@@ -241,7 +244,7 @@ fn jpeg_grey_color_and_ink_baseline_and_progressive() {
             assert!((f64::from(*is) - wanted).abs() < 2.0, "{is} {wanted}");
         }
     }
-    // Adobe stores inks upside down: no cyan, all of magenta and yellow, a fifth of black.
+    // Adobe stores inks inverted: no cyan, full magenta and yellow, a fifth of black.
     let ink = sound(
         &jpeg(&[255, 0, 0, 204], false, ADOBE),
         COLOR,
@@ -429,14 +432,14 @@ fn basis_without_every_level_or_of_odd_sizes_becomes_texels() {
 
 #[test]
 fn etc1s_becomes_blocks_or_texels_of_the_same_colors() {
-    // Red is green, for decoders differ in which of the two they take for alpha.
+    // Red equals green, because decoders differ in which of the two becomes alpha.
     let ends = [
         ([31, 31, 16], 0),
         ([4, 4, 9], 3),
         ([9, 9, 9], 0),
         ([17, 17, 19], 1),
     ];
-    // Those tables of intensities (ETC1).
+    // The intensity tables of ETC1.
     let table = |table: u8| match table {
         0 => [-8, -2, 2, 8],
         1 => [-17, -5, 5, 17],
@@ -484,7 +487,7 @@ fn two_channels_of_basis_are_red_and_green() {
     file.model.1 = vec![5];
     let bytes = file.write();
     assert_eq!(texel(&sound(&bytes, NUMBERS, ALL), 0, 0), [200, 90, 0, 255]);
-    // Of a normal, blue is what makes it one metre long.
+    // For a normal, blue completes the unit length.
     let [x, y, z, _] = texel(&sound(&bytes, NORMAL, ALL), 0, 0).map(|c| f64::from(c) / 127.5 - 1.0);
     assert!((x * x + y * y + z * z - 1.0).abs() < 0.02 && z > 0.0);
 }
@@ -608,14 +611,14 @@ fn images_that_are_too_large_are_scaled_down() {
     for (slot, expected) in [(COLOR, 188), (NUMBERS, 128)] {
         let (image, warnings) = decoded(&bytes, slot, takes);
         assert_eq!((image.width, image.height), (4, 4));
-        // Black and white are half the light of white, and half the number.
+        // Black and white average to half of white's light, and to half of its number.
         assert_eq!(texel(&image, 2, 2), [expected, expected, expected, 128]);
         assert!(
             warnings[0].contains("8×8") && warnings[0].contains("4×4"),
             "{warnings:?}"
         );
     }
-    // Stored levels are let go from the finest on; blocks stay blocks while their sides allow it.
+    // Stored levels are dropped from the finest on; blocks stay blocks while their sides allow it.
     for (max_side, size, format) in [
         (4, (4, 2), TexelFormat::Rgba8),
         (8, (8, 4), TexelFormat::Bc7),
@@ -685,7 +688,7 @@ fn all_images_together_stay_within_their_limit() {
 }
 
 #[test]
-fn what_is_no_image_or_too_much_of_one_becomes_a_placeholder() {
+fn invalid_and_oversized_images_become_placeholders() {
     let mut many_layers = Ktx2::uastc([4, 4], &[vec![[1, 2, 3, 4]]]);
     many_layers.supercompression = 2;
     many_layers.layers = 1 << 30;
@@ -772,7 +775,8 @@ fn what_is_no_image_or_too_much_of_one_becomes_a_placeholder() {
     }
 }
 
-/// Every image file here, broken at random: each is shown or replaced, and no decoder's panic gets out.
+/// Every image file in this test, corrupted at random: each loads or is replaced by a placeholder, and no
+/// decoder's panic escapes.
 #[test]
 fn broken_bytes_never_do_harm() {
     let seeds = [
@@ -843,7 +847,7 @@ fn broken_bytes_never_do_harm() {
 
 // On the GPU.
 
-/// A square that fills the picture, textured from the left top to the right bottom.
+/// A square that fills the picture, textured from its top left to its bottom right.
 fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
     let position = builder.floats(
         "VEC3",
@@ -903,7 +907,12 @@ fn close(a: &[[f32; 4]], b: &[[f32; 4]], channels: usize, tolerance: f32) -> boo
 fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
     let gpu = gpu();
     let png = Png::new([4, 4], 8, 2).write(|x, y| vec![x as u16 * 60, y as u16 * 60, 100]);
-    let moved = json!({ "offset": [0.25, -0.5], "rotation": std::f32::consts::FRAC_PI_2, "scale": [2, 0.5], "texCoord": 1 });
+    let moved = json!({
+        "offset": [0.25, -0.5],
+        "rotation": std::f32::consts::FRAC_PI_2,
+        "scale": [2, 0.5],
+        "texCoord": 1,
+    });
     let mut cases = Vec::new();
     let mut scenes = Vec::new();
     for is_moved in [false, true] {
@@ -935,7 +944,8 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
         {
             let mut uv = [x, y].map(|c| (c as f32 + 0.5) / size as f32 * 3.0 - 1.0);
             if is_moved {
-                // The second set, scaled, turned counter-clockwise in an image whose v points down, and moved.
+                // The second set, scaled, rotated counter-clockwise in an image whose v points down, and
+                // offset.
                 let [u, v] = uv.map(|c| c + 0.125);
                 uv = [0.5 * v + 0.25, -2.0 * u - 0.5];
             }
@@ -975,7 +985,8 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
         ("normalTexture", Channel::Normal),
         ("metallicRoughnessTexture", Channel::Roughness),
     ];
-    // The first set has u = 0 all over and the second u = 1; the transform brings them to the middle of a half.
+    // The first set has u = 0 everywhere and the second u = 1; the transform moves them to the middle of a
+    // half.
     let reference = |right: bool, set: u32| {
         let offset = if right { 0.75 } else { 0.25 } - 0.1 * set as f32;
         let transform = json!({ "scale": [0.1, 0.1], "offset": [offset, 0.5], "texCoord": set });
@@ -1004,11 +1015,11 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
             let byte = if is_right(index, turn) { 153 } else { 51 };
             let expected = match channel {
                 Channel::Emissive => linear(byte),
-                // All three components are the same, so the sign is all there is to see.
+                // All three components are equal: only the sign differs.
                 Channel::Normal => (f32::from(byte) / 127.5 - 1.0).signum() / 3_f32.sqrt(),
                 _ => f32::from(byte) / 255.0,
             };
-            // Normals are seen in the frame of the tangents, whose directions two axes have.
+            // The channel shows normals in tangent space, whose directions two axes give.
             let is = if channel == Channel::Normal {
                 picture[5][2]
             } else {
@@ -1024,7 +1035,7 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
 }
 
 #[test]
-fn blocks_and_texels_look_alike_on_both_roads() {
+fn blocks_and_texels_look_alike_on_both_paths() {
     let (all, portable) = (gpu(), portable_gpu());
     assert_eq!(
         texture_support(&portable),
@@ -1064,7 +1075,7 @@ fn blocks_and_texels_look_alike_on_both_roads() {
             assert_ne!(scenes[1].images[0].format, TexelFormat::Rgba8);
         }
         let blocks = shown(&all, &scenes[1..], Channel::Albedo, 8).remove(0);
-        // A device that does not take what was loaded for another one shows it all the same.
+        // A device without support for the loaded format still shows it.
         for texels in shown(&portable, &scenes, Channel::Albedo, 8) {
             assert!(
                 close(&blocks, &texels, 3, tolerance),
@@ -1097,7 +1108,7 @@ fn sixteen_bits_reach_the_surface() {
     assert!((roughness - expected).abs() < 3e-4, "{roughness}");
 }
 
-/// The level below, in f64: the share of each texel in a coarser one is the length of what they have in common.
+/// The next coarser level in f64: the weight of a texel is the length of its overlap with the coarser one.
 fn coarser(level: &[[f64; 4]], [width, height]: [usize; 2], cut: bool) -> Vec<[f64; 4]> {
     let shares = |size: usize| -> Vec<Vec<(usize, f64)>> {
         let half = (size / 2).max(1);
@@ -1202,7 +1213,7 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
                 assert_eq!(read.len(), expected.len());
                 for (is, wanted) in read.iter().zip(&expected) {
                     for channel in 0..4 {
-                        // A step of the byte at this brightness, and a little.
+                        // A step of the byte at this brightness, with a margin.
                         let step = if srgb && channel < 3 { 0.009 } else { 0.0021 };
                         assert!(
                             (is[channel] - wanted[channel]).abs() < step,
@@ -1210,29 +1221,29 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
                         );
                     }
                 }
-                // On from what the GPU made, so that rounding does not add up.
+                // Continues from the GPU's level, so that rounding does not accumulate.
                 finer = read;
             }
         }
     }
 }
 
-/// A texel of normals: its direction, and the length of the mean that it stands for.
+/// A texel of a normal map: its direction, and the length of the mean that it stands for.
 fn normal_of(texel: &[f64; 4]) -> (DVec3, f64) {
     let [x, y, z, a] = *texel;
     let direction = DVec3::new(x, y, z) * 2.0 - 1.0;
     (direction, 1.0 - (1.0 - a) * (1.0 - a))
 }
 
-/// Levels of normals hold directions, and in alpha how much the normals of the finest level under a texel cancel out; where these are all the
-/// same nothing does, whatever eight bits make of their lengths.
+/// Levels of normal maps hold directions, and in alpha how far the normals of the finest level under a texel
+/// cancel out. Where those are all equal, alpha is 1, however eight bits round their lengths.
 #[test]
 fn mipmaps_of_normals_keep_how_far_they_differ() {
     let gpu = gpu();
     let mut random = Random(11);
     let mut rough = || [0.0; 3].map(|_: f64| (f64::from(random.unit()) * 255.0).round() as u8);
     let bumps: Vec<[u8; 3]> = (0..64 * 64).map(|_| rough()).collect();
-    // Of an odd size, in one direction that no byte holds exactly.
+    // An odd size, with one direction that no byte represents exactly.
     let slope = vec![[150, 101, 247]; 21 * 9];
     for (size, texels) in [([64_u32, 64], bumps), ([21, 9], slope)] {
         let mut builder = Builder::triangle();
@@ -1284,7 +1295,7 @@ fn mipmaps_of_normals_keep_how_far_they_differ() {
             .record(&gpu, &mut encoder, &texture, Filter::Normals)
             .unwrap();
         gpu.queue.submit([encoder.finish()]);
-        // From the finest level, in f64.
+        // Computed from the finest level, in f64.
         let numbers = |bytes: &[u8]| -> Vec<[f64; 4]> {
             let texels = bytes.chunks_exact(4);
             texels

@@ -1,14 +1,16 @@
-//! Builds and traces the same triangles and rays with canopy on the adapter and with the crates `bvh` and `obvhs` on the processor, in one
-//! run, and prints times and ratios.
+//! Builds and traces the same triangles and rays with canopy on the adapter and with the crates `bvh` and
+//! `obvhs` on the CPU, in one run, and prints times and ratios.
 //!
 //! ```text
 //! cargo bench --bench peers [-- [--large] [FILE…]]
 //! ```
 //!
-//! A build's ratio is of times, so that below 1 it is quicker than canopy's; a trace's is of rates, so that above 1 it is quicker.
+//! A build's ratio compares times: below 1 it is faster than canopy's. A trace's ratio compares rates: above
+//! 1 it is faster.
 //!
-//! Soups of 64 K and 600 K triangles, with `--large` one of 2 M as well, and each FILE as one mesh. Nothing is asserted of speed; where more
-//! than one ray in a thousand hits in one tree and misses in another, the exit code is 1.
+//! The inputs are soups of 64 K and 600 K triangles, with `--large` one of 2 M as well, and each FILE as one
+//! mesh. The benchmark asserts no speed. It exits with 1 where more than one ray in a thousand hits in one
+//! tree and misses in another.
 
 #![expect(clippy::print_stdout, reason = "the report")]
 
@@ -32,10 +34,11 @@ const BUILDS: usize = 7;
 const TRACES: usize = 3;
 /// A grid of 200,000 rays.
 const GRID: [usize; 2] = [500, 400];
-/// The share of rays that may hit in one tree and miss in another: edges are tested otherwise in each.
+/// The share of rays that may hit in one tree and miss in another, because their triangle tests differ at
+/// edges.
 const TOLERANCE: f64 = 1e-3;
 
-/// What is built and traced.
+/// The triangles that are built and traced.
 struct Input {
     name: String,
     triangles: Vec<[Vec3; 3]>,
@@ -65,13 +68,13 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The soups, and the files that the arguments name.
+/// The soups and the files given as arguments.
 fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>> {
     let mut sizes = vec![1 << 16, 600_000];
     let mut inputs = Vec::new();
     for argument in arguments {
         match argument.as_str() {
-            // Cargo adds it.
+            // Cargo adds this argument.
             "--bench" => {}
             "--large" => sizes.push(2_000_000),
             option if option.starts_with('-') => bail!("there is no option {option}"),
@@ -85,7 +88,7 @@ fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>>
     Ok(soups.chain(inputs).collect())
 }
 
-/// All meshes of a file as one, at rest.
+/// All meshes of a file as one, in the rest pose.
 fn load(file: &str) -> anyhow::Result<Input> {
     let limits = Config::default().load;
     let scene = scene::load(&[PathBuf::from(file)], &limits, &Progress::default())
@@ -98,7 +101,7 @@ fn load(file: &str) -> anyhow::Result<Input> {
     })
 }
 
-/// Numbers evenly in 0..1, the same everywhere (SplitMix64, Steele et al. 2014).
+/// Uniform numbers in 0..1, the same on every machine (SplitMix64, Steele et al. 2014).
 fn random(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;
     move || {
@@ -109,7 +112,7 @@ fn random(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// Triangles all over the unit cube, the smaller the more there are.
+/// Triangles all over the unit cube; the more there are, the smaller they are.
 fn soup(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
     let mut unit = random(seed);
     let mut point = || Vec3::new(unit(), unit(), unit());
@@ -122,7 +125,7 @@ fn soup(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
         .collect()
 }
 
-/// Presets of `obvhs`, quickest build first.
+/// Presets of `obvhs`, fastest build first.
 const PRESETS: [(&str, BvhBuildParams); 4] = [
     ("fastest", BvhBuildParams::fastest_build()),
     ("very fast", BvhBuildParams::very_fast_build()),
@@ -130,7 +133,7 @@ const PRESETS: [(&str, BvhBuildParams); 4] = [
     ("medium", BvhBuildParams::medium_build()),
 ];
 
-/// Every way of building on the processor.
+/// Every builder on the CPU.
 fn builders() -> Vec<(String, Builder)> {
     let mut builders = vec![
         ("bvh, parallel".to_owned(), Builder::Bvh { parallel: true }),
@@ -154,7 +157,7 @@ fn median(values: &[f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Builds with each in turn, round by round, and prints the medians.
+/// Builds with each builder in turn, round by round, and prints the medians.
 fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
     let tree = canopy.tree(&input.triangles)?;
     canopy.build(&tree)?;
@@ -202,7 +205,7 @@ fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rays of a pinhole camera that sees all triangles, and rays from anywhere between them to anywhere.
+/// Rays of a pinhole camera that sees all triangles, and rays between random points among them.
 fn rays(triangles: &Triangles) -> [Vec<Ray>; 2] {
     let corners = || triangles.iter().flatten().copied();
     let low = corners().fold(Vec3::INFINITY, Vec3::min);
@@ -237,7 +240,7 @@ fn ray(origin: Vec3, direction: Vec3) -> Ray {
     Ray::new(origin.into(), direction, 0.0, f32::INFINITY)
 }
 
-/// Kinds of rays and queries: which of [`rays`], and whether any hit will do.
+/// Kinds of queries: which of [`rays`], and whether they are any-hit queries.
 const QUERIES: [(&str, usize, bool); 4] = [
     ("primary closest", 0, false),
     ("primary any", 0, true),
@@ -250,7 +253,7 @@ struct Traced {
     name: String,
     /// Milliseconds of each round, by query.
     ms: [Vec<f64>; 4],
-    /// The largest share of rays that hit here and miss in canopy's tree, or the other way round.
+    /// The largest share of rays whose result differs from that in canopy's tree.
     differ: f64,
 }
 
@@ -270,7 +273,8 @@ impl Traced {
     }
 }
 
-/// Traces through each tree in turn, round by round, and prints the medians; returns the largest share of rays that differ.
+/// Traces through each tree in turn, round by round, and prints the medians. Returns the largest share of
+/// rays that differ.
 fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
     let tree = canopy.tree(&input.triangles)?;
     canopy.build(&tree)?;
@@ -322,7 +326,7 @@ fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
     Ok(traced().map(|line| line.differ).fold(0.0, f64::max))
 }
 
-/// The trees of the processor that rays are traced through: of each kind the quickest to build and the best.
+/// The CPU trees for tracing: of each kind the one with the fastest build and the best one.
 fn traced_peers(input: &Input) -> Vec<(String, Peer)> {
     let triangles = obvhs_triangles(&input.triangles);
     let shapes = shapes(&triangles);
@@ -337,7 +341,7 @@ fn traced_peers(input: &Input) -> Vec<(String, Peer)> {
         .collect()
 }
 
-/// Which rays hit.
+/// Whether each ray hits.
 fn trace_peer(peer: &Peer, rays: &[Ray], any: bool, parallel: bool) -> Vec<bool> {
     let hits = |ray| peer.hits(ray, any);
     if parallel {

@@ -1,4 +1,4 @@
-//! The trees that are compared: canopy's on the adapter, those of the crates `bvh` and `obvhs` on the processor.
+//! The compared trees: canopy's on the adapter, those of the crates `bvh` and `obvhs` on the CPU.
 
 use bvh::{
     aabb::{Aabb, Bounded},
@@ -28,17 +28,17 @@ use std::time::{Duration, Instant};
 /// Triangles by their corners.
 pub(crate) type Triangles = [[Vec3; 3]];
 
-/// Nodes with at most so many triangles are leaves to canopy's rays: the default of config.toml.
+/// canopy's traversal treats nodes with at most this many triangles as leaves: the default of config.toml.
 const LEAF_CUTOFF: u32 = 4;
 
-/// Milliseconds that `work` takes, and what it gives.
+/// Duration of `work` in milliseconds, and its result.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64() * 1e3, result)
 }
 
-/// A device that only ever computes: Mesa's software adapter tells the time late on one that has drawn.
+/// A device for compute alone: Mesa's software adapter reports late timestamps on a device that has drawn.
 pub(crate) struct Canopy {
     pub(crate) gpu: Gpu,
     lbvh: Lbvh,
@@ -57,7 +57,7 @@ impl Canopy {
         })
     }
 
-    /// The triangles on the device, and room for their tree, which is not built yet.
+    /// The triangles on the device, and buffers for their tree, which is not built yet.
     pub(crate) fn tree(&self, triangles: &Triangles) -> Result<Tree> {
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let positions: Vec<[f32; 3]> = triangles.iter().flatten().map(Vec3::to_array).collect();
@@ -96,8 +96,8 @@ impl Canopy {
         Ok((whole.map(|timing| timing.last_ms), wall_ms))
     }
 
-    /// Traces and waits: milliseconds, and which rays hit. The time of as many rays that end where they begin is taken off, for it is that
-    /// of sending rays and reading hits.
+    /// Traces and waits. Returns milliseconds and whether each ray hits. The time of as many rays of zero
+    /// length is subtracted, because it is the cost of uploading rays and reading hits.
     pub(crate) fn trace(
         &self,
         tree: &Tree,
@@ -128,7 +128,7 @@ impl Canopy {
     }
 }
 
-/// A triangle as the crate `bvh` wants it.
+/// A triangle in the form that the crate `bvh` requires.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     triangle: Triangle,
@@ -169,17 +169,17 @@ pub(crate) fn shapes(triangles: &[Triangle]) -> Vec<Shape> {
     triangles.iter().map(shape).collect()
 }
 
-/// A tree of the processor.
+/// A tree on the CPU.
 pub(crate) enum Peer {
     /// The crate `bvh`.
     Bvh(Bvh<f32, 3>, Vec<Shape>),
     /// The binary tree of `obvhs`, and the triangles in its order.
     Bvh2(Bvh2, Vec<Triangle>),
-    /// The compressed tree of eight children of `obvhs`, likewise.
+    /// The compressed eight-wide tree of `obvhs`, with the triangles in its order.
     CwBvh(CwBvh, Vec<Triangle>),
 }
 
-/// What builds a [`Peer`].
+/// The builder of a [`Peer`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Builder {
     Bvh { parallel: bool },
@@ -188,7 +188,8 @@ pub(crate) enum Builder {
 }
 
 impl Builder {
-    /// Milliseconds that the build takes, and the tree. The triangles are put in the tree's order afterwards, as canopy's build does.
+    /// Duration of the build in milliseconds, and the tree. The triangles are reordered afterwards, as
+    /// canopy's build does.
     pub(crate) fn build(self, triangles: &[Triangle], shapes: &[Shape]) -> (f64, Peer) {
         let reorder = |order: &[u32]| order.iter().map(|&i| triangles[i as usize]).collect();
         match self {
@@ -218,7 +219,8 @@ impl Builder {
 }
 
 impl Peer {
-    /// Whether the ray hits: for `any` the first hit will do. All have the triangle test of `obvhs`; that of `bvh` leaves out back sides.
+    /// Whether the ray hits; with `any`, stops at the first hit. All use the triangle test of `obvhs`,
+    /// because that of `bvh` culls back faces.
     pub(crate) fn hits(&self, ray: &obvhs::ray::Ray, any: bool) -> bool {
         let mut hit = RayHit::none();
         match self {
@@ -243,7 +245,8 @@ impl Peer {
     }
 }
 
-/// The iterator that goes by distance: the only one of the crate that can stop at the nearest hit, and that takes trees of any depth.
+/// The iterator in order of distance: the only one of the crate that can stop at the nearest hit and that
+/// handles trees of any depth.
 fn bvh_hits(tree: &Bvh<f32, 3>, shapes: &[Shape], ray: &obvhs::ray::Ray, any: bool) -> bool {
     let by_distance = bvh::ray::Ray::new(
         Point3::from(ray.origin.to_array()),

@@ -148,7 +148,8 @@ pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     mesh
 }
 
-/// One bay of the arcades along +X from its column at the origin to the next bay's column: column, arch, moulding and cornice.
+/// One bay of the arcades along +X, from its column at the origin to the next bay's column: column, arch,
+/// moulding and cornice.
 pub(crate) fn arcade_bay() -> Mesh {
     let (spring, radius, depth) = (2.3, 1.04, 0.42);
     let middle = Vec3::X * BAY * 0.5;
@@ -187,7 +188,8 @@ pub(crate) fn pier() -> Mesh {
     mesh
 }
 
-/// Back wall and roof of the loggia behind `bays` bays; it starts at the origin and is `depth` deep towards −Z.
+/// Back wall and roof of the loggia behind `bays` bays. It starts at the origin and is `depth` deep towards
+/// −Z.
 pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
     let length = BAY * bays as f32;
     let mut mesh = Mesh::default();
@@ -408,7 +410,8 @@ pub(crate) fn armillary_frame(radius: f32) -> Mesh {
     mesh
 }
 
-/// What turns inside the armillary sphere about its +Y axis: meridian rings, an ecliptic, an arrow and a ball.
+/// The moving part of the armillary sphere, about its +Y axis: meridian rings, an ecliptic, an arrow and a
+/// ball.
 pub(crate) fn armillary_core(radius: f32) -> Mesh {
     let r = radius * 0.9;
     let mut mesh = Mesh::default();
@@ -432,7 +435,8 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     mesh
 }
 
-/// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below. The second mesh glows.
+/// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below.
+/// The second mesh glows.
 pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
     let mut frame = tube(&[Vec3::Y * rod, Vec3::Y * -0.6], |_| 0.008, 6, false);
     frame.append(&lathe(

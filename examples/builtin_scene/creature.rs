@@ -1,7 +1,7 @@
 //! The creature: a small garden dragon, one skin over a skeleton.
 //!
-//! Its body is the smooth union of round cones along the skeleton's bones, turned into triangles by surface nets; the same bones
-//! give every vertex its weights.
+//! Its body is the smooth union of round cones along the skeleton's bones, triangulated by surface nets; the
+//! same bones give every vertex its weights.
 
 use crate::mesh::{Mesh, surface, tube};
 use crate::noise::value;
@@ -9,7 +9,7 @@ use crate::writer::Skinning;
 use glam::{Quat, Vec2, Vec3};
 use std::f32::consts::TAU;
 
-/// A joint: its name, its parent, and where it is at rest. The creature looks along +X.
+/// A joint: its name, its parent, and its position in the rest pose. The creature looks along +X.
 pub(crate) struct Joint {
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
@@ -40,12 +40,13 @@ pub(crate) struct Creature {
     pub(crate) head: usize,
 }
 
-/// Cells of the grid from which the surface is taken, in metres.
+/// Cells of the grid that samples the surface, in metres.
 const CELL: f32 = 0.043;
 /// Over how many metres bones melt into each other.
 const BLEND: f32 = 0.055;
 
-/// Adds a chain of joints with a bone each; `points` are position and radius, the last is where the chain's last bone ends.
+/// Adds a chain of joints with a bone each. `points` are positions and radii; the last point ends the chain's
+/// last bone.
 fn chain(
     joints: &mut Vec<Joint>,
     bones: &mut Vec<Bone>,
@@ -301,7 +302,8 @@ fn gradient(field: impl Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
         .normalize_or(Vec3::Y)
 }
 
-/// The zero surface of a field within a box: one vertex per cell that it passes through, one quad per edge that it crosses.
+/// The zero surface of a field within a box: one vertex per cell that it passes through, one quad per edge
+/// that it crosses.
 fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     let cells = ((high - low) / CELL).ceil().as_uvec3() + 1;
     let [nx, ny, nz] = cells.to_array().map(|n| n as usize);

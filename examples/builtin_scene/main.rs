@@ -4,9 +4,10 @@
 //! cargo run --example builtin_scene -- assets/builtin.glb
 //! ```
 //!
-//! Everything is made here from shapes and seeded noise, so the file can be made again and changed. The scene shows what the
-//! renderer is for, in one view: architecture with thin shadows, a skinned creature, a flower of morph targets, leaves cut out by
-//! a mask, blended water, a glowing lantern, normal-mapped stone, metal, and lights of all three kinds.
+//! Everything is generated from shapes and seeded noise, so the file can be generated again and changed. The
+//! scene shows in one view what the renderer is for: architecture with thin shadows, a skinned creature, a
+//! flower of morph targets, leaves cut out by a mask, blended water, a glowing lantern, normal-mapped stone,
+//! metal, and lights of all three kinds.
 
 mod architecture;
 mod creature;

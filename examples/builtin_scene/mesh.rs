@@ -29,7 +29,8 @@ impl Mesh {
         self.positions.len() as u32 - 1
     }
 
-    /// Adds a triangle, turned so that its front agrees with its vertices' normals; a triangle without area is left out.
+    /// Adds a triangle, wound so that its front agrees with its vertices' normals. A triangle without area is
+    /// left out.
     pub(crate) fn triangle(&mut self, a: u32, b: u32, c: u32) {
         let [pa, pb, pc] = [a, b, c].map(|i| self.positions[i as usize]);
         let face = (pb - pa).cross(pc - pa);
@@ -56,7 +57,7 @@ impl Mesh {
         self.quad(a, b, c, d);
     }
 
-    /// The mesh without the triangles whose vertices' normals are all rejected by `keep`: faces that nobody sees.
+    /// The mesh without the triangles whose vertices' normals `keep` all rejects: hidden faces.
     pub(crate) fn facing(self, keep: impl Fn(Vec3) -> bool) -> Self {
         let mut mesh = Self::default();
         let mut kept = vec![u32::MAX; self.positions.len()];
@@ -156,7 +157,8 @@ pub(crate) fn plain_box(center: Vec3, size: Vec3) -> Mesh {
     mesh
 }
 
-/// A box whose edges are rounded off over `bevel` metres: flat faces, and bevels whose normals turn smoothly between them.
+/// A box whose edges are rounded off over `bevel` metres: flat faces, and bevels whose normals turn smoothly
+/// between them.
 pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let half = size * 0.5;
@@ -239,8 +241,8 @@ pub(crate) fn slab(min: Vec2, max: Vec2, y: f32, bevel: f32) -> Mesh {
     mesh
 }
 
-/// A surface of revolution about +Y. The profile runs in (radius, height) with the outside on its right: upwards on an outer
-/// wall. Bends below 50 degrees are smooth, others are creases.
+/// A surface of revolution about +Y. The profile runs in (radius, height) with the outside on its right:
+/// upwards on an outer wall. Bends below 50 degrees are smooth, others are creases.
 pub(crate) fn lathe(profile: &[(f32, f32)], segments: usize) -> Mesh {
     let points: Vec<Vec2> = profile.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
     let sides: Vec<Vec2> = points
@@ -289,7 +291,8 @@ pub(crate) fn lathe(profile: &[(f32, f32)], segments: usize) -> Mesh {
     mesh
 }
 
-/// A tube along a path, `radius` per path point; a closed path meets itself without a seam. Open ends are rounded off by a cap.
+/// A tube along a path, with a radius per point. A closed path joins without a seam; open ends get a round
+/// cap.
 pub(crate) fn tube(path: &[Vec3], radius: impl Fn(f32) -> f32, sides: usize, closed: bool) -> Mesh {
     let mut mesh = Mesh::default();
     let count = path.len();
@@ -347,8 +350,8 @@ pub(crate) fn tube(path: &[Vec3], radius: impl Fn(f32) -> f32, sides: usize, clo
     mesh
 }
 
-/// A bar of rectangular cross-section along a path in a plane; `side` is the plane's normal. `size` is the width along `side`
-/// and the height across it.
+/// A bar of rectangular cross-section along a path in a plane with the normal `side`. `size` is the width
+/// along `side` and the height across it.
 pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
     let mut mesh = Mesh::default();
     let count = path.len();
@@ -452,8 +455,8 @@ pub(crate) fn half_circle(radius: f32, segments: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// The wall over an arch: `width` by (`top` − `spring`), with a half circle of `radius` cut out of its lower edge, `depth` thick,
-/// centred on x = 0 and z = 0.
+/// The wall over an arch: `width` by (`top` − `spring`), with a half circle of `radius` cut out of its lower
+/// edge, `depth` thick, centred on x = 0 and z = 0.
 pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let arc: Vec<Vec3> = half_circle(radius, 20)
@@ -494,8 +497,8 @@ pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f3
     mesh
 }
 
-/// A card that shows a whole texture: `stem` is the middle of its lower edge, `up` and `right` its height and width. Its vertices
-/// have the normal `shading`, so that leaves are lit as a crown.
+/// A card that shows a whole texture: `stem` is the middle of its lower edge, `up` and `right` its height and
+/// width. Its vertices have the normal `shading`, so that leaves are lit like a crown.
 pub(crate) fn card(stem: Vec3, up: Vec3, right: Vec3, shading: Vec3) -> Mesh {
     let mut mesh = Mesh::default();
     let front = right.cross(up);

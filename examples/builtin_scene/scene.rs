@@ -87,14 +87,22 @@ impl Materials {
         };
         let mask = json!({
             "name": "leaves",
-            "pbrMetallicRoughness": {"baseColorTexture": {"index": leaves}, "metallicFactor": 0.0, "roughnessFactor": 0.75},
+            "pbrMetallicRoughness": {
+                "baseColorTexture": {"index": leaves},
+                "metallicFactor": 0.0,
+                "roughnessFactor": 0.75
+            },
             "alphaMode": "MASK",
             "alphaCutoff": 0.5,
             "doubleSided": true,
         });
         let water = json!({
             "name": "water",
-            "pbrMetallicRoughness": {"baseColorFactor": [0.05, 0.16, 0.17, 0.62], "metallicFactor": 0.0, "roughnessFactor": 0.08},
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [0.05, 0.16, 0.17, 0.62],
+                "metallicFactor": 0.0,
+                "roughnessFactor": 0.08
+            },
             "alphaMode": "BLEND",
         });
         let glow = with(
@@ -146,7 +154,14 @@ fn place(
 /// A node that shows a mesh once more, turned about +Y.
 fn again(writer: &mut Writer, name: &str, mesh: usize, at: Vec3, turn: f32, scale: Vec3) {
     let rotation = Quat::from_rotation_y(turn).to_array();
-    writer.node(None, json!({"name": name, "mesh": mesh, "translation": vec3(at), "rotation": rotation, "scale": vec3(scale)}));
+    let node = json!({
+        "name": name,
+        "mesh": mesh,
+        "translation": vec3(at),
+        "rotation": rotation,
+        "scale": vec3(scale)
+    });
+    writer.node(None, node);
 }
 
 /// The whole scene.
@@ -652,7 +667,13 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
         None,
         json!({"name": "lantern", "mesh": mesh, "translation": vec3(at)}),
     );
-    let point = json!({"name": "lantern light", "type": "point", "color": [1.0, 0.66, 0.32], "intensity": 16.0, "range": 9.0});
+    let point = json!({
+        "name": "lantern light",
+        "type": "point",
+        "color": [1.0, 0.66, 0.32],
+        "intensity": 16.0,
+        "range": 9.0
+    });
     writer.light(Some(lantern), point, Vec3::Y * (-0.95 - rod), Vec3::NEG_Z);
     let times = [0.0, 1.5, 3.0, 4.5, LOOP];
     let swing = 0.11;

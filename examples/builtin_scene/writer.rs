@@ -162,7 +162,8 @@ impl Writer {
         self.materials.len() - 1
     }
 
-    /// Adds a mesh. Texture coordinates are written where the material has a texture, colours where one is not white.
+    /// Adds a mesh. Texture coordinates are written where the material has a texture, colours where one is
+    /// not white.
     pub(crate) fn mesh(&mut self, name: &str, parts: &[Part]) -> usize {
         let primitives: Vec<Value> = parts.iter().map(|part| self.primitive(part)).collect();
         let mut mesh = json!({"name": name, "primitives": primitives});
@@ -293,13 +294,23 @@ impl Writer {
         self.nodes[node]["skin"] = json!(skin);
     }
 
-    /// Adds a camera with a vertical field of view in degrees, as a node that looks from one point to another.
+    /// Adds a camera with a vertical field of view in degrees, as a node that looks from one point to
+    /// another.
     pub(crate) fn camera(&mut self, name: &str, fov_y: f32, from: Vec3, to: Vec3) {
-        let perspective = json!({"yfov": round(fov_y.to_radians()), "znear": 0.05, "zfar": 200.0, "aspectRatio": 1.777_8});
+        let perspective = json!({
+            "yfov": round(fov_y.to_radians()),
+            "znear": 0.05,
+            "zfar": 200.0,
+            "aspectRatio": 1.777_8
+        });
         self.cameras
             .push(json!({"name": name, "type": "perspective", "perspective": perspective}));
         let camera = self.cameras.len() - 1;
-        self.node(None, json!({"name": name, "camera": camera, "translation": vec3(from), "rotation": look(to - from)}));
+        let (translation, rotation) = (vec3(from), look(to - from));
+        self.node(
+            None,
+            json!({"name": name, "camera": camera, "translation": translation, "rotation": rotation}),
+        );
     }
 
     /// Adds a light as a node under a parent.
@@ -313,7 +324,12 @@ impl Writer {
         let name = light["name"].clone();
         self.lights.push(light);
         let extension = json!({"KHR_lights_punctual": {"light": self.lights.len() - 1}});
-        let node = json!({"name": name, "translation": vec3(position), "rotation": look(direction), "extensions": extension});
+        let node = json!({
+            "name": name,
+            "translation": vec3(position),
+            "rotation": look(direction),
+            "extensions": extension
+        });
         self.node(parent, node);
     }
 

@@ -1,18 +1,19 @@
-// The air of the Earth as light sees it: what scene/atmosphere.rs says, with its sources, in f32. Lengths are kilometres; a vector of four holds light
-// at 630, 570, 520 and 440 nm, relative to the sun's above the air.
+// The atmosphere of the Earth: the model of scene/atmosphere.rs, which names its sources, in f32. Lengths are
+// kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the
+// atmosphere.
 #import "common/sky_disc.wgsl"
 
 struct SkyParams {
-    // Unit vector towards the middle of the sun.
+    // Unit vector to the centre of the sun.
     to_sun: vec3f,
-    // Multiplies the aerosols.
+    // Multiplies the density of the aerosols.
     haze: f32,
-    // Of the sun above the air.
+    // Illuminance of the sun above the atmosphere.
     illuminance: vec3f,
     ground_albedo: f32,
 }
 
-// Height of the eye in kilometres, `EYE` of scene/atmosphere.rs.
+// Height of the eye in kilometres: `EYE` of scene/atmosphere.rs.
 const SKY_EYE = 0.5;
 const AIR_GROUND = 6360.0;
 const AIR_TOP = 100.0;
@@ -23,13 +24,13 @@ const AIR_MIE = 3.996e-3;
 const AIR_MIE_EXTINCTION = 4.44e-3;
 const AIR_OZONE = vec4f(1.7277e-3, 2.5107e-3, 1.1495e-3, 0.085e-3);
 
-// What light meets, per kilometre.
+// Scattering and extinction of the air, per kilometre.
 struct Air {
-    // Scattered by molecules.
+    // Scattering by molecules.
     rayleigh: vec4f,
-    // Scattered by aerosols.
+    // Scattering by aerosols.
     mie: f32,
-    // Scattered or absorbed by anything.
+    // Scattering and absorption by anything.
     extinction: vec4f,
 }
 
@@ -40,16 +41,17 @@ fn air_at(height: f32, haze: f32) -> Air {
     return Air(rayleigh, AIR_MIE * aerosols, rayleigh + AIR_MIE_EXTINCTION * aerosols + ozone);
 }
 
-// Squares of distances from the middle of the Earth differ by less than f32 tells: everything below is written in heights instead.
+// f32 cannot resolve differences between squared distances from the centre of the Earth: everything below is
+// written in heights instead.
 
-// How far a ray from `height` with the cosine `mu` to the zenith goes before it leaves the air.
+// Distance at which a ray from `height`, with the cosine `mu` to the zenith, leaves the atmosphere.
 fn air_exit(height: f32, mu: f32) -> f32 {
     let across = (AIR_GROUND + height) * mu;
     let above = max(AIR_TOP - height, 0.0) * (2.0 * AIR_GROUND + AIR_TOP + height);
     return max(sqrt(across * across + above) - across, 0.0);
 }
 
-// How far it goes before it meets the ground; negative where it does not.
+// Distance at which that ray meets the ground; negative where it misses the ground.
 fn air_ground(height: f32, mu: f32) -> f32 {
     let across = (AIR_GROUND + height) * mu;
     let below = height * (2.0 * AIR_GROUND + height);
@@ -58,64 +60,68 @@ fn air_ground(height: f32, mu: f32) -> f32 {
     return select(-1.0, length, mu < 0.0 && square >= 0.0);
 }
 
-// Its height after `length`.
+// Height of that ray after `length`.
 fn air_height(height: f32, mu: f32, length: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let more = height * (2.0 * AIR_GROUND + height) + length * (2.0 * radius * mu + length);
     return max(more / (sqrt(AIR_GROUND * AIR_GROUND + more) + AIR_GROUND), 0.0);
 }
 
-// Distance to the horizon.
+// Distance from `height` to the horizon.
 fn air_to_horizon(height: f32) -> f32 {
     return sqrt(height * (2.0 * AIR_GROUND + height));
 }
 
-// Ends of the step of a sum over a ray of length one: each is longer than the one before, as air thins out away from the ground.
+// Start and end of an integration step along a ray of length one. Each step is longer than the one before,
+// because air thins out away from the ground.
 fn air_step(step: u32, count: u32) -> vec2f {
     let ends = vec2f(f32(step), f32(step + 1u)) / f32(count);
     return ends * ends;
 }
 
-// The share of the sun's disc that is above the horizon, where the cosine of its middle to the zenith is `mu`.
+// Share of the sun's disc above the horizon. `mu` is the cosine of its centre to the zenith.
 fn air_disc_share(height: f32, mu: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let reach = SUN_RADIUS * AIR_GROUND / radius;
     return smoothstep(-reach, reach, mu + air_to_horizon(height) / radius);
 }
 
-// Places in tables, 0 to 1 from the middle of the first texel to that of the last.
+// Coordinates in tables run from 0 at the centre of the first texel to 1 at the centre of the last one.
 
-// Of transmittance: across, distance to the top between the shortest and the longest; down, distance to the horizon (Bruneton 2017).
-fn air_transmittance_place(height: f32, mu: f32) -> vec2f {
+// Coordinates in the transmittance table. x: distance to the top of the atmosphere, between the shortest and
+// the longest; y: distance to the horizon (Bruneton 2017).
+fn air_transmittance_coords(height: f32, mu: f32) -> vec2f {
     let to_horizon = air_to_horizon(height);
     let shortest = AIR_TOP - height;
     let x = (air_exit(height, mu) - shortest) / max(to_horizon + AIR_REACH - shortest, 1.0e-6);
     return saturate(vec2f(x, to_horizon / AIR_REACH));
 }
 
-// Height and cosine to the zenith at a place of it.
-fn air_transmittance_ray(place: vec2f) -> vec2f {
-    let to_horizon = AIR_REACH * place.y;
-    let height = to_horizon * to_horizon / (sqrt(to_horizon * to_horizon + AIR_GROUND * AIR_GROUND) + AIR_GROUND);
+// Height and cosine to the zenith at coordinates in the transmittance table.
+fn air_transmittance_ray(coords: vec2f) -> vec2f {
+    let to_horizon = AIR_REACH * coords.y;
+    let height =
+        to_horizon * to_horizon / (sqrt(to_horizon * to_horizon + AIR_GROUND * AIR_GROUND) + AIR_GROUND);
     let shortest = AIR_TOP - height;
-    let length = mix(shortest, to_horizon + AIR_REACH, place.x);
+    let length = mix(shortest, to_horizon + AIR_REACH, coords.x);
     let across = shortest * (2.0 * AIR_GROUND + AIR_TOP + height) - length * length;
     let mu = across / max(2.0 * (AIR_GROUND + height) * length, 1.0e-6);
     return vec2f(height, select(1.0, clamp(mu, -1.0, 1.0), length > 0.0));
 }
 
-// Of what depends on the sun: across, the root of the cosine to the zenith, so that twilight has room; down, the root of height.
-fn air_sun_place(height: f32, mu: f32) -> vec2f {
+// Coordinates in the tables that depend on the sun. x: square root of the cosine to the zenith, which gives
+// twilight more texels; y: square root of the height.
+fn air_sun_coords(height: f32, mu: f32) -> vec2f {
     return saturate(vec2f(0.5 + 0.5 * sign(mu) * sqrt(abs(mu)), sqrt(height / AIR_TOP)));
 }
 
-// Height and cosine to the zenith at a place of it.
-fn air_sun(place: vec2f) -> vec2f {
-    let root = 2.0 * place.x - 1.0;
-    return vec2f(AIR_TOP * place.y * place.y, root * abs(root));
+// Height and cosine to the zenith at coordinates in those tables.
+fn air_sun(coords: vec2f) -> vec2f {
+    let root = 2.0 * coords.x - 1.0;
+    return vec2f(AIR_TOP * coords.y * coords.y, root * abs(root));
 }
 
-// Red, green and blue of four bands; what a display cannot show is cut off.
+// Linear sRGB of the four bands. What a display cannot show is cut off.
 fn air_rgb(bands: vec4f) -> vec3f {
     return max(vec3f(
         dot(bands, vec4f(0.79515, 0.66343, -0.51496, 0.05638)),

@@ -1,4 +1,4 @@
-// What surfaces that are blended write: radiance, and colours that are shown as they are.
+// Outputs of blended surfaces: radiance, and colours that are shown without exposure or tone mapping.
 
 struct Blended {
     @location(0) hdr: vec4f,

@@ -1,17 +1,18 @@
-// glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's Fresnel, Lambert.
+// glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's
+// Fresnel, Lambert.
 #import "common/environment.wgsl"
 #import "common/gbuffer.wgsl"
-#import "common/open.wgsl"
+#import "common/ambient_visibility.wgsl"
 
 const PI = 3.14159265358979;
 
-// Past this rgba16float, which takes the radiance, holds infinity.
+// Largest finite value of rgba16float, which holds the radiance.
 const RADIANCE_MAX = 65504.0;
 
-// Below this a highlight is smaller than a pixel and wider than f32 can hold.
+// Below this a highlight is smaller than a pixel, and its peak exceeds what f32 can hold.
 const ROUGHNESS_MIN = 0.045;
 
-// By |n × h|² in the place of 1 − (n · h)²: near a highlight's peak the difference would be all rounding.
+// The distribution uses |n × h|² instead of 1 − (n · h)², which loses all its digits near a highlight's peak.
 fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
     let sine = cross(normal, half_vector);
     let cosine = alpha * dot(normal, half_vector);
@@ -26,8 +27,9 @@ fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
     return 0.5 / max(l + v, 1.0e-7);
 }
 
-// What a light keeps where a normal texture turns the surface towards it: the less, the nearer it is to the horizon of the surface without, and
-// nothing there (Chiang, Li and Burley 2019, "Taming the Shadow Terminator", section 3). 1 where both normals are the same.
+// Attenuates a light where a normal map turns the surface towards it: the nearer the light is to the horizon
+// of the smooth surface, the more, down to 0 below it (Chiang, Li and Burley 2019, "Taming the Shadow
+// Terminator", section 3). The factor is 1 where both normals are the same.
 fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 {
     let turned = dot(normal, to_light) * dot(smooth_normal, normal);
     let g = saturate(dot(smooth_normal, to_light) / max(turned, 1.0e-6));
@@ -41,13 +43,13 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
         return vec3f(0.0);
     }
     let sum = to_eye + to_light;
-    // Opposite directions have no half vector; the normal stands in for it.
+    // Opposite directions have no half vector: the normal replaces it.
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let v_dot_h = saturate(dot(to_eye, half_vector));
     let alpha = pow(max(s.roughness, ROUGHNESS_MIN), 2.0);
-    // Schlick's Fresnel is linear in f0, so one evaluation serves the mix of dielectric and metal; what a dielectric does not reflect is
-    // scattered.
+    // Schlick's Fresnel is linear in f0, so one evaluation serves the mix of dielectric and metal. A
+    // dielectric scatters what it does not reflect.
     let grazing = pow(1.0 - v_dot_h, 5.0);
     let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
     let fresnel = f0 + (1.0 - f0) * grazing;
@@ -56,15 +58,16 @@ fn brdf_evaluate(s: Surface, to_eye: vec3f, to_light: vec3f) -> vec3f {
     return (diffuse + specular) * n_dot_l * brdf_terminator(s.smooth_normal, s.normal, to_light);
 }
 
-// Shares of a uniform light that a microfacet surface reflects after one bounce, and after further ones.
+// Shares of uniform lighting that a microfacet surface reflects after one bounce and after further bounces.
 struct Bounces {
     once: vec3f,
     again: vec3f,
 }
 
-// For reflectances at normal and at grazing incidence; `split` is what a surface that reflects 1 or 0 there reflects in one bounce. What it
-// misses of 1 bounces on between microfacets, and loses by the mean reflectance each time (Fdez-Agüera 2019, "A Multiple-Scattering
-// Microfacet Model for Real-Time Image-based Lighting", section 3).
+// `f0` and `f90` are the reflectances at normal and at grazing incidence. `split` is the scale and bias of
+// the split-sum table. Light that leaves the table's albedo short of 1 bounces on between microfacets and
+// loses energy by the mean reflectance each time (Fdez-Agüera 2019, "A Multiple-Scattering Microfacet Model
+// for Real-Time Image-based Lighting", section 3).
 fn brdf_bounces(f0: vec3f, f90: vec3f, split: vec2f) -> Bounces {
     let once = f0 * split.x + f90 * split.y;
     let missed = 1.0 - (split.x + split.y);
@@ -72,16 +75,18 @@ fn brdf_bounces(f0: vec3f, f90: vec3f, split: vec2f) -> Bounces {
     return Bounces(once, once * mean * missed / (1.0 - mean * missed));
 }
 
-// Light from all around, as far as it is open: what is reflected comes along the mirror direction, the wider the rougher; what bounces on or is
-// scattered gathers all that the open direction sees.
-fn brdf_ambient(s: Surface, to_eye: vec3f, open: Open) -> vec3f {
+// Environment lighting, attenuated by the ambient visibility. The first reflection reads the prefiltered
+// radiance along the mirror direction; further bounces and diffuse light read the irradiance about the bent
+// normal.
+fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let dielectric = brdf_bounces(vec3f(0.04), vec3f(1.0), split);
     let metal = brdf_bounces(s.albedo, vec3f(1.0), split);
     let scattered = s.albedo * (1.0 - dielectric.once - dielectric.again);
-    let once = mix(dielectric.once, metal.once, s.metallic) * open_specular(open.share, n_dot_v, s.roughness);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic) * open.share;
-    let mirrored = environment_mirrored(reflect(-to_eye, s.normal), s.roughness);
-    return (once * mirrored + gathered * environment_diffuse(open.direction)) * s.occlusion;
+    let once = mix(dielectric.once, metal.once, s.metallic)
+        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic) * ambient.visibility;
+    let mirrored = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
+    return (once * mirrored + gathered * environment_diffuse(ambient.bent_normal)) * s.occlusion;
 }

@@ -1,13 +1,15 @@
-// The split-sum table (Karis 2013): what a surface reflects of white light from everywhere, by perceptual roughness and n · v, without scattering
-// between facets. An entry is that albedo for a Fresnel reflectance of 1, and the fifth root of the share of it that Schlick's term
-// has, which is about 1 − n · v, so both are nearly straight between entries.
+// The split-sum table (Karis 2013): the directional albedo of a surface, by perceptual roughness and n · v,
+// without scattering between facets. An entry holds the albedo for a Fresnel reflectance of 1, and the fifth
+// root of the share of it that comes from Schlick's term. That root is about 1 − n · v, so both are nearly
+// linear between entries.
 //
-// The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, two entries each, as a uniform. A row is a roughness; along it n · v in
-// logarithmic steps from where facets begin to hide each other, which is in proportion to α.
+// The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, two entries each, as a uniform. A row has
+// one roughness. Along a row, n · v is spaced logarithmically, starting at the angle from which facets begin
+// to shadow each other, which is proportional to α.
 
 const BRDF_TABLE_ROUGHNESS_MIN = 0.045;
 
-// The least roughness and the one of the last row, and those between.
+// Roughness of a row, from the least to 1.
 fn brdf_table_roughness(row: f32) -> f32 {
     return mix(BRDF_TABLE_ROUGHNESS_MIN, 1.0, row / f32(BRDF_TABLE_ROWS - 1u));
 }
@@ -27,12 +29,15 @@ fn brdf_table_entry(row: u32, column: u32) -> vec2f {
     return select(pair.xy, pair.zw, (at & 1u) == 1u);
 }
 
-// Scale and bias of the reflectance at normal incidence: reflected is f0 · x + y, and x + y what facets reflect on first bounce.
+// Scale x and bias y of the reflectance at normal incidence: the surface reflects f0 · x + y, and x + y is
+// the albedo of the first bounce.
 fn brdf_table_at(roughness: f32, n_dot_v: f32) -> vec2f {
     let clamped = clamp(roughness, BRDF_TABLE_ROUGHNESS_MIN, 1.0);
-    let row = (clamped - BRDF_TABLE_ROUGHNESS_MIN) / (1.0 - BRDF_TABLE_ROUGHNESS_MIN) * f32(BRDF_TABLE_ROWS - 1u);
+    let row =
+        (clamped - BRDF_TABLE_ROUGHNESS_MIN) / (1.0 - BRDF_TABLE_ROUGHNESS_MIN) * f32(BRDF_TABLE_ROWS - 1u);
     let steepness = brdf_table_steepness(clamped);
-    let column = log2(1.0 + steepness * saturate(n_dot_v)) / log2(1.0 + steepness) * f32(BRDF_TABLE_COLUMNS - 1u);
+    let column =
+        log2(1.0 + steepness * saturate(n_dot_v)) / log2(1.0 + steepness) * f32(BRDF_TABLE_COLUMNS - 1u);
     let above = min(u32(row), BRDF_TABLE_ROWS - 2u);
     let left = min(u32(column), BRDF_TABLE_COLUMNS - 2u);
     let across = saturate(column - f32(left));

@@ -1,5 +1,6 @@
-// What a cube's texels hold on average over a texel of the same cube in another size: weighed by the solid angles of what they have in
-// common, so that the sum of radiance × solid angle over all texels stays.
+// Box filter between two sizes of a cube: the mean of the texels of `finer` over a texel of the target,
+// weighted by the solid angles of the overlaps. It preserves the sum of radiance × solid angle over all
+// texels.
 //
 // The importer binds `finer: texture_2d_array<f32>`, six layers of one level.
 #import "common/cube_map.wgsl"

@@ -1,4 +1,4 @@
-// From exposed radiance to what a display shows.
+// Tone curves and sRGB encoding: from exposed radiance to display values.
 
 fn srgb_encode(linear: vec3f) -> vec3f {
     let c = saturate(linear);
@@ -11,13 +11,21 @@ fn srgb_decode(encoded: vec3f) -> vec3f {
 
 // Stephen Hill's fit of the ACES reference rendering and output transforms.
 fn aces(color: vec3f) -> vec3f {
-    let into = mat3x3f(vec3f(0.59719, 0.07600, 0.02840), vec3f(0.35458, 0.90834, 0.13383), vec3f(0.04823, 0.01566, 0.83777));
-    let out_of = mat3x3f(vec3f(1.60475, -0.10208, -0.00327), vec3f(-0.53108, 1.10813, -0.07276), vec3f(-0.07367, -0.00605, 1.07602));
+    let into = mat3x3f(
+        vec3f(0.59719, 0.07600, 0.02840),
+        vec3f(0.35458, 0.90834, 0.13383),
+        vec3f(0.04823, 0.01566, 0.83777),
+    );
+    let out_of = mat3x3f(
+        vec3f(1.60475, -0.10208, -0.00327),
+        vec3f(-0.53108, 1.10813, -0.07276),
+        vec3f(-0.07367, -0.00605, 1.07602),
+    );
     let v = into * color;
     return out_of * ((v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.4329510) + 0.238081));
 }
 
-// Khronos PBR Neutral (2024): base colours come out as they are, highlights are compressed and desaturated.
+// Khronos PBR Neutral (2024) keeps base colours and compresses and desaturates highlights.
 fn neutral(color: vec3f) -> vec3f {
     let start = 0.8 - 0.04;
     let smallest = min(color.r, min(color.g, color.b));
@@ -33,8 +41,9 @@ fn neutral(color: vec3f) -> vec3f {
     return mix(c * (new_peak / peak), vec3f(new_peak), g);
 }
 
-// Troy Sobotka's AgX, its base look without another on it, in Rec. 2020 as in Blender: matrices as in Filament and three.js, which took them from
-// Blender's, and Benjamin Wrensch's polynomial for the curve ("Minimal AgX Implementation", 2023), of which middle grey is the pivot.
+// Troy Sobotka's AgX with its base look, in Rec. 2020 as in Blender. The matrices are Filament's and
+// three.js's, which took them from Blender. The curve is Benjamin Wrensch's polynomial ("Minimal AgX
+// Implementation", 2023), whose pivot is middle grey.
 fn agx(color: vec3f) -> vec3f {
     let rec2020_from_srgb = mat3x3f(
         vec3f(0.627403896, 0.069097289, 0.016391439),
@@ -63,11 +72,13 @@ fn agx(color: vec3f) -> vec3f {
     let x = saturate((stops - least) / (most - least));
     let x2 = x * x;
     let x4 = x2 * x2;
-    let curved = 15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x - 0.00232;
+    let curved = 15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x
+        - 0.00232;
     return srgb_from_rec2020 * pow(max(outset * curved, vec3f(0.0)), vec3f(2.2));
 }
 
-// 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX. Far past white all are white; infinity would be a quotient of infinities to some.
+// Curves: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX. The clamp is far past white: some curves would
+// divide infinity by infinity.
 fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
     let color = min(exposed, vec3f(65504.0));
     switch curve {

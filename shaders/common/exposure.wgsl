@@ -1,9 +1,9 @@
-// How a picture is exposed.
+// The exposure of a picture.
 
 struct Exposure {
     // Multiplies radiance.
     scale: f32,
     ev: f32,
-    // Stops (EV) that the picture asks for, which `ev` goes towards.
+    // EV that the picture's luminance calls for; `ev` adapts towards it.
     target_ev: f32,
 }

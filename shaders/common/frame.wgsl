@@ -1,4 +1,4 @@
-// What every pass of a frame may ask for (group 0).
+// Uniforms of a frame, for every pass (group 0).
 
 struct Frame {
     clip_from_offset: mat4x4f,
@@ -23,7 +23,7 @@ struct Frame {
     depth_bias: f32,
     normal_bias: f32,
     orthographic: u32,
-    // Whether occlusion_words holds anything.
+    // Whether `occlusion_words` holds this frame's ambient visibility.
     occlusion: u32,
     sun_horizon: f32,
 }
@@ -34,7 +34,7 @@ const SHADOWS_RAYS = 2u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
-// Unit vector along which a pixel looks.
+// Unit vector of the view ray through a pixel.
 fn frame_ray(pixel: vec2u) -> vec3f {
     let ndc = (vec2f(pixel) + 0.5) / vec2f(frame.size) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
     return normalize(frame.view_middle + ndc.x * frame.view_right + ndc.y * frame.view_up);

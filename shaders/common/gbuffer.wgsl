@@ -1,13 +1,14 @@
-// The G-buffer's encoding: 32 bytes a pixel, which is what every adapter can write in one pass.
+// The G-buffer's encoding: 32 bytes a pixel, which every adapter can write in one pass.
 //
-// position  rgba32float  world position; w is 0 where nothing is, else its bits are
-//                        31 unlit, 30 and 29 a zero and a one (so that every value is a normal float), 28 layered,
-//                        27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
-// normal    r32uint      world normal as shaded, octahedral
-// albedo    r32uint      base colour (square root; 11, 11 and 10 bits): what an unlit surface shows
+// position  rgba32float  world position; w is 0 on the background, else its bits are
+//                        31 unlit, 30 and 29 a zero and a one (so that every value is a normal float),
+//                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
+// normal    r32uint      shading normal in world space, octahedral
+// albedo    r32uint      base colour (square root; 11, 11 and 10 bits): the colour of an unlit surface
 // emissive  r32uint      radiance, shared exponent (rgb9e5)
-// ids       r32uint      number of the triangle in the merged index buffer, plus 1; for points and lines, which are no triangles, their number in
-//                        triangle_info, plus 1, below GBUFFER_NO_TRIANGLE
+// ids       r32uint      number of the triangle in the merged index buffer, plus 1. Points and lines are no
+//                        triangles: theirs is the number in triangle_info, plus 1, with the bit
+//                        GBUFFER_NO_TRIANGLE
 #import "common/octahedral.wgsl"
 
 struct Surface {
@@ -19,16 +20,17 @@ struct Surface {
     roughness: f32,
     metallic: f32,
     unlit: bool,
-    // Lit by `layers`, and not by `lighting`.
+    // `layers` lights the surface instead of `lighting`.
     layered: bool,
-    // Without normal textures. The G-buffer does not hold it: unpacked it is `normal`.
+    // The interpolated normal without normal textures. The G-buffer does not hold it: after unpacking it is
+    // `normal`.
     smooth_normal: vec3f,
 }
 
 const GBUFFER_UNLIT = 0x80000000u;
 const GBUFFER_SURFACE = 0x20000000u;
 const GBUFFER_LAYERED = 0x10000000u;
-// Set in ids where a point or a line is seen: no ray starts there.
+// Set in ids where a point or a line is visible: no ray starts there.
 const GBUFFER_NO_TRIANGLE = 0x80000000u;
 // Levels of the square roots of red, green and blue.
 const GBUFFER_ALBEDO = vec3f(2047.0, 2047.0, 1023.0);
@@ -62,7 +64,8 @@ fn rgb9e5_unpack(packed: u32) -> vec3f {
 }
 
 fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
-    // Highlights follow the fourth power of a small roughness: a square root keeps them within their half percent.
+    // A highlight depends on the fourth power of roughness: with square roots, quantisation changes a small
+    // roughness by half a percent at most.
     let rough = u32(round(sqrt(saturate(s.roughness)) * 8191.0));
     let levels = vec2u(round(saturate(vec2f(s.metallic, s.occlusion)) * vec2f(255.0, 127.0)));
     let flags = select(0u, GBUFFER_UNLIT, s.unlit) | select(0u, GBUFFER_LAYERED, s.layered);
@@ -77,7 +80,7 @@ fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
     );
 }
 
-// Whether rays can start from what a texel of ids names: neither the background nor a point or a line.
+// Whether rays can start from the surface with this id: it is neither the background nor a point or a line.
 fn gbuffer_is_triangle(id: u32) -> bool {
     return id != 0u && id < GBUFFER_NO_TRIANGLE;
 }
@@ -85,7 +88,8 @@ fn gbuffer_is_triangle(id: u32) -> bool {
 fn gbuffer_unpack(position: vec4f, normal: u32, albedo: u32, emissive: u32) -> Surface {
     let word = bitcast<u32>(position.w);
     let rough = f32((word >> 15u) & 8191u) / 8191.0;
-    let color = vec3f(vec3u(albedo, albedo >> 11u, albedo >> 22u) & vec3u(2047u, 2047u, 1023u)) / GBUFFER_ALBEDO;
+    let levels = vec3u(albedo, albedo >> 11u, albedo >> 22u) & vec3u(2047u, 2047u, 1023u);
+    let color = vec3f(levels) / GBUFFER_ALBEDO;
     return Surface(
         position.xyz,
         octahedral_unpack(normal),

@@ -1,6 +1,7 @@
-// What rgba16float takes without rounding, down to 2^-14: drivers may cut off, which over the levels of a cube would lose a thousandth of the light.
+// Rounding to values that rgba16float holds exactly, down to 2^-14. Drivers may truncate instead, which over
+// the levels of a cube would lose a thousandth of the light.
 
-// To the nearest of 11 bits, to even ones in the middle between two.
+// Rounds to the nearest value of 11 significant bits, ties to even.
 fn half_float_round(value: vec4f) -> vec4f {
     let bits = bitcast<vec4u>(value);
     let odd = (bits >> vec4u(13u)) & vec4u(1u);

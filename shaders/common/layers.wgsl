@@ -1,5 +1,5 @@
-// Layers over the metallic-roughness BRDF, after the specifications KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy, _iridescence,
-// _transmission and _volume; their names in comments.
+// Layers over the metallic-roughness BRDF: KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy,
+// _iridescence, _transmission and _volume. Comments give the names that the specifications use.
 #import "common/brdf.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
@@ -13,24 +13,24 @@ struct Layers {
     clearcoat_roughness: f32,
     sheen_color: vec3f,
     sheen_roughness: f32,
-    // Of the sheen towards the eye: the share of light that it scatters.
+    // E of the sheen towards the eye: the share of light that the sheen scatters.
     sheen_albedo: f32,
-    // Unit vectors along and across the direction in which roughness grows.
+    // Unit vectors along and across the direction of greatest roughness.
     along: vec3f,
     across: vec3f,
     anisotropy: f32,
     iridescence: f32,
-    // Fresnel's term of the film over the dielectric and over the metal, towards the eye.
+    // Fresnel term of the film over the dielectric and over the metal, towards the eye.
     film_dielectric: vec3f,
     film_metal: vec3f,
     transmission: f32,
-    // What the volume lets through.
+    // Transmittance of the volume.
     attenuation: vec3f,
 }
 
-// Side of the table of E, which has the square root of the cosine along its rows, and roughness down its columns.
+// Side of the table of E. The square root of the cosine runs along its rows, roughness down its columns.
 const SHEEN_TABLE = 32u;
-// Below this, fibres are so upright that f32 does not hold their distribution.
+// Below this, fibres are so upright that f32 cannot hold their distribution.
 const SHEEN_ROUGHNESS_MIN = 0.07;
 
 @group(3) @binding(27) var<uniform> sheen_table: array<vec4f, 256>;
@@ -50,14 +50,18 @@ fn sheen_table_at(row: u32, column: u32) -> f32 {
     return sheen_table[at / 4u][at % 4u];
 }
 
-// E: the share of light from a direction that the sheen scatters anywhere.
+// E: the share of light from a direction that the sheen scatters in all directions.
 fn sheen_albedo(cosine: f32, roughness: f32) -> f32 {
     let last = f32(SHEEN_TABLE - 1u);
-    let place = saturate(vec2f(sqrt(saturate(cosine)), (roughness - SHEEN_ROUGHNESS_MIN) / (1.0 - SHEEN_ROUGHNESS_MIN))) * last;
-    let low = min(vec2u(place), vec2u(SHEEN_TABLE - 2u));
-    let weight = place - vec2f(low);
+    let coords = last * saturate(vec2f(
+        sqrt(saturate(cosine)),
+        (roughness - SHEEN_ROUGHNESS_MIN) / (1.0 - SHEEN_ROUGHNESS_MIN),
+    ));
+    let low = min(vec2u(coords), vec2u(SHEEN_TABLE - 2u));
+    let weight = coords - vec2f(low);
     let above = mix(sheen_table_at(low.y, low.x), sheen_table_at(low.y, low.x + 1u), weight.x);
-    let below = mix(sheen_table_at(low.y + 1u, low.x), sheen_table_at(low.y + 1u, low.x + 1u), weight.x);
+    let below =
+        mix(sheen_table_at(low.y + 1u, low.x), sheen_table_at(low.y + 1u, low.x + 1u), weight.x);
     return mix(above, below, weight.y);
 }
 
@@ -78,7 +82,8 @@ fn sheen_lambda(cosine: f32, alpha: f32) -> f32 {
     return exp(2.0 * sheen_l(0.5, rest) - sheen_l(1.0 - cosine, rest));
 }
 
-// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017), times the cosine, against which the visibility's cancels out.
+// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017) times the cosine, which cancels
+// the cosine in the visibility's denominator.
 fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, roughness: f32) -> f32 {
     let alpha = roughness * roughness;
     let sine = cross(normal, half_vector);
@@ -89,13 +94,25 @@ fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, rou
 
 // sheen_albedo_scaling
 fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
-    return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, sheen_albedo(n_dot_l, l.sheen_roughness)));
+    let albedo = max(l.sheen_albedo, sheen_albedo(n_dot_l, l.sheen_roughness));
+    return saturate(1.0 - layers_max(l.sheen_color) * albedo);
 }
 
-// D and V of KHR_materials_anisotropy; the height-correlated V is stretched in the same way as D.
-fn anisotropic_brdf(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
+// D and V of KHR_materials_anisotropy. The height-correlated V is stretched in the same way as D.
+fn anisotropic_brdf(
+    s: Surface,
+    l: Layers,
+    to_eye: vec3f,
+    to_light: vec3f,
+    half_vector: vec3f,
+    alpha: f32,
+) -> f32 {
     let stretched = mix(alpha, 1.0, l.anisotropy * l.anisotropy);
-    let h = vec3f(dot(half_vector, l.along) / stretched, dot(half_vector, l.across) / alpha, dot(half_vector, s.normal));
+    let h = vec3f(
+        dot(half_vector, l.along) / stretched,
+        dot(half_vector, l.across) / alpha,
+        dot(half_vector, s.normal),
+    );
     let squares = dot(h, h);
     let distribution = 1.0 / (PI * stretched * alpha * squares * squares);
     let n_dot_l = dot(s.normal, to_light);
@@ -111,8 +128,10 @@ fn film_sensitivity(path_nm: f32, shift: vec3f) -> vec3f {
     let value = vec3f(5.4856e-13, 4.4201e-13, 5.2481e-13);
     let position = vec3f(1.6810e+06, 1.7953e+06, 2.2084e+06);
     let variance = vec3f(4.3278e+09, 9.3046e+09, 6.6121e+09);
-    var xyz = value * sqrt(2.0 * PI * variance) * cos(position * phase + shift) * exp(-phase * phase * variance);
-    xyz.x += 9.7470e-14 * sqrt(2.0 * PI * 4.5282e+09) * cos(2.2399e+06 * phase + shift.x) * exp(-4.5282e+09 * phase * phase);
+    var xyz = value * sqrt(2.0 * PI * variance) * cos(position * phase + shift)
+        * exp(-phase * phase * variance);
+    xyz.x += 9.7470e-14 * sqrt(2.0 * PI * 4.5282e+09) * cos(2.2399e+06 * phase + shift.x)
+        * exp(-4.5282e+09 * phase * phase);
     let rec709_from_xyz = mat3x3f(
         vec3f(3.2404542, -0.9692660, 0.0556434),
         vec3f(-1.5371385, 1.8760108, -0.2040259),
@@ -142,7 +161,7 @@ fn film_fresnel(film_ior: f32, base_f0: vec3f, thickness_nm: f32, cosine: f32) -
     return max(sum, vec3f(0.0));
 }
 
-// Fresnel's terms of the dielectric and of the metal.
+// Fresnel terms of the dielectric and of the metal.
 struct LayersFresnel {
     dielectric: vec3f,
     metal: vec3f,
@@ -152,7 +171,10 @@ fn layers_fresnel(s: Surface, l: Layers, cosine: f32) -> LayersFresnel {
     let grazing = layers_grazing(cosine);
     let dielectric = (l.f0 + (1.0 - l.f0) * grazing) * l.specular;
     let metal = s.albedo + (1.0 - s.albedo) * grazing;
-    return LayersFresnel(mix(dielectric, l.film_dielectric, l.iridescence), mix(metal, l.film_metal, l.iridescence));
+    return LayersFresnel(
+        mix(dielectric, l.film_dielectric, l.iridescence),
+        mix(metal, l.film_metal, l.iridescence),
+    );
 }
 
 // clearcoat * clearcoat_fresnel
@@ -191,17 +213,20 @@ fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec
         let roughness = max(l.clearcoat_roughness, ROUGHNESS_MIN);
         let alpha = roughness * roughness;
         let n_dot_v = abs(dot(l.clearcoat_normal, to_eye)) + 1.0e-5;
-        coat = brdf_ggx(l.clearcoat_normal, half_vector, alpha) * brdf_smith(coat_n_dot_l, n_dot_v, alpha) * coat_n_dot_l;
+        coat = brdf_ggx(l.clearcoat_normal, half_vector, alpha) * brdf_smith(coat_n_dot_l, n_dot_v, alpha)
+            * coat_n_dot_l;
         coat *= brdf_terminator(s.smooth_normal, l.clearcoat_normal, to_light);
     }
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
 }
 
-// Radiance of the environment as the base mirrors it. With anisotropy microfacets lie all along the direction in which roughness grows: these are
-// the mirrors in the middles of equal shares of GGX's slopes along it, each as rough as the surface is across, and as it takes for neighbours to
-// run into each other; weighted by the cosine, as in the prefiltered cube. One mirror by a normal that is bent towards the eye, of KHR_materials_anisotropy's implementation note, is as far from
-// the integral of the BRDF as one by the normal itself.
-fn layers_mirrored(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
+// Radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along
+// the direction of greatest roughness. The loop samples the centres of equal shares of GGX's slopes along it.
+// Each sample reads the environment at the roughness across that direction, widened until neighbouring
+// samples overlap. Samples are weighted by the cosine, as in the prefiltered cube. The single reflection
+// about a bent normal, which KHR_materials_anisotropy suggests in an implementation note, is as far from the
+// integral of the BRDF as the reflection about the normal itself.
+fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let alpha = s.roughness * s.roughness;
     let stretched = mix(alpha, 1.0, l.anisotropy * l.anisotropy);
     let mirrors = select(1u, 16u, l.anisotropy > 0.0);
@@ -215,34 +240,37 @@ fn layers_mirrored(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
         let facet = select(s.normal, normalize(s.normal + slope * l.along), l.anisotropy > 0.0);
         let to_light = reflect(-to_eye, facet);
         let weight = max(dot(s.normal, to_light), 1.0e-4);
-        sum += weight * environment_mirrored(to_light, roughness);
+        sum += weight * environment_prefiltered(to_light, roughness);
         weights += weight;
     }
     return sum / weights;
 }
 
-// Emission, and light from all around as far as it is open.
-fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, open: Open) -> vec3f {
+// Emission and environment lighting, attenuated by the ambient visibility.
+fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, ambient: AmbientVisibility) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let at_normal = layers_fresnel(s, l, 1.0);
     let dielectric = brdf_bounces(at_normal.dielectric, vec3f(l.specular), split);
     let metal = brdf_bounces(at_normal.metal, vec3f(1.0), split);
-    // A film's Fresnel term can be more than 1.
+    // A film's Fresnel term can exceed 1.
     let left = max(1.0 - layers_max(dielectric.once + dielectric.again), 0.0);
     let scattered = s.albedo * left * (1.0 - l.transmission);
-    let once = mix(dielectric.once, metal.once, s.metallic) * open_specular(open.share, n_dot_v, s.roughness);
+    let once = mix(dielectric.once, metal.once, s.metallic)
+        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
     let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
-    let around = environment_diffuse(open.direction) * open.share;
-    var sum = once * layers_mirrored(s, l, to_eye) + gathered * around;
-    sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo) + l.sheen_color * min(l.sheen_albedo, 1.0) * around;
+    let diffuse_light = environment_diffuse(ambient.bent_normal) * ambient.visibility;
+    var sum = once * layers_prefiltered(s, l, to_eye) + gathered * diffuse_light;
+    sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
+        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light;
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
-    let coat_open = open_specular(open.share, coat_n_dot_v, l.clearcoat_roughness);
-    let coat = environment_mirrored(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness) * coat_open;
+    let coat_visibility = specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
+    let coat = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness)
+        * coat_visibility;
     return mix(s.emissive + sum * s.occlusion, coat * s.occlusion, layers_coat(l, to_eye));
 }
 
-// What is seen of what lies straight behind: nothing is bent or blurred.
+// Transmittance of the surface for what lies straight behind it: no refraction, no blur.
 fn layers_transmittance(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let fresnel = layers_fresnel(s, l, abs(dot(s.normal, to_eye)));
     let entering = (1.0 - layers_max(fresnel.dielectric)) * (1.0 - s.metallic) * l.transmission;

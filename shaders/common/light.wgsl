@@ -4,13 +4,13 @@ struct Light {
     position: vec3f,
     // 0 directional, 1 point, 2 spot
     kind: u32,
-    // in which its light travels
+    // Direction in which the light travels.
     direction: vec3f,
-    // metres; 0 for no end
+    // Metres; 0 where the light has no range.
     range: f32,
-    // linear colour × lux or candela
+    // Linear colour × lux or candela.
     intensity: vec3f,
-    // first layer of its shadow maps; all ones for none
+    // First layer of its shadow maps; all ones where it has none.
     shadow_view: u32,
     spot_scale: f32,
     spot_offset: f32,
@@ -27,7 +27,7 @@ struct LightSample {
     to_light: vec3f,
     // Metres; very large for directional lights.
     distance: f32,
-    // On a surface that faces the light, in lux; zero out of range and outside the cone.
+    // Irradiance in lux of a surface that faces the light; zero out of range and outside the cone.
     irradiance: vec3f,
 }
 
@@ -50,7 +50,7 @@ fn light_sample(light: Light, position: vec3f) -> LightSample {
     return LightSample(to_light, distance, light.intensity * falloff);
 }
 
-// Whether any light arrives where nothing blocks it.
+// Whether the light reaches the surface where nothing occludes it.
 fn light_reaches(sample: LightSample) -> bool {
     return any(sample.irradiance > vec3f(0.0));
 }

@@ -1,6 +1,8 @@
-// Materials in the raster passes (group 3), and the vertex shader that the G-buffer, the layered and the blended surfaces share.
+// Materials in the raster passes (group 3), and the vertex shader that the G-buffer, the layered and the
+// blended surfaces share.
 //
-// Vertices are pulled from the merged buffers, three per triangle, so that each fragment knows its triangle on every adapter.
+// Vertices are pulled from the merged buffers, three per triangle: each fragment knows its triangle on every
+// adapter.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -40,7 +42,7 @@ const MATERIAL_COAT_NORMALS_SPREAD = 128u;
 @group(3) @binding(10) var emissive_sampler: sampler;
 
 struct Fragment {
-    // The same bits in every pass: `layers` is drawn where the G-buffer was.
+    // Invariant: `layers` draws with an equal-depth test over the G-buffer's depth.
     @invariant @builtin(position) clip: vec4f,
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
@@ -68,27 +70,32 @@ fn merged_vertex(@builtin(vertex_index) corner: u32) -> Fragment {
     return merged_fragment(indices[corner], corner / 3u);
 }
 
-// Which UV set a texture uses, from 1; 0 without a texture.
+// UV set of a texture, counted from 1; 0 where the material has no such texture.
 fn material_uv_set(texture: u32) -> u32 {
     return (material.uv_sets >> (2u * texture)) & 3u;
 }
 
 fn material_uv(texture: u32, uv: vec4f) -> vec2f {
     let raw = vec3f(select(uv.xy, uv.zw, material_uv_set(texture) == 2u), 1.0);
-    return vec2f(dot(material.texture_from_uv[2u * texture].xyz, raw), dot(material.texture_from_uv[2u * texture + 1u].xyz, raw));
+    return vec2f(
+        dot(material.texture_from_uv[2u * texture].xyz, raw),
+        dot(material.texture_from_uv[2u * texture + 1u].xyz, raw),
+    );
 }
 
 fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
-    // Every texture is bound, a white one where the material has none: sampling stays in uniform control flow.
-    return material.base_color * color * textureSample(base_color_texture, base_color_sampler, material_uv(0u, uv));
+    // Every texture is bound, a white one where the material has none: sampling stays in uniform control
+    // flow.
+    let texel = textureSample(base_color_texture, base_color_sampler, material_uv(0u, uv));
+    return material.base_color * color * texel;
 }
 
-// The fragment's normal before any texture. Opposite vertex normals cancel out in between.
+// The fragment's normal without normal textures. Opposite vertex normals can cancel each other out.
 fn material_normal(in: Fragment) -> vec3f {
     return select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
 }
 
-// That normal, turned as a normal texture says.
+// That normal, perturbed by a normal texture.
 fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     let bump = (texel * 2.0 - 1.0) * vec3f(scale, scale, 1.0);
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
@@ -96,11 +103,12 @@ fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     return select(material_normal(in), normalize(mapped), dot(mapped, mapped) > 1.0e-20);
 }
 
-// Perceptual roughness of a surface whose normals differ within the texel: α² grows by twice the variance of their slopes (Toksvig 2005; Olano
-// and Baker 2010, "LEAN Mapping"). `alpha` is that of mipmap_normals, if the material has the bit `spread`; `scale` that of the normals.
+// Perceptual roughness of a surface whose normals differ within the texel: α² grows by twice the variance of
+// their slopes (Toksvig 2005; Olano and Baker 2010, "LEAN Mapping"). `alpha` is the alpha that mipmap_normals
+// wrote, valid where the material has the flag `spread`; `scale` is the scale of the normal texture.
 fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f32 {
     let missing = min((1.0 - alpha) * (1.0 - alpha), 0.5);
-    // Of slopes of a normal distribution, to the second order.
+    // The variance of normally distributed slopes, to the second order.
     let ratio = missing / (1.0 - missing);
     let variance = scale * scale * ratio * (1.0 + 3.0 * ratio);
     let squared = roughness * roughness;
@@ -108,29 +116,37 @@ fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f3
     return select(roughness, roughened, variance > 0.0 && (material.flags & spread) != 0u);
 }
 
-// The share of light from all around that a stand-in for a missing material takes: the more, the more it faces the eye, and the more it faces
-// one side of the world, whose direction tells all faces of a box apart. Under light that is the same from everywhere a matte surface has the
-// same brightness however it lies: nothing would be seen of its shape.
+// Factor on the environment lighting of a material that stands in for a missing one. It grows where the
+// surface faces the eye and where it faces a fixed direction, which tells all faces of a box apart. Under
+// uniform lighting a matte surface would have the same brightness at every angle and show no shape.
 fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
     let key = vec3f(0.35, 0.8, 0.49);
     return 0.35 + 0.3 * saturate(dot(normal, to_eye)) + 0.35 * (0.5 + 0.5 * dot(normal, key));
 }
 
-// The surface at a fragment. `front` is false on back faces, whose normals are turned.
+// The surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
-    let metallic_roughness = textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
+    let metallic_roughness =
+        textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
     let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv));
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
     let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
 
-    // No branch: software adapters would compile the shader anew for every material (common/unseen.wgsl).
+    // No branches on uniforms: software adapters would compile the shader anew for every material
+    // (common/unseen.wgsl).
     let smooth_normal = material_normal(in);
-    let normal = select(smooth_normal, material_mapped_normal(in, bump.xyz, material.normal_scale), material_uv_set(2u) != 0u);
+    let mapped = material_mapped_normal(in, bump.xyz, material.normal_scale);
+    let normal = select(smooth_normal, mapped, material_uv_set(2u) != 0u);
     let gloss = (material.flags & MATERIAL_GLOSSINESS) != 0u;
     let unlit = (material.flags & MATERIAL_UNLIT) != 0u;
-    let roughness = select(material.roughness * metallic_roughness.g, 1.0 - (1.0 - material.roughness) * metallic_roughness.a, gloss);
+    let roughness = select(
+        material.roughness * metallic_roughness.g,
+        1.0 - (1.0 - material.roughness) * metallic_roughness.a,
+        gloss,
+    );
     let facing = select(-normal, normal, front);
-    let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), (material.flags & MATERIAL_STAND_IN) != 0u);
+    let is_stand_in = (material.flags & MATERIAL_STAND_IN) != 0u;
+    let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), is_stand_in);
     return Surface(
         in.position,
         facing,

@@ -1,6 +1,7 @@
 // Layers of a material (group 3, after its base): their uniform and textures, and the layers at a fragment.
 //
-// A material binds each texture once, whichever of its layers use it: eight, which is what the portable sixteen leave.
+// A material binds each texture once, whichever of its layers use it: at most eight textures, which is what
+// the base leaves of the portable sixteen.
 #import "common/layers.wgsl"
 #import "common/material.wgsl"
 
@@ -54,20 +55,23 @@ const LAYER_THICKNESS = 11u;
 @group(3) @binding(24) var layer_sampler_5: sampler;
 @group(3) @binding(25) var layer_sampler_6: sampler;
 @group(3) @binding(26) var layer_sampler_7: sampler;
-// 27 is the sheen's table, in common/layers.wgsl.
+// Binding 27 is the table of the sheen, in common/layers.wgsl.
 @group(3) @binding(28) var<uniform> layered: MaterialLayers;
 
-// Which of those it is, from 1; 0 without a texture.
-fn layer_place(layer: u32) -> u32 {
+// Number of the layer's texture among those, from 1; 0 where it has none.
+fn layer_slot(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }
 
-// White without a texture.
+// The layer's texel; white where it has no texture.
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
     let uv_set = layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
     let raw = vec3f(select(uv.xy, uv.zw, uv_set == 1u), 1.0);
-    let at = vec2f(dot(layered.layer_from_uv[2u * layer].xyz, raw), dot(layered.layer_from_uv[2u * layer + 1u].xyz, raw));
-    switch layer_place(layer) {
+    let at = vec2f(
+        dot(layered.layer_from_uv[2u * layer].xyz, raw),
+        dot(layered.layer_from_uv[2u * layer + 1u].xyz, raw),
+    );
+    switch layer_slot(layer) {
         case 1u: { return textureSample(layer_texture_0, layer_sampler_0, at); }
         case 2u: { return textureSample(layer_texture_1, layer_sampler_1, at); }
         case 3u: { return textureSample(layer_texture_2, layer_sampler_2, at); }
@@ -91,26 +95,32 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
     l.f0 = min(layered.reflectance * specular_color, vec3f(1.0));
 
     l.clearcoat = layered.clearcoat * layer_sample(LAYER_CLEARCOAT, in.uv).r;
-    l.clearcoat_roughness = layered.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
+    l.clearcoat_roughness =
+        layered.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
     let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
     let coat_scale = layered.clearcoat_normal_scale;
-    l.clearcoat_roughness = material_roughened(l.clearcoat_roughness, bump.a, coat_scale, MATERIAL_COAT_NORMALS_SPREAD);
+    l.clearcoat_roughness =
+        material_roughened(l.clearcoat_roughness, bump.a, coat_scale, MATERIAL_COAT_NORMALS_SPREAD);
     l.clearcoat_normal = side * material_normal(in);
-    if layer_place(LAYER_CLEARCOAT_NORMAL) != 0u {
+    if layer_slot(LAYER_CLEARCOAT_NORMAL) != 0u {
         l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
     l.sheen_color = layered.sheen_color * layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb;
-    l.sheen_roughness = max(layered.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
+    l.sheen_roughness =
+        max(layered.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
     l.sheen_albedo = sheen_albedo(n_dot_v, l.sheen_roughness);
 
     let grain = layer_sample(LAYER_ANISOTROPY, in.uv);
     var direction = vec2f(1.0, 0.0);
-    if layer_place(LAYER_ANISOTROPY) != 0u {
+    if layer_slot(LAYER_ANISOTROPY) != 0u {
         direction = grain.xy * 2.0 - 1.0;
     }
     let turn = layered.anisotropy_direction;
-    direction = vec2f(turn.x * direction.x - turn.y * direction.y, turn.y * direction.x + turn.x * direction.y);
+    direction = vec2f(
+        turn.x * direction.x - turn.y * direction.y,
+        turn.y * direction.x + turn.x * direction.y,
+    );
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
     let along = direction.x * in.tangent.xyz + direction.y * bitangent;
     l.anisotropy = select(0.0, layered.anisotropy * grain.b, dot(along, along) > 1.0e-20);
@@ -126,7 +136,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
     }
 
     l.transmission = layered.transmission * layer_sample(LAYER_TRANSMISSION, in.uv).r;
-    // Measured in the space of the mesh, absorbed in the world's.
+    // Thickness is given in the space of the mesh, absorption in world space.
     let depth = layered.thickness * layer_sample(LAYER_THICKNESS, in.uv).g * abs(in.tangent.w);
     l.attenuation = exp(-layered.absorption * depth);
     return l;

@@ -1,4 +1,4 @@
-// Reading what accel/bounds.wgsl has gathered; the includer declares `mesh_bounds: array<u32>`.
+// Reads the boxes that accel/bounds.wgsl writes; the includer declares `mesh_bounds: array<u32>`.
 
 fn mesh_bounds_at(word: u32) -> Box {
     return bounds_box(
@@ -7,12 +7,12 @@ fn mesh_bounds_at(word: u32) -> Box {
     );
 }
 
-// Around the centroids of a mesh's triangles; for number `mesh_count`, around the meshes.
+// The box of the centroids of a mesh's triangles; for number `mesh_count`, that of the meshes.
 fn mesh_bounds_centroids(mesh: u32) -> Box {
     return mesh_bounds_at(BOUNDS_WORDS * mesh);
 }
 
-// Around a mesh.
+// The box of a mesh.
 fn mesh_bounds_box(mesh: u32) -> Box {
     return mesh_bounds_at(BOUNDS_WORDS * mesh + BOUNDS_BOX);
 }

@@ -1,11 +1,12 @@
-// What of the light from everywhere arrives at a pixel's surface: as rays have found out (`occlusion_words`, which the importer binds), or all.
+// Ambient visibility of a pixel's surface: from `occlusion_words`, which the importer binds, or none occluded
+// where no rays are traced.
 #import "common/frame.wgsl"
-#import "common/open.wgsl"
+#import "common/ambient_visibility.wgsl"
 #import "common/unseen.wgsl"
 
-fn occlusion_at(pixel: vec2u, normal: vec3f) -> Open {
+fn ambient_visibility_at(pixel: vec2u, normal: vec3f) -> AmbientVisibility {
     if frame.occlusion + unseen_zero(f32(pixel.x)) == 0u {
-        return open_wholly(normal);
+        return ambient_unoccluded(normal);
     }
-    return open_unpack(occlusion_words[pixel.y * frame.size.x + pixel.x]);
+    return ambient_visibility_unpack(occlusion_words[pixel.y * frame.size.x + pixel.x]);
 }

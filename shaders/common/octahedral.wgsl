@@ -1,4 +1,5 @@
-// Unit vectors on an octahedron, in 2 × 16 bits (Cigolle et al. 2014, "Survey of Efficient Representations for Independent Unit Vectors").
+// Unit vectors on an octahedron, in 2 × 16 bits (Cigolle et al. 2014, "Survey of Efficient Representations
+// for Independent Unit Vectors").
 
 fn octahedral_signs(v: vec2f) -> vec2f {
     return select(vec2f(-1.0), vec2f(1.0), v >= vec2f(0.0));
@@ -16,7 +17,7 @@ fn octahedral_unpack(packed: u32) -> vec3f {
     return normalize(vec3f(select(folded, p, z >= 0.0), z));
 }
 
-// The same in 2 × 11 bits.
+// The same encoding in 2 × 11 bits.
 fn octahedral_pack_22(n: vec3f) -> u32 {
     let p = n.xy / max(abs(n.x) + abs(n.y) + abs(n.z), 1.0e-20);
     let folded = select((1.0 - abs(p.yx)) * octahedral_signs(p), p, n.z >= 0.0);

@@ -1,12 +1,13 @@
-// Points and lines in the raster passes: the vertex shaders, and the surface that a fragment stands for (glTF 2.0, 3.9.7).
+// Points and lines in the raster passes: the vertex shaders, and the surface of a fragment (glTF 2.0, 3.9.7).
 //
-// Behind the triangles `indices` holds two words for each: the vertices at a line's ends, or a point's vertex twice; with flags that say how it is
-// lit. The instance is the number of triangles. In `Fragment::triangle` stands its place behind the triangles in `triangle_info`, with the flags.
+// Behind the triangles, `indices` holds two words for each point or line: the vertices at a line's ends, or a
+// point's vertex twice. Their top bits are flags of the lighting. The instance index is the number of
+// triangles. `Fragment::triangle` holds the number in `triangle_info`, behind the triangles, with the flags.
 #import "common/material.wgsl"
 
-// No normals: what is seen is base colour and emission.
+// Without normals: shows base colour and emission.
 const SEGMENT_UNLIT = 0x80000000u;
-// No tangents: normal textures are left out.
+// Without tangents: normal textures are ignored.
 const SEGMENT_PLAIN = 0x40000000u;
 const SEGMENT_NUMBER = 0x3fffffffu;
 
@@ -25,7 +26,7 @@ fn point_vertex(@builtin(vertex_index) point: u32, @builtin(instance_index) tria
     return segment_vertex(triangles, point, 0u);
 }
 
-// Without layers, and with the normal that the file gives whichever way it is seen.
+// The surface without layers, with the file's normal whichever way it faces.
 fn segment_surface(in: Fragment, base_color: vec4f) -> Surface {
     var s = material_surface(in, base_color, true);
     s.normal = select(s.normal, material_normal(in), (in.triangle & SEGMENT_PLAIN) != 0u);

@@ -1,10 +1,12 @@
-// What the roads of project_sh share. Each brings `cube_face()`, texels along an edge, and `cube_texel(at, face)`, the radiance of one.
+// What the variants of project_sh share. Each defines `cube_face()`, texels along an edge, and
+// `cube_texel(at, face)`, the radiance of a texel.
 //
-// The basis of band l is made of monomials x^a y^b z^c of degree l over r^l, and a band of the same parity from those of a higher degree, for
-// x² + y² + z² = r². So the sums over all texels of radiance × solid angle × monomial / r^D are enough, with D = 2 and 1 (6 + 3 monomials) for three bands
-// and D = 4 and 3 (15 + 10) for five. Along the axis m of two opposite faces a monomial is ±1 · s^j · t^k, where s and t are the other axes:
-// the eight texels at (±1, ±s, ±t) have one solid angle and one |monomial|, so their sums and differences are weighed once, and powers of
-// t only once for a row of texels, along which s changes.
+// The basis of band l consists of monomials x^a y^b z^c of degree l over r^l. A band of the same parity also
+// follows from monomials of a higher degree, because x² + y² + z² = r². So it is enough to sum radiance ×
+// solid angle × monomial / r^D over all texels, with D = 2 and 1 (6 + 3 monomials) for three bands and D = 4
+// and 3 (15 + 10) for five. Along the axis m of two opposite faces a monomial is ±1 · s^j · t^k, where s and
+// t are the other axes. The eight texels at (±1, ±s, ±t) have one solid angle and one |monomial|: their sums
+// and differences are weighted once. Powers of t are applied once for a row of texels, along which s changes.
 
 #import "common/sh_basis.wgsl"
 
@@ -16,11 +18,12 @@ override THREADS: u32 = 64u;
 const MOST_THREADS = 64u;
 const MOMENTS = 25u;
 
-// Coefficients of every workgroup, one after another for each coefficient; w is the solid angle
-// that the workgroup saw, of one for each eight texels.
+// Coefficients of every workgroup: for each coefficient, one after another. w is the solid angle that the
+// workgroup covered, counted once for each eight texels.
 @group(0) @binding(1) var<storage, read_write> partials: array<vec4f>;
 
-// Sums over a workgroup: fifteen monomials of even degree by rising power of s and t, 1, s, t, s², st, t², …; then ten of odd degree.
+// Sums over a workgroup: fifteen monomials of even degree, by rising powers of s and t (1, s, t, s², st, t²,
+// …), then ten of odd degree.
 var<workgroup> moments: array<vec4f, MOMENTS>;
 
 const ODD = 15u;
@@ -32,7 +35,7 @@ struct Moments {
     solid_angle: f32,
 }
 
-// Where the texels at positive and negative s and t are in a face.
+// Coordinates in a face of the texels at positive and negative s and t.
 struct Mirror {
     s: vec2u,
     t: vec2u,
@@ -58,9 +61,10 @@ fn parities(mirror: Mirror, face: u32) -> Parities {
     return Parities(above + below, above_odd + below_odd, above - below, above_odd - below_odd);
 }
 
-// The solid angle of the texel between corners at (s.x, t.x) and (s.y, t.y) on a plane at the distance n, all in halves of a texel: two triangles
-// after Van Oosterom and Strackee 1983, tan(Ω/2) = a·(b×c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels,
-// and the dot products are whole numbers that f32 holds exactly up to n = 2048.
+// Solid angle of the texel between the corners (s.x, t.x) and (s.y, t.y) on a plane at the distance n, all in
+// units of half a texel. It is that of two triangles (Van Oosterom and Strackee 1983), tan(Ω/2) = a·(b×c) /
+// (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels, and the dot
+// products are integers that f32 holds exactly up to n = 2048.
 fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     let plane = n * n;
     let s_dots = vec3f(s.x * s.x, s.x * s.y, s.y * s.y) + plane;
@@ -75,12 +79,13 @@ fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     let volume = 4.0 * n;
     let x = volume * (first + second) / (first * second - volume * volume);
     let xx = x * x;
-    // The arc of at most 0.27; where a face is one texel, that is a sixth of the sphere.
-    let arc = x * (1.0 + xx * (-1.0 / 3.0 + xx * (1.0 / 5.0 + xx * (-1.0 / 7.0 + xx * (1.0 / 9.0 - xx / 11.0)))));
+    // The arc is at most 0.27, except where a face is one texel, which is a sixth of the sphere.
+    let arc =
+        x * (1.0 + xx * (-1.0 / 3.0 + xx * (1.0 / 5.0 + xx * (-1.0 / 7.0 + xx * (1.0 / 9.0 - xx / 11.0)))));
     return select(2.0 * arc, 2.0943951, n == 1.0);
 }
 
-// The sums of the thread's texels in the rows of its workgroup: every THREADS-th column of mirrored ones.
+// Sums of a thread's texels in the rows of its workgroup: every THREADS-th column, with its mirror images.
 fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let size = cube_face();
     let half = (size + 1u) / 2u;
@@ -89,22 +94,24 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let rows = (half + workgroups.x - 1u) / workgroups.x;
     let first = workgroup.x * rows;
     let end = min(first + rows, half);
-    // Faces +X and −X have z and y to the right and down, +Y and −Y x and z, +Z and −Z x and y, some of them reversed.
+    // To the right and down, the faces ±X have z and y, ±Y have x and z, and ±Z have x and y, some of them
+    // reversed.
     let axis = workgroup.y;
     let s_reversed = vec2<bool>(axis == 0u, axis == 2u);
     let t_reversed = vec2<bool>(axis != 1u, true);
 
     var sums = Moments();
-    // From the middle on, which in odd faces is its own mirror image and counts half.
+    // Rows start at the middle one, which in odd faces is its own mirror image and counts half.
     for (var row = first; row < end; row++) {
         let low = size - half + row;
-        let t_places = vec2u(low, size - 1u - low);
+        let t_texels = vec2u(low, size - 1u - low);
         let t_low = f32(2u * low) - n;
         let row_share = select(1.0, 0.5, 2u * low + 1u == size);
         let t_center = t_low + 1.0;
         let row_plane = plane + t_center * t_center;
 
-        // Sums along the row, named by the parities of the powers of m, s and t (even, odd), by rising power of s.
+        // Sums along the row, by rising power of s. Names give the parities (even, odd) of the powers of m, s
+        // and t.
         var eee = array<vec3f, 3>();
         var ooe = array<vec3f, 2>();
         var oeo = array<vec3f, 2>();
@@ -116,7 +123,7 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
         var solid_angle = 0.0;
         for (var column = thread; column < half; column += THREADS) {
             let right = size - half + column;
-            let s_places = vec2u(right, size - 1u - right);
+            let s_texels = vec2u(right, size - 1u - right);
             let s_low = f32(2u * right) - n;
             let share = select(row_share, 0.5 * row_share, 2u * right + 1u == size);
             let omega = share * texel_solid_angle(n, vec2f(s_low, s_low + 2.0), vec2f(t_low, t_low + 2.0));
@@ -131,8 +138,14 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
                 even_weight *= near;
                 odd_weight *= near;
             }
-            let plus = parities(Mirror(select(s_places, s_places.yx, s_reversed.x), select(t_places, t_places.yx, t_reversed.x)), 2u * axis);
-            let minus = parities(Mirror(select(s_places, s_places.yx, s_reversed.y), select(t_places, t_places.yx, t_reversed.y)), 2u * axis + 1u);
+            let plus = parities(Mirror(
+                select(s_texels, s_texels.yx, s_reversed.x),
+                select(t_texels, t_texels.yx, t_reversed.x),
+            ), 2u * axis);
+            let minus = parities(Mirror(
+                select(s_texels, s_texels.yx, s_reversed.y),
+                select(t_texels, t_texels.yx, t_reversed.y),
+            ), 2u * axis + 1u);
             let of_eee = even_weight * (plus.even + minus.even);
             let of_ooe = even_weight * s * (plus.odd_s - minus.odd_s);
             let of_oeo = even_weight * (plus.odd_t - minus.odd_t);
@@ -194,18 +207,18 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     return sums;
 }
 
-// Of `moments`, the sum for x^a y^b z^c, of even degree from place 0 on, of odd from ODD.
+// The sum of x^a y^b z^c in `moments`: even degrees start at index 0, odd ones at ODD.
 fn monomial(first: u32, axis: u32, a: u32, b: u32, c: u32) -> vec3f {
     let powers = select(select(vec2u(a, b), vec2u(a, c), axis == 1u), vec2u(c, b), axis == 0u);
     let both = powers.x + powers.y;
     return moments[first + both * (both + 1u) / 2u + powers.y].xyz;
 }
 
-// Writes the workgroup's coefficients, once its `moments` are there.
+// Writes the coefficients of the workgroup, after its `moments`.
 fn write_partials(workgroup: vec3u, workgroups: vec3u) {
     let axis = workgroup.y;
     let count = workgroups.x * workgroups.y;
-    let place = axis * workgroups.x + workgroup.x;
+    let slot = axis * workgroups.x + workgroup.x;
     let solid_angle = moments[0].w;
     var x = monomial(ODD, axis, 1u, 0u, 0u);
     var y = monomial(ODD, axis, 0u, 1u, 0u);
@@ -242,7 +255,7 @@ fn write_partials(workgroup: vec3u, workgroups: vec3u) {
         let yyzz = monomial(0u, axis, 0u, 2u, 2u);
         let yzzz = monomial(0u, axis, 0u, 1u, 3u);
         let zzzz = monomial(0u, axis, 0u, 0u, 4u);
-        // By r² = 1, a degree two higher.
+        // With r² = 1, monomials of a degree two higher add up to these.
         x = xxx + xyy + xzz;
         y = xxy + yyy + yzz;
         z = xxz + yyz + zzz;
@@ -252,30 +265,31 @@ fn write_partials(workgroup: vec3u, workgroups: vec3u) {
         xy = xxxy + xyyy + xyzz;
         yz = xxyz + yyyz + yzzz;
         xz = xxxz + xyyz + xzzz;
-        partials[9u * count + place] = vec4f(SH_3_3 * (3.0 * xxy - yyy), solid_angle);
-        partials[10u * count + place] = vec4f(2.0 * SH_3_2 * xyz, solid_angle);
-        partials[11u * count + place] = vec4f(SH_3_1 * (4.0 * yzz - xxy - yyy), solid_angle);
-        partials[12u * count + place] = vec4f(SH_3_0 * (2.0 * zzz - 3.0 * (xxz + yyz)), solid_angle);
-        partials[13u * count + place] = vec4f(SH_3_1 * (4.0 * xzz - xxx - xyy), solid_angle);
-        partials[14u * count + place] = vec4f(SH_3_2 * (xxz - yyz), solid_angle);
-        partials[15u * count + place] = vec4f(SH_3_3 * (xxx - 3.0 * xyy), solid_angle);
-        partials[16u * count + place] = vec4f(4.0 * SH_4_4 * (xxxy - xyyy), solid_angle);
-        partials[17u * count + place] = vec4f(SH_4_3 * (3.0 * xxyz - yyyz), solid_angle);
-        partials[18u * count + place] = vec4f(2.0 * SH_4_2 * (6.0 * xyzz - xxxy - xyyy), solid_angle);
-        partials[19u * count + place] = vec4f(SH_4_1 * (4.0 * yzzz - 3.0 * (xxyz + yyyz)), solid_angle);
-        partials[20u * count + place] = vec4f(SH_4_0 * (8.0 * zzzz + 3.0 * (xxxx + yyyy) + 6.0 * xxyy - 24.0 * (xxzz + yyzz)), solid_angle);
-        partials[21u * count + place] = vec4f(SH_4_1 * (4.0 * xzzz - 3.0 * (xxxz + xyyz)), solid_angle);
-        partials[22u * count + place] = vec4f(SH_4_2 * (6.0 * (xxzz - yyzz) - xxxx + yyyy), solid_angle);
-        partials[23u * count + place] = vec4f(SH_4_3 * (xxxz - 3.0 * xyyz), solid_angle);
-        partials[24u * count + place] = vec4f(SH_4_4 * (xxxx - 6.0 * xxyy + yyyy), solid_angle);
+        partials[9u * count + slot] = vec4f(SH_3_3 * (3.0 * xxy - yyy), solid_angle);
+        partials[10u * count + slot] = vec4f(2.0 * SH_3_2 * xyz, solid_angle);
+        partials[11u * count + slot] = vec4f(SH_3_1 * (4.0 * yzz - xxy - yyy), solid_angle);
+        partials[12u * count + slot] = vec4f(SH_3_0 * (2.0 * zzz - 3.0 * (xxz + yyz)), solid_angle);
+        partials[13u * count + slot] = vec4f(SH_3_1 * (4.0 * xzz - xxx - xyy), solid_angle);
+        partials[14u * count + slot] = vec4f(SH_3_2 * (xxz - yyz), solid_angle);
+        partials[15u * count + slot] = vec4f(SH_3_3 * (xxx - 3.0 * xyy), solid_angle);
+        partials[16u * count + slot] = vec4f(4.0 * SH_4_4 * (xxxy - xyyy), solid_angle);
+        partials[17u * count + slot] = vec4f(SH_4_3 * (3.0 * xxyz - yyyz), solid_angle);
+        partials[18u * count + slot] = vec4f(2.0 * SH_4_2 * (6.0 * xyzz - xxxy - xyyy), solid_angle);
+        partials[19u * count + slot] = vec4f(SH_4_1 * (4.0 * yzzz - 3.0 * (xxyz + yyyz)), solid_angle);
+        let even_powers = 8.0 * zzzz + 3.0 * (xxxx + yyyy) + 6.0 * xxyy - 24.0 * (xxzz + yyzz);
+        partials[20u * count + slot] = vec4f(SH_4_0 * even_powers, solid_angle);
+        partials[21u * count + slot] = vec4f(SH_4_1 * (4.0 * xzzz - 3.0 * (xxxz + xyyz)), solid_angle);
+        partials[22u * count + slot] = vec4f(SH_4_2 * (6.0 * (xxzz - yyzz) - xxxx + yyyy), solid_angle);
+        partials[23u * count + slot] = vec4f(SH_4_3 * (xxxz - 3.0 * xyyz), solid_angle);
+        partials[24u * count + slot] = vec4f(SH_4_4 * (xxxx - 6.0 * xxyy + yyyy), solid_angle);
     }
-    partials[place] = vec4f(SH_0 * (xx + yy + zz), solid_angle);
-    partials[count + place] = vec4f(SH_1 * y, solid_angle);
-    partials[2u * count + place] = vec4f(SH_1 * z, solid_angle);
-    partials[3u * count + place] = vec4f(SH_1 * x, solid_angle);
-    partials[4u * count + place] = vec4f(2.0 * SH_2_2 * xy, solid_angle);
-    partials[5u * count + place] = vec4f(SH_2_1 * yz, solid_angle);
-    partials[6u * count + place] = vec4f(SH_2_0 * (2.0 * zz - xx - yy), solid_angle);
-    partials[7u * count + place] = vec4f(SH_2_1 * xz, solid_angle);
-    partials[8u * count + place] = vec4f(SH_2_2 * (xx - yy), solid_angle);
+    partials[slot] = vec4f(SH_0 * (xx + yy + zz), solid_angle);
+    partials[count + slot] = vec4f(SH_1 * y, solid_angle);
+    partials[2u * count + slot] = vec4f(SH_1 * z, solid_angle);
+    partials[3u * count + slot] = vec4f(SH_1 * x, solid_angle);
+    partials[4u * count + slot] = vec4f(2.0 * SH_2_2 * xy, solid_angle);
+    partials[5u * count + slot] = vec4f(SH_2_1 * yz, solid_angle);
+    partials[6u * count + slot] = vec4f(SH_2_0 * (2.0 * zz - xx - yy), solid_angle);
+    partials[7u * count + slot] = vec4f(SH_2_1 * xz, solid_angle);
+    partials[8u * count + slot] = vec4f(SH_2_2 * (xx - yy), solid_angle);
 }

@@ -1,13 +1,15 @@
-// Sums of a workgroup of project_sh by workgroup memory alone, nine at a time.
+// Sums a workgroup of project_sh through workgroup memory alone, nine moments at a time.
 #import "common/project_sh.wgsl"
 
 const BATCH = 9u;
-// Rows of a batch lie one past a power of two apart, so that threads that add them up meet in no bank.
+// The pitch of a row is a power of two plus one, so that threads which sum different rows read different
+// banks.
 const PITCH = MOST_THREADS + 1u;
 
 var<workgroup> values: array<vec4f, BATCH * PITCH>;
 
-// Sums `count` of the batch into `moments`, from `first` on and those after `split` from `second` on.
+// Sums `count` moments of the batch into `moments`: the first `split` start at `first`, the others at
+// `second`.
 fn gather_batch(batch: array<vec4f, 9>, thread: u32, first: u32, split: u32, second: u32, count: u32) {
     workgroupBarrier();
     values[thread] = batch[0];
@@ -40,12 +42,15 @@ fn gather_moments(sums: Moments, thread: u32) {
     ), thread, 0u, 6u, ODD, 9u);
     if ORDER == 5u {
         gather_batch(array<vec4f, 9>(
-            vec4f(sums.even[6], 0.0), vec4f(sums.even[7], 0.0), vec4f(sums.even[8], 0.0), vec4f(sums.even[9], 0.0),
-            vec4f(sums.even[10], 0.0), vec4f(sums.even[11], 0.0), vec4f(sums.even[12], 0.0), vec4f(sums.even[13], 0.0), vec4f(sums.even[14], 0.0),
+            vec4f(sums.even[6], 0.0), vec4f(sums.even[7], 0.0), vec4f(sums.even[8], 0.0),
+            vec4f(sums.even[9], 0.0),
+            vec4f(sums.even[10], 0.0), vec4f(sums.even[11], 0.0), vec4f(sums.even[12], 0.0),
+            vec4f(sums.even[13], 0.0), vec4f(sums.even[14], 0.0),
         ), thread, 6u, 9u, 0u, 9u);
         gather_batch(array<vec4f, 9>(
             vec4f(sums.odd[3], 0.0), vec4f(sums.odd[4], 0.0), vec4f(sums.odd[5], 0.0),
-            vec4f(sums.odd[6], 0.0), vec4f(sums.odd[7], 0.0), vec4f(sums.odd[8], 0.0), vec4f(sums.odd[9], 0.0),
+            vec4f(sums.odd[6], 0.0), vec4f(sums.odd[7], 0.0), vec4f(sums.odd[8], 0.0),
+            vec4f(sums.odd[9], 0.0),
             vec4f(), vec4f(),
         ), thread, ODD + 3u, 9u, 0u, 7u);
     }

@@ -1,5 +1,5 @@
-// The list of shadow rays to trace, one batch at a time. An entry is a pixel, counted from the batch's first one (24 bits), and a light (8 bits);
-// entry i is texel i of the list, row by row.
+// The list of shadow rays of one batch. An entry packs a pixel, counted from the batch's first one (24 bits),
+// and a light (8 bits). Entry i is texel i of the list, row by row.
 
 struct RayBatch {
     first_row: u32,

@@ -1,12 +1,13 @@
 // The merged scene as the renderer's passes read it (group 2).
 
 @group(2) @binding(0) var<storage, read> positions: array<f32>;
-// Normal (3 floats) and tangent (4; w is scaled, see deform) of each vertex.
+// Normal (3 floats) and tangent (4 floats, whose w deform.wgsl explains) of each vertex.
 @group(2) @binding(1) var<storage, read> frames: array<f32>;
 @group(2) @binding(2) var<storage, read> indices: array<u32>;
 // Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
-// What rays need of materials: a header of 16 words per material, then texels of alpha, four to a word.
+// Alpha of the materials, for any-hit tests: a header of 16 words per material, then texels of alpha, four to
+// a word.
 @group(2) @binding(4) var<storage, read> alpha: array<u32>;
 
 fn scene_position(vertex: u32) -> vec3f {
@@ -18,7 +19,12 @@ fn scene_normal(vertex: u32) -> vec3f {
 }
 
 fn scene_tangent(vertex: u32) -> vec4f {
-    return vec4f(frames[7u * vertex + 3u], frames[7u * vertex + 4u], frames[7u * vertex + 5u], frames[7u * vertex + 6u]);
+    return vec4f(
+        frames[7u * vertex + 3u],
+        frames[7u * vertex + 4u],
+        frames[7u * vertex + 5u],
+        frames[7u * vertex + 6u],
+    );
 }
 
 fn scene_uv(vertex: u32, uv_set: u32) -> vec2f {

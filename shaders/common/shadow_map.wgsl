@@ -1,9 +1,10 @@
-// Looking up shadow maps. Both biases move the receiver in world space by texels of the map, so they follow the scene's scale.
+// Lookups of shadow maps. Both biases move the receiver in world space by texels of the map, so they scale
+// with the scene.
 #import "common/unseen.wgsl"
 
 struct ShadowView {
     clip_from_world: mat4x4f,
-    // Metres; at distance 1 where the projection is a perspective.
+    // Metres; for a perspective projection at distance 1.
     texel_size: f32,
     perspective: f32,
 }
@@ -12,7 +13,7 @@ struct ShadowView {
 @group(0) @binding(3) var shadow_maps: texture_depth_2d_array;
 @group(0) @binding(4) var shadow_sampler: sampler_comparison;
 
-// The face of a point light's cube (+X, −X, +Y, −Y, +Z, −Z) that a direction falls on.
+// The face of a point light's cube (+X, −X, +Y, −Y, +Z, −Z) for a direction.
 fn shadow_map_face(direction: vec3f) -> u32 {
     let size = abs(direction);
     if size.x >= size.y && size.x >= size.z {
@@ -24,7 +25,7 @@ fn shadow_map_face(direction: vec3f) -> u32 {
     return select(4u, 5u, direction.z < 0.0);
 }
 
-// Share of the light that arrives: 1 where the map holds nothing in between, and outside the map.
+// Visibility of the light: 1 where the map holds no occluder, and outside the map.
 fn shadow_map_visibility(light: Light, sample: LightSample, position: vec3f, normal: vec3f) -> f32 {
     if light.shadow_view == 0xffffffffu {
         return 1.0;
@@ -36,7 +37,8 @@ fn shadow_map_visibility(light: Light, sample: LightSample, position: vec3f, nor
     let view = shadow_views[layer];
     let texel = view.texel_size * mix(1.0, sample.distance, view.perspective);
     let slope = sqrt(saturate(1.0 - pow(dot(normal, sample.to_light), 2.0)));
-    let receiver = position + texel * (frame.normal_bias * slope * normal + frame.depth_bias * sample.to_light);
+    let receiver =
+        position + texel * (frame.normal_bias * slope * normal + frame.depth_bias * sample.to_light);
     let clip = view.clip_from_world * vec4f(receiver, 1.0);
     if clip.w <= 0.0 {
         return 1.0;

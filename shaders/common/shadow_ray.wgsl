@@ -1,4 +1,5 @@
-// Shadow rays: whether anything lies between a surface and a light. Masked triangles are asked for their alpha at the hit.
+// Shadow rays: whether anything lies between a surface and a light. The any-hit test reads the alpha of
+// masked triangles at the hit.
 #import "common/bvh.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
@@ -40,10 +41,12 @@ fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
 // The texture's alpha at the finest level.
 fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let at = header + ALPHA_FROM_UV;
-    let u = bitcast<f32>(alpha[at]) * uv.x + bitcast<f32>(alpha[at + 1u]) * uv.y + bitcast<f32>(alpha[at + 2u]);
-    let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y + bitcast<f32>(alpha[at + 5u]);
+    let u =
+        bitcast<f32>(alpha[at]) * uv.x + bitcast<f32>(alpha[at + 1u]) * uv.y + bitcast<f32>(alpha[at + 2u]);
+    let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y
+        + bitcast<f32>(alpha[at + 5u]);
     let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
-    // Kept where integers are exact: a texture repeated 2^20 times has no texels to tell apart.
+    // Clamped to where i32 is exact: a texture repeated 2^20 times has no texels left to tell apart.
     let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
     if (alpha[header + ALPHA_SAMPLER] & 16u) == 0u {
         let nearest = vec2i(floor(texel));
@@ -63,21 +66,29 @@ fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     if mode >= 2u {
         return mode == 2u && frame.blended_cast != 0u;
     }
-    let i = vec3u(indices[3u * triangle.triangle], indices[3u * triangle.triangle + 1u], indices[3u * triangle.triangle + 2u]);
+    let i = vec3u(
+        indices[3u * triangle.triangle],
+        indices[3u * triangle.triangle + 1u],
+        indices[3u * triangle.triangle + 2u],
+    );
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);
     value *= dot(weights, vec3f(scene_color(i.x).a, scene_color(i.y).a, scene_color(i.z).a));
     let uv_set = alpha[header + ALPHA_UV_SET];
     if uv_set < 2u {
-        value *= alpha_sample(header, weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set) + weights.z * scene_uv(i.z, uv_set));
+        let uv = weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set)
+            + weights.z * scene_uv(i.z, uv_set);
+        value *= alpha_sample(header, uv);
     }
     return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
 }
 
-// Whether something lies between a surface and what is `distance` metres off along a direction above its horizon. A grazing ray leaves the smooth
-// surface, the steeper it is the nearer to the triangle, so that the triangles around are not in its way. It does so by a way that nothing
-// blocks, so that no ray gets past a wall; where there is none, it leaves the triangle, or is blocked if it sets out below that.
-fn shadow_ray_blocked(start: ShadowStart, direction: vec3f, distance: f32) -> bool {
+// Whether anything lies within `distance` metres of a surface along a direction above its horizon. A grazing
+// ray starts at the smooth surface, so that neighbouring triangles do not occlude it; the steeper the ray,
+// the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
+// that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
+// counts as occluded if it points below the triangle.
+fn shadow_ray_occluded(start: ShadowStart, direction: vec3f, distance: f32) -> bool {
     let cosine = dot(start.geometric_normal, direction);
     let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
     let straight = Ray(start.origin, 0.0, direction, distance);
@@ -86,23 +97,23 @@ fn shadow_ray_blocked(start: ShadowStart, direction: vec3f, distance: f32) -> bo
     if lifts {
         ray = Ray(start.origin, 0.0, lift, 1.0);
     }
-    var blocked = false;
-    // A loop, because traversal is large and stands here once.
+    var occluded = false;
+    // A loop, so that the code of the traversal, which is large, is inlined only once.
     loop {
-        blocked = bvh_any_hit(ray, frame.leaf_cutoff);
-        if !lifts || (blocked && cosine <= 0.0) {
+        occluded = bvh_any_hit(ray, frame.leaf_cutoff);
+        if !lifts || (occluded && cosine <= 0.0) {
             break;
         }
         lifts = false;
         ray = straight;
-        if !blocked {
+        if !occluded {
             ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
         }
     }
-    return blocked;
+    return occluded;
 }
 
-// Whether the light arrives at a surface that faces it.
-fn shadow_ray_arrives(start: ShadowStart, sample: LightSample) -> bool {
-    return !shadow_ray_blocked(start, sample.to_light, sample.distance);
+// Whether the light is visible from a surface that faces it.
+fn shadow_ray_visible(start: ShadowStart, sample: LightSample) -> bool {
+    return !shadow_ray_occluded(start, sample.to_light, sample.distance);
 }

@@ -1,36 +1,43 @@
-// Where rays leave a surface, and which shadow rays are sent.
+// The start of rays on a surface, and which shadow rays are needed.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/scene.wgsl"
 
 struct ShadowStart {
-    // On the surface.
+    // The point on the surface.
     position: vec3f,
-    // A step away from it, where rays begin.
+    // The start of rays, a small step away from the surface.
     origin: vec3f,
-    // Of the triangle, on the side of the eye.
+    // Normal of the triangle, on the side of the eye.
     geometric_normal: vec3f,
-    // Interpolated between the vertices, without normal textures, on the same side.
+    // Normal interpolated between the vertices, without normal textures, on the same side.
     smooth_normal: vec3f,
-    // Rays set out above the plane with this normal: the smooth one where the smooth surface lies above the triangle, else the geometric one.
+    // Normal of the horizon, above which rays start: the smooth normal where the smooth surface lies above
+    // the triangle, else the geometric one.
     horizon_normal: vec3f,
-    // From the origin to the smooth surface; zero where that does not lie above the triangle.
+    // Offset from the origin to the smooth surface; zero where the smooth surface does not lie above the
+    // triangle.
     lift: vec3f,
-    // Rays whose cosine with the geometric normal is less than this leave the smooth surface; −2 where none does.
+    // Rays whose cosine with the geometric normal is less than this start at the smooth surface; −2 where
+    // none does.
     grazing: f32,
 }
 
-// Steeper rays pass over neighbouring triangles, and leave what touches the triangle in their way.
+// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the contact
+// shadows of what touches it.
 const GRAZING_MAX = 0.25;
 
-// The start of rays from a point of a triangle. Interpolation has rounded the point, so it is put back into its triangle's plane. From there
-// the step follows the plane's normal, far enough that rounding cannot bring a ray back through the surface, and no further: every rounding on
-// the way is in proportion to the coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
+// The start of rays from a point of a triangle. Interpolation has rounded the point, so it is first projected
+// onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
+// bring a ray back through the surface, and no further: every rounding on the way is in proportion to the
+// coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
 //
-// The smooth surface is the one that the vertices' normals stand for (Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter 4):
-// the mean of the point and its projections onto the planes at those vertices whose planes lie above it, weighted as normals are. It lies
-// outside of a convex surface, so that tangents do not come back to the triangles. Of a saddle it is that of the section along the tilt of the
-// normal, and hollow surfaces have none. A lift of less than a step is rounding: where the vertices' normals are the triangle's, it is flat.
+// The smooth surface is the surface that the vertex normals describe (Hanika 2021, "Hacking the Shadow
+// Terminator", Ray Tracing Gems II, chapter 4): the mean of the point and its projections onto the vertices'
+// tangent planes, of which only those above the point count, weighted as normals are. It lies outside of a
+// convex surface, so its tangents do not hit the triangles again. For a saddle the section along the tilt of
+// the normal decides; hollow surfaces have no smooth surface. A lift of less than a step is rounding: where
+// the vertex normals equal the triangle's, the surface is flat.
 fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
     let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
     let v0 = scene_position(i.x);
@@ -55,7 +62,10 @@ fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
     let a = v0 - in_plane;
     let b = v1 - in_plane;
     let c = v2 - in_plane;
-    let areas = max(side * vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal)), vec3f(0.0));
+    let areas = max(
+        side * vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal)),
+        vec3f(0.0),
+    );
     let area = areas.x + areas.y + areas.z;
     let weights = select(vec3f(1.0 / 3.0), areas / area, area > 0.0);
     let mean = normals * weights;
@@ -66,11 +76,12 @@ fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
     let leans = along * normals;
     let offsets = vec3f(dot(a, along), dot(b, along), dot(c, along));
     let spread = offsets - (offsets.x + offsets.y + offsets.z) / 3.0;
-    // By more than rounding: normals that are all alike do not bend, whichever way they lean.
+    // The tolerance exceeds rounding: vertex normals that all agree describe a flat surface, however they
+    // lean.
     let convex = dot(leans, spread) > 1.0e-3 * dot(abs(leans), abs(spread));
     let heights = weights * max(max(planes, leans * offsets), vec3f(0.0));
     let cosines = normal * normals;
-    // Normals that lean below the triangle have no say.
+    // Normals that lean below the triangle are ignored.
     let lift = normals * select(vec3f(0.0), heights, cosines > vec3f(0.0));
     let lifted = dot(lift, normal) > step && dot(mean, normal) > 0.0 && convex;
     let least = min(cosines.x, min(cosines.y, cosines.z));
@@ -86,7 +97,10 @@ fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
     );
 }
 
-// Whether a ray is sent: to a light that reaches the surface and is above its horizon, where the surface as shaded faces it.
+// Whether a shadow ray is needed: the light reaches the surface and lies above its horizon, and the shading
+// normal faces the light.
 fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> bool {
-    return light_reaches(sample) && dot(normal, sample.to_light) > 0.0 && dot(start.horizon_normal, sample.to_light) > 0.0;
+    return light_reaches(sample)
+        && dot(normal, sample.to_light) > 0.0
+        && dot(start.horizon_normal, sample.to_light) > 0.0;
 }

@@ -1,13 +1,14 @@
-// What shadow rays leave behind, in one buffer of words: SHADOW_HEADER words of counts; for every 32 lights a word a pixel, with bit i % 32 set where
-// light i arrives; then two words a pixel: nodes (with rows of the TLAS) and triangles that the pixel's rays visited.
+// The results of shadow rays, in one buffer of words: SHADOW_HEADER words of counts; for every 32 lights a
+// word per pixel, whose bit i % 32 is set where light i is visible; then two words per pixel with the nodes
+// (TLAS included) and the triangles that the pixel's rays visited.
 #import "common/frame.wgsl"
 
-// Rays sent.
+// Number of rays traced.
 const SHADOW_RAYS_SENT = 0u;
-// Tiles that sent rays.
+// Number of tiles that traced rays.
 const SHADOW_TILES_SENDING = 1u;
 
-// The word of a pixel from which no rays are sent, for it shows a point or a line: all lights arrive.
+// The word of a pixel that shows a point or a line and traces no rays: all lights are visible.
 const SHADOW_UNTRACED = 0xffffffffu;
 
 // The word that holds the light's bit.

@@ -4,12 +4,12 @@ struct SortParams {
     count: u32,
     // Blocks of the first passes: SORT_BLOCK · SORT_ROUNDS pairs each, or runs of `run` pairs.
     block_count: u32,
-    // Of the digit, in bits.
+    // Bits below the digit.
     shift: u32,
-    // 1 where values are the pairs' own numbers, not yet written.
+    // 1 where the values are the indices of the pairs, not written yet.
     implied_values: u32,
     run: u32,
-    // Digits that one dispatch of sort_small takes.
+    // Digits that one dispatch of sort_small sorts.
     digits: u32,
 }
 

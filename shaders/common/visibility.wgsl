@@ -1,4 +1,5 @@
-// Whether lights arrive at a pixel's surface: as shadow rays have found out (`shadow_words`, which the importer binds), or by shadow maps.
+// Visibility of lights from a pixel's surface: traced by shadow rays (`shadow_words`, which the importer
+// binds) or looked up in shadow maps.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/light.wgsl"

@@ -1,8 +1,9 @@
-// accumulate: sums the frames of a supersampled picture, and gives their mean.
+// accumulate: sums the frames of a supersampled picture; resolve: writes their mean.
 //
-// in   hdr and display, of one frame, and the picture's exposure
-// out  shown: sums of light as the display gives it off, so that a bright edge is as smooth as a dark one; radiance: sums of hdr with what is
-//      shown as it is; both exact to f32. At the end target: the mean of shown, sRGB-encoded.
+// in   hdr and display of one frame, and the picture's exposure
+// out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
+//      one; radiance: sums of hdr plus display. Both are exact to f32. resolve writes the mean of shown,
+//      sRGB-encoded.
 // accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
@@ -10,9 +11,9 @@
 #import "common/unseen.wgsl"
 
 struct AccumulateParams {
-    // As TonemapParams.curve.
+    // Same as TonemapParams.curve.
     curve: u32,
-    // Of the frame; the first overwrites what was summed before.
+    // Number of the frame; the first overwrites the sums.
     index: u32,
     width: u32,
 }

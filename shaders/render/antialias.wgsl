@@ -1,16 +1,19 @@
-// antialias: smooths the steps of edges in the finished picture by their shape.
+// antialias: morphological antialiasing of the finished picture.
 //
 // in   picture: encoded for the display, 8 bits a channel
-// out  edges: of each pixel, whether it differs from the one on its left and from the one above it; weights: how much of each of the two
-//      covers the other; then the smoothed picture, and that stretched to a larger target
-// Four draws of a triangle that covers the target. Jimenez et al. 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing": edges and their
-// local contrast (section 3.1), where they end and turn, corners, and diagonals (3.2, 3.3). Between two turns an edge is taken for a line from the
-// middle of one turn to the edge's middle and on to the middle of the other turn; the areas between line and edge, which the paper looks up, are
-// integrated here. So are diagonals: they are stairs with steps of one pixel, between longer ones in the place of turns.
+// out  edges: whether each pixel differs from its left and from its upper neighbour; weights: how much of
+//      each of the two pixels at an edge the other covers; then the smoothed picture, and that picture scaled
+//      to a larger target
+// Four draws of a triangle that covers the target. Jimenez et al. 2012, "SMAA: Enhanced Subpixel
+// Morphological Antialiasing": edges and their local contrast (section 3.1); ends, turns and corners of
+// edges, and diagonals (3.2, 3.3). Between two turns an edge stands for a line from the middle of one turn to
+// the middle of the edge and on to the middle of the other turn. The paper looks the areas between line and
+// edge up; here they are integrated. Diagonals are treated alike: they are stairs with steps of one pixel,
+// between longer steps instead of turns.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 
-// Each draw binds its own.
+// Each draw binds its own inputs.
 @group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(0) var edge_bits: texture_2d<u32>;
 @group(0) @binding(1) var weights_texture: texture_2d<f32>;
@@ -19,7 +22,8 @@
 const LEFT = 1u;
 const ABOVE = 2u;
 
-// What is left of the areas at an end from which the outline does not go on: a corner, or the tip of a stroke, is no step of a line.
+// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a stroke,
+// is no step of a line.
 const CORNER = 0.25;
 
 fn levels(at: vec2i) -> vec3i {
@@ -43,7 +47,7 @@ fn edges(in: Corner) -> @location(0) u32 {
     if all(found < vec2i(least)) {
         return 0u;
     }
-    // An edge with one of more than twice its contrast beside it is not seen.
+    // An edge beside one of more than twice its contrast is not visible.
     let right = contrast(here, levels(at + vec2i(1, 0)));
     let below = contrast(here, levels(at + vec2i(0, 1)));
     let farther_left = contrast(left, levels(at - vec2i(2, 0)));
@@ -54,11 +58,11 @@ fn edges(in: Corner) -> @location(0) u32 {
     return select(0u, LEFT, seen.x) | select(0u, ABOVE, seen.y);
 }
 
-// Edges that run along an axis lie between a pixel and the one before it across the axis.
+// Edges along an axis lie between a pixel and the one before it across the axis.
 struct Axis {
     along: vec2i,
     across: vec2i,
-    // Bits of such edges, and of those that cross them.
+    // Bits of such edges, and of the edges that cross them.
     run: u32,
     cross: u32,
 }
@@ -68,24 +72,24 @@ fn has_edge(at: vec2i, bit: u32) -> bool {
     return all(at >= vec2i(0)) && all(at < size) && (textureLoad(edge_bits, at, 0).r & bit) != 0u;
 }
 
-// Where an edge turns: to the side of the pixel before it, to the side of the one after it, to neither or to both.
+// How an edge turns: towards the pixel before it, towards the one after it, neither or both.
 const BEFORE = 1u;
 const AFTER = 2u;
 
 struct End {
-    // Whole pixels to it.
+    // Whole pixels to the end.
     distance: f32,
     turns: u32,
-    // Share of the area that is kept.
+    // Factor on the area.
     kept: f32,
 }
 
-// What a turn at the start or end of a pixel keeps of the area.
+// Factor on the area for a turn at the start or end of a pixel.
 fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32 {
     if turns == (BEFORE | AFTER) {
         return 1.0;
     }
-    // After a pixel across, the outline is seen ahead, or else farther across or back.
+    // One pixel across, the outline continues ahead; else it may continue farther across, or back.
     let side = select(-axis.across, axis.across, turns == AFTER);
     let goes_on = has_edge(at + step * axis.along + side, axis.run);
     let second = select(2 * side, side, turns == AFTER);
@@ -96,19 +100,20 @@ fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32
 fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     let forward = step > 0;
     let last = vec2i(textureDimensions(edge_bits)) - 1;
-    // Crossing edges at the start of a pixel are its own; those at its end belong to the next one.
+    // A pixel holds the crossing edges at its start; the next pixel holds those at its end.
     let ahead = select(vec2i(0), axis.along, forward);
-    let there_are = select(dot(first, axis.along) + 1, dot(last - first, axis.along), forward);
-    let count = min(there_are, i32(ANTIALIAS_REACH));
+    let available = select(dot(first, axis.along) + 1, dot(last - first, axis.along), forward);
+    let count = min(available, i32(ANTIALIAS_REACH));
     for (var distance = 0; distance < count; distance++) {
-        // Within the picture: an edge between two rows has both.
+        // Both reads are within the picture: an edge lies between two rows.
         let at = first + distance * step * axis.along;
         let after = textureLoad(edge_bits, at + ahead, 0).r;
         let before = textureLoad(edge_bits, at + ahead - axis.across, 0).r;
         if !forward && (after & axis.run) == 0u {
             return End(f32(distance - 1), 0u, 1.0);
         }
-        let turns = select(0u, BEFORE, (before & axis.cross) != 0u) | select(0u, AFTER, (after & axis.cross) != 0u);
+        let turns = select(0u, BEFORE, (before & axis.cross) != 0u)
+            | select(0u, AFTER, (after & axis.cross) != 0u);
         if turns != 0u {
             return End(f32(distance), turns, kept_at(at, at + ahead, axis, step, turns));
         }
@@ -120,26 +125,28 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     return End(f32(select(count - 1, count, runs_on)), 0u, 1.0);
 }
 
-// The area, in a pixel this far from the edge's end, under the line from half a pixel beside that end to the middle of an edge this long.
+// Area under the line in a pixel at this distance from the end of an edge of this length. The line runs from
+// half a pixel beside the end to the middle of the edge.
 fn ramp(distance: f32, length: f32) -> f32 {
     let first = min(distance, 0.5 * length);
     let last = min(distance + 1.0, 0.5 * length);
     return 0.5 * ((last - last * last / length) - (first - first * first / length));
 }
 
-// Whether there is an edge between a corner of pixels and the next one in a direction.
+// Whether there is an edge between a corner of pixels and the next corner in a direction.
 fn has_segment(corner: vec2i, direction: vec2i) -> bool {
     return has_edge(min(corner, corner + direction), select(LEFT, ABOVE, direction.x != 0));
 }
 
 struct Longer {
-    // Segments to it, of one pixel each, of which every other one crosses the axis.
+    // Distance in segments of one pixel, of which every other one crosses the axis.
     distance: f32,
-    // 1 where the longer segment crosses the axis, −1 where it is along it, 0 where the stairs end without one.
+    // 1 where the longer segment crosses the axis, −1 where it runs along it, 0 where the stairs end without
+    // one.
     crosses: f32,
 }
 
-// From a corner on, in two directions by turns.
+// Follows stairs from a corner, in two alternating directions.
 fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
     var at = corner;
     for (var distance = 1u; distance < 2u * ANTIALIAS_REACH; distance++) {
@@ -156,33 +163,37 @@ fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
     return Longer(f32(2u * ANTIALIAS_REACH), 0.0);
 }
 
-// As `areas`, of a segment of one pixel that turns to one side at its start and to the other at its end: of stairs. Their line goes through the
-// middles of segments; towards a longer one it drifts by half a pixel. It cuts a triangle off each of the two pixels.
+// Same as `areas`, for a segment of one pixel that turns to one side at its start and to the other at its
+// end: a step of stairs. The line goes through the middles of the segments and drifts by half a pixel towards
+// a longer one. It cuts a triangle off each of the two pixels.
 fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     let down = select(-axis.across, axis.across, turns_after);
     let start = find_longer(at, -down, -axis.along);
     let end = find_longer(at + axis.along, down, axis.along);
     let length = start.distance + end.distance;
-    // Drift to the side of `down` at half a segment from the middle, towards the end and towards the start.
+    // Drift towards `down`, half a segment from the middle: towards the end and towards the start.
     let drift = vec2f(
-        end.crosses * max(0.0, 1.0 - 2.0 * (end.distance - 0.5) / length) - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance + 0.5) / length),
-        end.crosses * max(0.0, 1.0 - 2.0 * (end.distance + 0.5) / length) - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance - 0.5) / length),
+        end.crosses * max(0.0, 1.0 - 2.0 * (end.distance - 0.5) / length)
+            - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance + 0.5) / length),
+        end.crosses * max(0.0, 1.0 - 2.0 * (end.distance + 0.5) / length)
+            - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance - 0.5) / length),
     );
-    // The pixel on the side of `down` is cut at the end, the other one at the start.
+    // The line cuts the pixel towards `down` at the end and the other pixel at the start.
     let legs = 0.5 + 0.5 * vec2f(drift.x, -drift.y);
     let cut = 0.5 * legs * legs;
     return select(cut.yx, cut, turns_after);
 }
 
-// The shares of the pixel after the edge that the one before it covers, and the other way about.
+// Shares of the pixel after the edge that the one before it covers, and the other way round.
 fn areas(at: vec2i, axis: Axis) -> vec2f {
     let start = find_end(at, axis, -1);
     let end = find_end(at, axis, 1);
     let both = BEFORE | AFTER;
-    if start.distance + end.distance == 0.0 && (start.turns ^ end.turns) == both && start.turns != 0u && end.turns != 0u {
+    let is_step = start.distance + end.distance == 0.0 && (start.turns ^ end.turns) == both;
+    if is_step && start.turns != 0u && end.turns != 0u {
         return diagonal_areas(at, axis, end.turns == AFTER);
     }
-    // Where the edge turns to both sides a line goes on, if it does at the other end.
+    // Where one end turns to both sides, the turn at the other end decides which way the line continues.
     let start_turns = select(start.turns, end.turns ^ both, start.turns == both && end.turns != 0u);
     let end_turns = select(end.turns, start.turns ^ both, end.turns == both && start.turns != 0u);
     let length = start.distance + end.distance + 1.0;
@@ -199,12 +210,17 @@ fn weights(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
     let bits = textureLoad(edge_bits, at, 0).r;
     var found = vec4f(0.0);
-    // Pixels with one edge go through this once, side by side, whichever edge that is.
+    // Pixels with one edge run one iteration, side by side, whichever edge that is.
     for (var rest = bits; rest != 0u; rest &= rest - 1u) {
         let is_above = (rest & LEFT) == 0u;
         let x = vec2i(1, 0);
         let y = vec2i(0, 1);
-        let axis = Axis(select(y, x, is_above), select(x, y, is_above), select(LEFT, ABOVE, is_above), select(ABOVE, LEFT, is_above));
+        let axis = Axis(
+            select(y, x, is_above),
+            select(x, y, is_above),
+            select(LEFT, ABOVE, is_above),
+            select(ABOVE, LEFT, is_above),
+        );
         let shares = areas(at, axis);
         found = select(vec4f(found.xy, shares), vec4f(shares, found.zw), is_above);
     }
@@ -219,7 +235,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let own = textureLoad(weights_texture, at, 0);
     let below = textureLoad(weights_texture, min(at + vec2i(0, 1), last), 0).y * f32(at.y < last.y);
     let right = textureLoad(weights_texture, min(at + vec2i(1, 0), last), 0).w * f32(at.x < last.x);
-    // Of the two axes the one along which more is covered: both would count a slanted edge twice.
+    // Blends along one axis, the one with more coverage: both would count a slanted edge twice.
     let along_y = max(own.x, below) >= max(own.z, right);
     let shares = select(vec2f(own.z, right), vec2f(own.x, below), along_y);
     if all(shares == vec2f(0.0)) {
@@ -228,7 +244,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
     let before = srgb_decode(textureLoad(picture, max(at - axis, vec2i(0)), 0).rgb);
     let after = srgb_decode(textureLoad(picture, min(at + axis, last), 0).rgb);
-    // What both cover is not covered twice: neither takes more than it does alone.
+    // The weights do not count area that both neighbours cover twice: neither gets more than it would alone.
     let taken = shares * shares / (shares.x + shares.y);
     let mixed = (1.0 - taken.x - taken.y) * srgb_decode(here.rgb) + taken.x * before + taken.y * after;
     return vec4f(srgb_encode(mixed), here.a);

@@ -1,10 +1,12 @@
-// blend: surfaces that are blended by alpha or that transmit, over the lit image, back to front, lit by the same lights and in the same shadow
-// mode; with rays, each fragment sends its own. Those with layers are drawn twice: `blend_behind` dims what lies behind, `blend_layers` adds
-// what they scatter themselves.
+// blend: surfaces with alpha blending or transmission, drawn over the lit image from back to front. The
+// lights and the shadow mode are the same; in ray mode each fragment traces its own shadow rays. Surfaces
+// with layers are drawn twice: `blend_behind` attenuates the background, `blend_layers` adds the light that
+// the surface itself scatters.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees (group 1)
-// out  hdr: blended by alpha; multiplied; added
-//      display: blended by alpha, of unlit surfaces their colour; multiplied; nothing added
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees (group
+//      1)
+// out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
+//      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
 #import "common/material_layers.wgsl"
 #import "common/shadow_map.wgsl"
@@ -17,7 +19,7 @@ fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f3
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
-        return select(0.0, 1.0, shadow_ray_arrives(start, sample));
+        return select(0.0, 1.0, shadow_ray_visible(start, sample));
     }
     if shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
@@ -34,11 +36,12 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let zero = unseen_zero(in.clip.x);
     if u32(s.unlit) + zero == 0u {
         let start = shadow_ray_start(in.triangle, s.position);
-        radiance += brdf_ambient(s, to_eye, open_wholly(s.normal));
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
         for (var i = 0u; i < frame.light_count + zero; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, s, start, sample);
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
+                    * visibility(i, s, start, sample);
             }
         }
     }
@@ -47,7 +50,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), alpha), vec4f(shown, alpha));
 }
 
-// Alpha as coverage: masked surfaces are cut out, and only blended ones let anything through.
+// Coverage from alpha: masked surfaces are cut out, and only blended ones are partly transparent.
 fn coverage(alpha: f32) -> f32 {
     if alpha < material.alpha_cutoff {
         discard;
@@ -73,7 +76,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let covered = coverage(base_color.a);
     let to_eye = frame_to_eye(s.position);
     let start = shadow_ray_start(in.triangle, s.position);
-    var radiance = layers_ambient(s, l, to_eye, open_wholly(s.normal));
+    var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal));
     let light_count = frame.light_count + unseen_zero(in.clip.x);
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);

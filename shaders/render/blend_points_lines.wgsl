@@ -1,8 +1,8 @@
-// blend_points_lines: points and lines that are blended by alpha, in the order of `blend`. They send no rays: where those find shadows, they are lit.
+// blend_points_lines: points and lines with alpha blending, in the order of `blend`. They trace no shadow
+// rays: in ray mode they are lit.
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0)
-// out  hdr: blended by alpha
-//      display: blended by alpha, of unlit ones their base colour
+// out  hdr: alpha-blended radiance; display: alpha-blended base colour of unlit points and lines
 #import "common/blended.wgsl"
 #import "common/brdf.wgsl"
 #import "common/light.wgsl"
@@ -18,7 +18,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
     let zero = unseen_zero(in.clip.x);
     var radiance = s.emissive;
     if u32(s.unlit) + zero == 0u {
-        radiance += brdf_ambient(s, to_eye, open_wholly(s.normal));
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
         for (var i = 0u; i < frame.light_count + zero; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {

@@ -1,8 +1,10 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
-// in   G-buffer, what shadow rays found and took or shadow maps, what occlusion rays found, hdr, display, triangle_info
+// in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
+//      triangle_info
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
-// One thread per pixel. With shadow maps, shadow is biased along the normal as shaded, and not as in `lighting` along the smooth one. The numbers of the channels are those of `render::Channel`.
+// One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
+// `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
@@ -24,14 +26,14 @@
 @group(1) @binding(11) var display_texture: texture_2d<f32>;
 
 struct ChannelParams {
-    // Of what the frame takes for the world.
+    // World position of the frame's origin.
     origin: vec3f,
     channel: u32,
-    // A NaN, which WGSL has no word for.
+    // A NaN, which WGSL has no literal for.
     nan: f32,
 }
 
-// Whether the first light arrives.
+// Visibility of the first light.
 fn shadow(pixel: vec2u, s: Surface) -> f32 {
     if frame.light_count == 0u {
         return 1.0;
@@ -80,13 +82,13 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case 10u: { value = vec3f(f32(info.y)); }
             case 11u: { value = vec3f(shadow(pixel, s)); }
             case 12u: {
-                // Only rays have a cost.
+                // Only shadow rays have a cost.
                 if frame.shadow_mode == SHADOWS_RAYS {
                     let cost = shadow_cost_word(pixel);
                     value = vec3f(f32(shadow_words[cost]), f32(shadow_words[cost + 1u]), 0.0);
                 }
             }
-            case 13u: { value = vec3f(occlusion_at(pixel, s.normal).share); }
+            case 13u: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
             default: {}
         }
     } else if params.channel == 1u {

@@ -1,16 +1,19 @@
-// deform: morph targets, then skin or node, for every vertex of the scene into the merged buffers.
+// deform: applies morph targets, then the skin or the node's matrix, and writes every vertex of the scene
+// into the merged buffers.
 //
 // in   parts, part_of_vertex, sources (bind pose), influences, deltas, pose (matrices, then morph weights)
-// out  positions (3 floats a vertex), frames (normal 3, tangent 4: the bitangent's sign times the length in the world of a metre along the
-//      normal, which thicknesses below the surface are scaled by)
-// One thread per merged vertex. glTF 2.0, section 3.7.2: targets are added first; a skinned vertex then takes the blended joint matrices and
-// not its node's. Normals go by the cofactor matrix, which holds for any scale; a mirrored matrix turns the bitangent's sign.
+// out  positions (3 floats a vertex), frames (normal 3, tangent 4). w of the tangent is the bitangent's sign
+//      times the length in world space of a metre along the normal, which scales thicknesses below the
+//      surface.
+// One thread per merged vertex. glTF 2.0, section 3.7.2: morph targets are added first; a skinned vertex then
+// uses its blended joint matrices instead of its node's matrix. Normals are transformed by the cofactor
+// matrix, which holds for any scale; a mirroring matrix flips the bitangent's sign.
 #import "common/dispatch.wgsl"
 
 struct DeformPart {
     first_vertex: u32,
     first_source: u32,
-    // all ones when rigid
+    // All ones where the part has no skin.
     first_influence: u32,
     influences_per_vertex: u32,
     first_delta: u32,
@@ -53,7 +56,11 @@ fn normalize_or(v: vec3f, fallback: vec3f) -> vec3f {
 }
 
 @compute @workgroup_size(256)
-fn deform(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn deform(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let vertex = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
     if vertex >= arrayLength(&part_of_vertex) {
         return;
@@ -104,7 +111,7 @@ fn deform(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) work
         frames[7u * vertex + axis] = world_normal[axis];
         frames[7u * vertex + 3u + axis] = world_tangent[axis];
     }
-    // Never zero, which has no sign, and never infinite.
+    // Clamped away from zero, which has no sign, and from infinity.
     let scale = clamp(length(mat3x3f(x, y, z) * normalize_or(normal, vec3f(0.0, 1.0, 0.0))), 1.0e-6, 1.0e6);
     frames[7u * vertex + 6u] = mirrored * sources[at + 9u] * scale;
 }

@@ -1,37 +1,37 @@
-// exposure: what exposure the picture's own luminance asks for, and the one in use on its way there.
+// exposure: meters the picture's luminance and adapts the exposure towards it.
 //
 // exposure_histogram, a thread per 16 pixels
 // in   hdr: all of it, the background too; bins all zero
-// out  bins: pixels by the logarithm of their luminance, eight bins a stop, and in each the sum of where in the bin they are. Black pixels and
-//      those that are no number are left out; infinite ones count as the brightest
-// Bins are cut out of the bits of floats whose arithmetic is exact, and all sums are of integers: they are the same on every adapter, in any order.
-// Threads of different workgroups meet only in atomicAdd.
+// out  bins: pixels by the logarithm of their luminance, eight bins a stop; each bin also sums the positions
+//      of its pixels within the bin. Black and NaN pixels are left out; infinite ones count as the brightest.
+// Bins are cut out of the bits of floats whose arithmetic is exact, and all sums are integers: they are the
+// same on every adapter, in any order. Threads of different workgroups meet only in atomicAdd.
 //
 // exposure, one workgroup of a thread per bin
 // in   bins
-// out  used: the mean of the logarithm of luminance between two percentiles becomes middle grey (Reinhard et al. 2002, "Photographic Tone
-//      Reproduction for Digital Images", with the mean trimmed); always a number
+// out  used: an exposure that maps the mean log luminance between two percentiles to middle grey (Reinhard et
+//      al. 2002, "Photographic Tone Reproduction for Digital Images", with a trimmed mean); always finite
 #import "common/exposure.wgsl"
 
 struct ExposureBin {
     count: atomic<u32>,
-    // Sum of places in the bin, in steps of 2^-EXPOSURE_BIN_SHIFT of it: the lower word and the upper.
+    // Sum of the positions within the bin, in units of 2^-EXPOSURE_BIN_SHIFT of it: low word and high word.
     sum_low: atomic<u32>,
     sum_high: atomic<u32>,
 }
 
 struct ExposureParams {
-    // Shares of the pixels between which they count.
+    // The percentiles, as shares of the pixels, between which pixels count.
     low: f32,
     high: f32,
-    // Stops more than middle grey asks for.
+    // Exposure compensation in stops.
     compensation: f32,
-    // Stops at least and at most.
+    // Least and greatest exposure in stops.
     least: f32,
     most: f32,
-    // Stops for a black picture.
+    // Exposure of a black picture in stops.
     fallback: f32,
-    // Of the way towards what is asked for; 1 is at once.
+    // Share of the remaining difference that this frame adapts by; 1 adapts at once.
     share: f32,
 }
 
@@ -40,19 +40,20 @@ struct ExposureParams {
 @group(0) @binding(2) var<storage, read_write> bins: array<ExposureBin>;
 @group(0) @binding(3) var<storage, read_write> used: Exposure;
 
-// A difference that nobody sees, in stops: where the way ends.
-const ARRIVED = 0.01;
+// A difference in stops that nobody sees: adaptation ends here.
+const ADAPTED = 0.01;
 
 var<workgroup> counts: array<atomic<u32>, EXPOSURE_BINS>;
 var<workgroup> sums: array<atomic<u32>, EXPOSURE_BINS>;
 
-// Luminance as bits, from which those of the least that counts are taken off; past EXPOSURE_BINS << EXPOSURE_BIN_SHIFT where it is black or no
-// number. Weights are Rec. 709's in 4096ths: a half float's product with them is exact in f32, so that it is all one whether it is fused with a sum.
+// Bits of the luminance, minus the bits of the least luminance that counts; at least EXPOSURE_BINS <<
+// EXPOSURE_BIN_SHIFT for black and NaN. The weights are Rec. 709's in 4096ths: their products with half
+// floats are exact in f32, so a fused multiply-add gives the same sum.
 fn luminance_bits(color: vec3f) -> u32 {
     let weighted = color * vec3f(871.0, 2929.0, 296.0) / 4096.0;
     let bits = bitcast<u32>((weighted.r + weighted.g) + weighted.b);
     let last = EXPOSURE_LEAST_BITS + (EXPOSURE_BINS << EXPOSURE_BIN_SHIFT) - 1u;
-    // Up to infinity.
+    // Infinity is still a number here; NaN is not.
     return select(bits, min(bits, last), bits <= 0x7f800000u) - EXPOSURE_LEAST_BITS;
 }
 
@@ -72,7 +73,7 @@ fn exposure_histogram(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_in
         let bin = bits >> EXPOSURE_BIN_SHIFT;
         if bin < EXPOSURE_BINS {
             atomicAdd(&counts[bin], 1u);
-            // 64 · 64 times 20 bits: 32.
+            // 64 · 64 pixels of 20 bits fit 32 bits.
             atomicAdd(&sums[bin], bits & ((1u << EXPOSURE_BIN_SHIFT) - 1u));
         }
     }
@@ -82,16 +83,16 @@ fn exposure_histogram(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_in
         let sum = atomicLoad(&sums[thread]);
         atomicAdd(&bins[thread].count, count);
         let before = atomicAdd(&bins[thread].sum_low, sum);
-        // It went over.
+        // The low word overflowed.
         if before + sum < before {
             atomicAdd(&bins[thread].sum_high, 1u);
         }
     }
 }
 
-// Pixels of all bins up to each.
+// Inclusive prefix sum of the bins' counts.
 var<workgroup> up_to: array<u32, EXPOSURE_BINS>;
-// Sums of weighted stops, and of weights.
+// Sums of weighted stops and of weights.
 var<workgroup> weighed: array<vec2f, EXPOSURE_BINS>;
 
 @compute @workgroup_size(EXPOSURE_BINS)
@@ -109,9 +110,9 @@ fn exposure(@builtin(local_invocation_index) bin: u32) {
     let past = up_to[bin];
     let weight = max(min(f32(past), params.high * total) - max(f32(past - count), params.low * total), 0.0);
     let sum = f32(atomicLoad(&bins[bin].sum_high)) * 4294967296.0 + f32(atomicLoad(&bins[bin].sum_low));
-    let place = sum / (f32(max(count, 1u)) * f32(1u << EXPOSURE_BIN_SHIFT));
-    // Eight bins from 1 to 2, evenly, as the mantissas of floats are.
-    let stops = f32(bin / 8u) - 16.0 + log2(1.0 + (f32(bin % 8u) + place) / 8.0);
+    let mean_fraction = sum / (f32(max(count, 1u)) * f32(1u << EXPOSURE_BIN_SHIFT));
+    // Eight linear bins from 1 to 2, as in the mantissas of floats.
+    let stops = f32(bin / 8u) - 16.0 + log2(1.0 + (f32(bin % 8u) + mean_fraction) / 8.0);
     weighed[bin] = weight * vec2f(stops, 1.0);
     workgroupBarrier();
     for (var half = EXPOSURE_BINS / 2u; half > 0u; half /= 2u) {
@@ -123,13 +124,13 @@ fn exposure(@builtin(local_invocation_index) bin: u32) {
     if bin == 0u {
         let all = weighed[0];
         let is_black = all.y == 0.0;
-        let asked = log2(0.18) - all.x / select(all.y, 1.0, is_black) + params.compensation;
-        let goal = clamp(select(asked, params.fallback, is_black), params.least, params.most);
+        let metered = log2(0.18) - all.x / select(all.y, 1.0, is_black) + params.compensation;
+        let goal = clamp(select(metered, params.fallback, is_black), params.least, params.most);
         let way = goal - used.ev;
         let nearer = used.ev + params.share * way;
-        // Steps that are lost in rounding would never arrive.
+        // A step that rounding swallows would never arrive.
         let stands = nearer == used.ev && params.share > 0.0;
-        let ev = select(nearer, goal, params.share >= 1.0 || abs(way) < ARRIVED || stands);
+        let ev = select(nearer, goal, params.share >= 1.0 || abs(way) < ADAPTED || stands);
         used = Exposure(exp2(ev), ev, goal);
     }
 }

@@ -1,6 +1,7 @@
-// gbuffer: opaque and masked surfaces into the G-buffer (common/gbuffer.wgsl says how it is encoded).
+// gbuffer: draws opaque and masked surfaces into the G-buffer (common/gbuffer.wgsl defines the encoding).
 //
-// gbuffer: opaque surfaces, without a discard, so that depth is tested first; gbuffer_masked: cut out by their alpha
+// gbuffer: opaque surfaces, without a discard, so that the depth test runs first; gbuffer_masked: surfaces
+// that their alpha cuts out
 // in   the merged scene (group 2), one material (group 3)
 // out  position, normal, albedo, emissive, ids, depth (reversed: 1 near, 0 far)
 #import "common/material.wgsl"

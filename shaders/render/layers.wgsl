@@ -1,7 +1,8 @@
-// layers: surfaces whose materials have layers, lit where the G-buffer shows them. `lighting` leaves these pixels black.
+// layers: lights surfaces with layered materials where the G-buffer shows them. `lighting` leaves these
+// pixels black.
 //
-// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's triangles and what shadow and occlusion rays found (group 1),
-//      lights and shadow maps (group 0)
+// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results
+//      of shadow and occlusion rays (group 1), lights and shadow maps (group 0)
 // out  hdr: linear radiance
 #import "common/material_layers.wgsl"
 #import "common/occlusion.wgsl"
@@ -21,7 +22,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let s = material_surface(in, material_base_color(in.uv, in.color), front);
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
-    var radiance = layers_ambient(s, l, to_eye, occlusion_at(pixel, s.normal));
+    var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal));
     let light_count = frame.light_count + unseen_zero(in.clip.x);
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);

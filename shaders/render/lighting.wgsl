@@ -1,8 +1,11 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, the merged scene (group 2), lights and light from all around, what shadow rays found or shadow maps, what occlusion rays found
-// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, where the environment is seen
-//      display: colours that are shown as they are, unlit surfaces' and that of a plain background; this is black elsewhere, and there hdr holds emission alone
+// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility or
+//      shadow maps, ambient visibility
+// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, which
+//      shows the environment
+//      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
+//      holds emission alone, and that of a plain background; black elsewhere
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
@@ -20,12 +23,15 @@
 @group(1) @binding(7) var display_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(8) var ids_texture: texture_2d<u32>;
 
-// Radiance that is seen where there is nothing.
+// Radiance of the background.
 fn background(pixel: vec2u) -> vec3f {
     let ray = frame_ray(pixel);
     let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
-    let disc = sky_sun_disc(ray, frame.to_sun, angle, frame.sun_horizon) * frame.sun_disc * frame.environment_scale;
-    let seen = environment_mirrored(ray, frame.background_blur) + select(vec3f(0.0), disc, frame.background_blur == 0.0);
+    let disc = sky_sun_disc(ray, frame.to_sun, angle, frame.sun_horizon)
+        * frame.sun_disc
+        * frame.environment_scale;
+    let seen = environment_prefiltered(ray, frame.background_blur)
+        + select(vec3f(0.0), disc, frame.background_blur == 0.0);
     return select(vec3f(0.0), seen, frame.shows_environment != 0u);
 }
 
@@ -41,7 +47,8 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     }
     let position = textureLoad(position_texture, pixel, 0);
     if position.w == 0.0 {
-        textureStore(hdr_out, pixel, half_float_round(vec4f(min(background(pixel), vec3f(RADIANCE_MAX)), 0.0)));
+        let seen = min(background(pixel), vec3f(RADIANCE_MAX));
+        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 0.0)));
         write_display(pixel, select(frame.background, vec3f(0.0), frame.shows_environment != 0u));
         return;
     }
@@ -63,11 +70,12 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             s.smooth_normal = shadow_ray_start(seen - 1u, s.position).smooth_normal;
         }
         let to_eye = frame_to_eye(s.position);
-        radiance += brdf_ambient(s, to_eye, occlusion_at(pixel, s.normal));
+        radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal));
         for (var i = 0u; i < frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visibility(i, pixel, s, sample);
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
+                    * visibility(i, pixel, s, sample);
             }
         }
     }

@@ -1,9 +1,11 @@
-// mipmap: a level of a texture from the one above, by a box filter; sRGB formats are filtered in linear light.
+// mipmap: a level of a texture from the finer one, with a box filter. sRGB formats are filtered in linear
+// light.
 //
-// A side of 2n texels is halved, one of 2n + 1 is cut into n equal parts: three texels each, the outer ones in shares (Guthe and
-// Heckbert 2005, "Non-power-of-two mipmapping"). `mipmap_cut` weighs colours by their alpha, so that what is cut out does not
-// bleed into the rest. `mipmap_normals` averages directions and keeps how far they differ: a normal map that shrinks gets smoother, and
-// its surface rougher (Toksvig 2005, "Mipmapping Normal Maps").
+// A side of 2n texels is halved. A side of 2n + 1 texels is cut into n equal parts of three texels each, the
+// outer ones in shares (Guthe and Heckbert 2005, "Non-power-of-two mipmapping"). `mipmap_cut` weights colours
+// by alpha, so that transparent texels do not bleed into the others. `mipmap_normals` averages directions and
+// stores how far they differ: a minified normal map gets smoother, and its surface rougher (Toksvig 2005,
+// "Mipmapping Normal Maps").
 //
 // in   the finer level
 // out  the coarser level
@@ -54,8 +56,9 @@ fn mipmap_cut(in: Corner) -> @location(0) vec4f {
     return vec4f(select(sums[0].rgb, sums[1].rgb / max(alpha, 1.0e-6), alpha > 0.0), alpha);
 }
 
-// Red, green and blue hold a unit vector, alpha 1 − √(1 − L), where L is the length of the mean of the normals that went into it: alpha is 1
-// in the finest level. Near 1, where most lengths are, eight bits tell them apart to 10⁻⁵.
+// Red, green and blue hold a unit vector. Alpha holds 1 − √(1 − L), where L is the length of the mean of all
+// normals below the texel; alpha is 1 in the finest level. Near 1, where most lengths are, eight bits resolve
+// differences of 10⁻⁵.
 @fragment
 fn mipmap_normals(in: Corner) -> @location(0) vec4f {
     let size = textureDimensions(finer);

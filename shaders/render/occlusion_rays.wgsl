@@ -1,15 +1,18 @@
-// occlusion_rays: what blocks the light from everywhere, by rays through the trees.
+// occlusion_rays: ambient occlusion by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  blocked_out: the frame's Blocked, and the normal of the surface's triangle; zeros where there is no triangle
-// One thread per pixel. Directions are distributed by the cosine about the normal as shaded. Such a direction may lie below the horizon of the
-// surface (common/shadow_start.wgsl), where there is nothing that light could come from: it is mirrored there. So a convex body with smoothed
-// normals is open all over, and within a closed room every ray is blocked.
+// out  occlusion_out: this frame's Occlusion and the normal of the surface's triangle; zeros where there is
+//      no triangle
+// One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
+// horizon of the surface (common/shadow_start.wgsl), from where no light can come, is mirrored at the
+// horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
+// is occluded.
 //
-// The numbers behind a direction are those of point k of the (0, 2)-sequence (Kollig and Keller 2002), k the pixel's rays so far, moved round
-// by those of the R₂ sequence (Roberts 2018) at the pixel's place on the Z curve: rays of a pixel are spread evenly over the frames, and those of
-// neighbouring pixels in a frame. They are integers until the end, the same on every adapter.
-#import "common/blocked.wgsl"
+// The random numbers of a direction are those of point k of the (0, 2)-sequence (Kollig and Keller 2002),
+// where k counts the pixel's rays so far, offset by those of the R₂ sequence (Roberts 2018) at the pixel's
+// index on the Z curve. So the rays of a pixel are spread evenly over the frames, and those of neighbouring
+// pixels within a frame. The numbers are integers until the last step: the same on every adapter.
+#import "common/occlusion_signal.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
@@ -18,9 +21,9 @@
 @group(3) @binding(1) var normal_texture: texture_2d<u32>;
 @group(3) @binding(2) var ids_texture: texture_2d<u32>;
 @group(3) @binding(3) var<uniform> params: OcclusionParams;
-@group(3) @binding(4) var blocked_out: texture_storage_2d<rgba32uint, write>;
+@group(3) @binding(4) var occlusion_out: texture_storage_2d<rgba32uint, write>;
 
-// Every second bit.
+// Inserts a zero bit before each of the low 16 bits.
 fn spread_bits(x: u32) -> u32 {
     var v = x & 0xffffu;
     v = (v | (v << 8u)) & 0x00ff00ffu;
@@ -29,22 +32,23 @@ fn spread_bits(x: u32) -> u32 {
     return (v | (v << 1u)) & 0x55555555u;
 }
 
-// Two numbers from 0 to below 1.
-fn numbers(pixel: vec2u, k: u32) -> vec2f {
+// Two numbers in [0, 1) for ray k of a pixel.
+fn sample_point(pixel: vec2u, k: u32) -> vec2f {
     var second = 0u;
     var column = 0x80000000u;
     for (var rest = k; rest != 0u; rest >>= 1u) {
         second ^= select(0u, column, (rest & 1u) != 0u);
         column ^= column >> 1u;
     }
-    let place = spread_bits(pixel.x) | (spread_bits(pixel.y) << 1u);
+    let z_curve = spread_bits(pixel.x) | (spread_bits(pixel.y) << 1u);
     // 2³² / φ and 2³² / φ² of the plastic number φ.
-    let bits = vec2u(reverseBits(k), second) + place * vec2u(3242174889u, 2447445414u);
+    let bits = vec2u(reverseBits(k), second) + z_curve * vec2u(3242174889u, 2447445414u);
     return vec2f(bits >> vec2u(8u)) / 16777216.0;
 }
 
-// Cosine-weighted about a unit vector, in the frame of Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
-fn direction(normal: vec3f, u: vec2f) -> vec3f {
+// A cosine-weighted direction about a unit vector, in the basis of Duff et al. 2017, "Building an Orthonormal
+// Basis, Revisited".
+fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
     let side = select(-1.0, 1.0, normal.z >= 0.0);
     let a = -1.0 / (side + normal.z);
     let b = normal.x * normal.y * a;
@@ -55,8 +59,9 @@ fn direction(normal: vec3f, u: vec2f) -> vec3f {
     return radius * cos(turn) * tangent + radius * sin(turn) * bitangent + sqrt(1.0 - u.y) * normal;
 }
 
-// A way towards the triangle's middle that brings a point on its rim four times as far inside as rays step away from it. Rounding may have left the
-// point outside, and where two walls meet that is outside of the room.
+// Offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray
+// origins. Rounding may have put the point outside the triangle, which is outside of the room where two walls
+// meet.
 fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
     let v0 = scene_position(indices[3u * triangle]);
     let v1 = scene_position(indices[3u * triangle + 1u]);
@@ -75,7 +80,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     }
     let seen = textureLoad(ids_texture, pixel, 0).r;
     if !gbuffer_is_triangle(seen) {
-        textureStore(blocked_out, pixel, vec4u(0u));
+        textureStore(occlusion_out, pixel, vec4u(0u));
         return;
     }
     let triangle = seen - 1u;
@@ -83,17 +88,18 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
-    var blocked = vec3f(0.0);
+    var occluded = vec3f(0.0);
     let rays = params.rays + unseen_zero(f32(pixel.x));
     for (var ray = 0u; ray < rays; ray++) {
-        var along = direction(normal, numbers(pixel, params.index * params.rays + ray));
+        var along =
+            cosine_direction(normal, sample_point(pixel, params.index * params.rays + ray));
         let above = dot(along, start.horizon_normal);
         along -= min(2.0 * above, 0.0) * start.horizon_normal;
-        if shadow_ray_blocked(start, along, params.reach) {
+        if shadow_ray_occluded(start, along, params.reach) {
             hits += 1.0;
-            blocked += along;
+            occluded += along;
         }
     }
-    let found = blocked_pack(Blocked(hits / f32(params.rays), blocked / f32(params.rays)));
-    textureStore(blocked_out, pixel, vec4u(found, octahedral_pack(start.geometric_normal), 1u));
+    let found = occlusion_pack(Occlusion(hits / f32(params.rays), occluded / f32(params.rays)));
+    textureStore(occlusion_out, pixel, vec4u(found, octahedral_pack(start.geometric_normal), 1u));
 }

@@ -1,7 +1,7 @@
-// points_lines: opaque and masked points and lines into the G-buffer, one pixel wide.
+// points_lines: draws opaque and masked points and lines into the G-buffer, one pixel wide.
 //
-// in   the merged scene (group 2), one material (group 3), what `gbuffer` has drawn
-// out  as of `gbuffer`; ids say that there is no triangle
+// in   the merged scene (group 2), one material (group 3), the images that `gbuffer` has drawn
+// out  the same as `gbuffer`; ids have the bit GBUFFER_NO_TRIANGLE
 #import "common/points_lines.wgsl"
 
 @fragment

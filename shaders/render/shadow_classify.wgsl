@@ -1,21 +1,24 @@
-// shadow_classify: which shadow rays of a batch have to be sent, as a dense list.
+// shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
 //
-// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the batch: its rows and lights; `arguments` all zero
-// out  list: an entry for every ray, tiles in any order; within a tile of 8 × 8 pixels light by light, and there row by row, so that rays which
-//      are traced side by side are alike. arguments: their number, and the workgroups of `shadow_rays` that trace them;
+// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the batch: its rows and lights;
+//      `arguments` all zero
+// out  list: an entry for every ray. Tiles come in any order; within a tile of 8 × 8 pixels rays are ordered
+//      by light, then row by row, so that rays traced side by side are coherent.
+//      arguments: the number of rays, and the workgroups of `shadow_rays` that trace them
 //      shadow_words: the words of pixels that show points and lines, and the counts
-// A thread per row of a tile, eight tiles a workgroup: two barriers do for 512 pixels. A tile that sends nothing takes no place in the list.
-// Threads of different workgroups meet only in atomicAdd; `shadow_arguments` is a dispatch of its own, of one thread.
+// A thread per row of a tile, eight tiles a workgroup: two barriers are enough for 512 pixels. A tile without
+// rays takes no space in the list. Threads of different workgroups meet only in atomicAdd; `shadow_arguments`
+// is a dispatch of its own, of one thread.
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
 
 struct RayArguments {
-    // Of an indirect dispatch.
+    // Workgroups of the indirect dispatch.
     groups: vec3u,
     rays: atomic<u32>,
-    // Tiles that send rays.
+    // Tiles that have rays.
     tiles: atomic<u32>,
 }
 
@@ -27,9 +30,9 @@ struct RayArguments {
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
 
-// For each light of the batch and each row, a bit for each pixel that sends a ray.
+// For each light of the batch and each row, a bit for each pixel that has a ray.
 var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_LIGHTS>;
-// First entry of each tile that sends any.
+// First entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;
 
 @compute @workgroup_size(64)
@@ -48,16 +51,19 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let seen = textureLoad(ids_texture, pixel, 0).r;
         if !gbuffer_is_triangle(seen) {
             if seen != 0u {
-                // A batch has lights of two words at most.
+                // The lights of a batch span two words at most.
                 shadow_words[shadow_word(batch.first_light, pixel)] = SHADOW_UNTRACED;
-                shadow_words[shadow_word(batch.first_light + batch.light_count - 1u, pixel)] = SHADOW_UNTRACED;
+                let last_light = batch.first_light + batch.light_count - 1u;
+                shadow_words[shadow_word(last_light, pixel)] = SHADOW_UNTRACED;
             }
             continue;
         }
-        let start = shadow_ray_start(seen - 1u, textureLoad(position_texture, pixel, 0).xyz);
+        let position = textureLoad(position_texture, pixel, 0).xyz;
+        let start = shadow_ray_start(seen - 1u, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         for (var i = 0u; i < batch.light_count; i++) {
-            if shadow_ray_needed(start, normal, light_sample(lights[batch.first_light + i], start.position)) {
+            let light = lights[batch.first_light + i];
+            if shadow_ray_needed(start, normal, light_sample(light, start.position)) {
                 row_masks[64u * i + thread] |= 1u << column;
             }
         }
@@ -87,7 +93,8 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         var mask = row_masks[64u * i + thread];
         while mask != 0u {
             let pixel = (first.y - batch.first_row) * frame.size.x + first.x + firstTrailingBit(mask);
-            textureStore(list_out, ray_list_texel(entry), vec4u(pixel | ((batch.first_light + i) << 24u), 0u, 0u, 0u));
+            let packed = pixel | ((batch.first_light + i) << 24u);
+            textureStore(list_out, ray_list_texel(entry), vec4u(packed, 0u, 0u, 0u));
             mask &= mask - 1u;
             entry++;
         }
@@ -97,7 +104,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
 @compute @workgroup_size(1)
 fn shadow_arguments() {
     let rays = atomicLoad(&arguments.rays);
-    // Folded as gpu::pass::dispatch does it.
+    // Folded in the same way as gpu::pass::dispatch.
     let groups = (rays + RAY_BLOCK - 1u) / RAY_BLOCK;
     let rows = max((groups + 65534u) / 65535u, 1u);
     arguments.groups = vec3u((groups + rows - 1u) / rows, rows, 1u);

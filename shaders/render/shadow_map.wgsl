@@ -1,6 +1,8 @@
-// shadow_map: depth of the merged scene from a light, one layer a draw (reversed: 1 near, 0 far).
+// shadow_map: draws the depth of the merged scene as seen from a light, one layer a draw (reversed: 1 near, 0
+// far).
 //
-// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1); the material (group 3)
+// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1);
+//      the material (group 3)
 // out  depth
 // Opaque surfaces have no fragment shader.
 #import "common/frame.wgsl"
@@ -22,7 +24,12 @@ struct Cut {
 }
 
 @vertex
-fn masked(@location(0) position: vec3f, @location(1) uv0: vec2f, @location(2) uv1: vec2f, @location(3) color: vec4f) -> Cut {
+fn masked(
+    @location(0) position: vec3f,
+    @location(1) uv0: vec2f,
+    @location(2) uv1: vec2f,
+    @location(3) color: vec4f,
+) -> Cut {
     return Cut(clip_from_world * vec4f(position, 1.0), vec4f(uv0, uv1), color);
 }
 

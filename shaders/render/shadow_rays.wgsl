@@ -1,11 +1,13 @@
-// shadow_rays: shadow rays through the trees.
+// shadow_rays: traces shadow rays through the trees.
 //
-// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1); for `shadow_rays` the list of a batch, made by
-//      shadow_classify
-// out  shadow_words: a bit where a light arrives, the cost of finding out, and rays sent (common/shadow_words.wgsl)
-// shadow_rays: a thread per entry of the list; bits and cost are added to words that were zero before the first batch, because rays of one pixel
-// may end at the same time. shadow_rays_by_pixel: a thread per pixel, in tiles of 8 × 8, writes all of its words. Threads of different
-// workgroups meet only in atomicOr and atomicAdd.
+// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1); for
+//      `shadow_rays` the list of a batch, which shadow_classify writes
+// out  shadow_words: a bit where a light is visible, the cost of finding out, and the number of rays
+//      (common/shadow_words.wgsl)
+// shadow_rays: a thread per entry of the list. It adds bits and cost to words that are zero before the first
+// batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel, in
+// tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
+// atomicAdd.
 #import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
@@ -18,7 +20,7 @@
 @group(3) @binding(3) var<storage, read_write> shadow_words: array<atomic<u32>>;
 @group(3) @binding(4) var list_texture: texture_2d<u32>;
 @group(3) @binding(5) var<uniform> batch: RayBatch;
-// Workgroups, and the number of entries: a uniform, because eight storage buffers are bound already.
+// Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
 @group(3) @binding(6) var<uniform> arguments: vec4u;
 
 @compute @workgroup_size(RAY_BLOCK)
@@ -33,10 +35,11 @@ fn shadow_rays(
     }
     let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
     let light = entry >> 24u;
-    let place = entry & 0xffffffu;
-    let pixel = vec2u(place % frame.size.x, batch.first_row + place / frame.size.x);
-    let start = shadow_ray_start(textureLoad(ids_texture, pixel, 0).r - 1u, textureLoad(position_texture, pixel, 0).xyz);
-    if shadow_ray_arrives(start, light_sample(lights[light], start.position)) {
+    let offset = entry & 0xffffffu;
+    let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
+    let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
+    let start = shadow_ray_start(triangle, textureLoad(position_texture, pixel, 0).xyz);
+    if shadow_ray_visible(start, light_sample(lights[light], start.position)) {
         atomicOr(&shadow_words[shadow_word(light, pixel)], 1u << (light % 32u));
     }
     let cost = shadow_cost_word(pixel);
@@ -47,7 +50,10 @@ fn shadow_rays(
 var<workgroup> rays_of_group: atomic<u32>;
 
 @compute @workgroup_size(8, 8)
-fn shadow_rays_by_pixel(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn shadow_rays_by_pixel(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     if thread == 0u {
         atomicStore(&rays_of_group, 0u);
     }
@@ -64,7 +70,7 @@ fn shadow_rays_by_pixel(@builtin(global_invocation_id) id: vec3u, @builtin(local
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
         for (var first = 0u; first < frame.light_count; first += 32u) {
-            // Points and lines send no rays.
+            // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
             if surface {
                 for (var i = first; i < min(frame.light_count, first + 32u); i++) {
@@ -73,7 +79,7 @@ fn shadow_rays_by_pixel(@builtin(global_invocation_id) id: vec3u, @builtin(local
                         continue;
                     }
                     rays++;
-                    if shadow_ray_arrives(start, sample) {
+                    if shadow_ray_visible(start, sample) {
                         word |= 1u << (i - first);
                     }
                 }

@@ -1,19 +1,20 @@
 // tonemap: radiance, or a channel of the frame, to the display.
 //
-// in   hdr, the exposure, and what is shown as it is beside that; or the channel's floats
-// out  target, sRGB-encoded here (the target's format is not sRGB)
-// A triangle that covers the target; hdr is filtered when the target is larger, channels are not.
+// in   hdr, the exposure, and display (colours shown without exposure or tone mapping); or the channel's
+//      floats
+// out  target, sRGB-encoded by this shader (the target's format is not sRGB)
+// A triangle that covers the target. hdr is filtered where the target is larger; channels are not.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 #import "common/exposure.wgsl"
 #import "common/unseen.wgsl"
 
 struct TonemapParams {
-    // 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX
+    // Tone curve: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
     curve: u32,
-    // 0 the lit image; else a channel
+    // 0 for the lit image, else a channel.
     channel: u32,
-    // Multiplies the channel, after the offset.
+    // Factor on the channel, after the offset.
     scale: f32,
     offset: vec4f,
 }
@@ -31,13 +32,16 @@ fn heat(x: f32) -> vec3f {
     let v4 = vec4f(1.0, t, t * t, t * t * t);
     let v2 = v4.zw * v4.z;
     return saturate(vec3f(
-        dot(v4, vec4f(0.13572138, 4.61539260, -42.66032258, 132.13108234)) + dot(v2, vec2f(-152.94239396, 59.28637943)),
-        dot(v4, vec4f(0.09140261, 2.19418839, 4.84296658, -14.18503333)) + dot(v2, vec2f(4.27729857, 2.82956604)),
-        dot(v4, vec4f(0.10667330, 12.64194608, -60.58204836, 110.36276771)) + dot(v2, vec2f(-89.90310912, 27.34824973)),
+        dot(v4, vec4f(0.13572138, 4.61539260, -42.66032258, 132.13108234))
+            + dot(v2, vec2f(-152.94239396, 59.28637943)),
+        dot(v4, vec4f(0.09140261, 2.19418839, 4.84296658, -14.18503333))
+            + dot(v2, vec2f(4.27729857, 2.82956604)),
+        dot(v4, vec4f(0.10667330, 12.64194608, -60.58204836, 110.36276771))
+            + dot(v2, vec2f(-89.90310912, 27.34824973)),
     ));
 }
 
-// A colour that differs from its neighbours' for each number.
+// A colour for a number, different from those of neighbouring numbers.
 fn hashed(id: f32) -> vec3f {
     let h = (u32(id) + 1u) * 2654435761u;
     let hue = vec3f(vec3u(h, h >> 8u, h >> 16u) & vec3u(255u)) / 255.0;
@@ -51,7 +55,8 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     if channel == 0u {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
-        return vec4f(srgb_encode(saturate(display_tone(radiance * exposure.scale, params.curve + zero)) + shown), 1.0);
+        let toned = saturate(display_tone(radiance * exposure.scale, params.curve + zero));
+        return vec4f(srgb_encode(toned + shown), 1.0);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);
@@ -60,7 +65,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     }
     let value = (texel.rgb + params.offset.xyz) * params.scale;
     switch channel {
-        // position, normal: already placed in 0..1 by offset and scale
+        // position, normal: offset and scale have mapped them to 0..1
         case 1u, 2u: { return vec4f(saturate(value), 1.0); }
         // depth
         case 8u: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }

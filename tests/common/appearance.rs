@@ -1,6 +1,7 @@
-//! Scenes of materials and lights, described once: written as glTF for canopy to draw, and evaluated here in f64 by the formulas of the
-//! specifications (glTF 2.0, appendix B; KHR_lights_punctual; the KHR_materials extensions). Spheres and rectangles are met analytically,
-//! with exact normals and texture coordinates, and textures are looked up by texel.
+//! Scenes of materials and lights, described once: written as glTF for canopy to draw, and evaluated here in
+//! f64 by the formulas of the specifications (glTF 2.0, appendix B; KHR_lights_punctual; the KHR_materials
+//! extensions). Spheres and rectangles are intersected analytically, with exact normals and texture
+//! coordinates, and textures are looked up by texel.
 
 use super::gltf_builder::{Builder, U32};
 use glam::{DMat2, DVec2, DVec3, DVec4};
@@ -30,7 +31,7 @@ impl Texels {
     }
 }
 
-/// What a texture says, by the place of its textureInfo in the JSON of a material.
+/// The use of a texture, by the path of its textureInfo in the JSON of a material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
     BaseColor,
@@ -55,7 +56,7 @@ pub(crate) enum Slot {
 
 impl Slot {
     /// The extension, or the object, that holds it (nothing for the material itself), and its key.
-    fn place(self) -> (&'static str, &'static str) {
+    fn path(self) -> (&'static str, &'static str) {
         match self {
             Self::BaseColor => ("pbrMetallicRoughness", "baseColorTexture"),
             Self::MetallicRoughness => ("pbrMetallicRoughness", "metallicRoughnessTexture"),
@@ -122,7 +123,8 @@ impl Map2 {
         }
     }
 
-    /// KHR_texture_transform: the extension's first example takes the lower left quadrant of the image, turned clockwise by 90°.
+    /// KHR_texture_transform: the extension's first example selects the lower left quadrant of the image,
+    /// rotated clockwise by 90°.
     fn uv(&self, uvs: [DVec2; 2]) -> DVec2 {
         let (sin, cos) = self.rotation.sin_cos();
         let scaled = self.scale * uvs[self.uv_set];
@@ -207,16 +209,17 @@ impl Default for Look {
     }
 }
 
-/// Where a look is seen.
+/// The shape that shows a look.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
-    /// The half that faces +Z and a little more, in so many rings.
+    /// The half that faces +Z and a little more, in this many rings.
     Sphere {
         center: DVec3,
         radius: f64,
         rings: u32,
     },
-    /// A rectangle that faces `u × v`; a square where its texture is turned. Each set of texture coordinates is that of the corner, then what `u` and `v` add to it.
+    /// A rectangle that faces `u × v`; a square where its texture is rotated. Each set of texture coordinates
+    /// gives the corner's, then what `u` and `v` add.
     Quad {
         corner: DVec3,
         u: DVec3,
@@ -226,7 +229,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// With texture coordinates as an image lies on it: u to the right, v downwards.
+    /// Texture coordinates of an upright image: u to the right, v downwards.
     pub(crate) fn quad(corner: DVec3, u: DVec3, v: DVec3) -> Self {
         let upright = [DVec2::Y, DVec2::X, DVec2::NEG_Y];
         Self::Quad {
@@ -243,7 +246,7 @@ impl Shape {
 pub(crate) struct Specimen {
     pub shape: Shape,
     pub look: Look,
-    /// Vertex colours of a rectangle: that of the corner, then what `u` and `v` add to it.
+    /// Vertex colours of a rectangle: the corner's, then what `u` and `v` add.
     pub colors: Option<[DVec4; 3]>,
 }
 
@@ -255,7 +258,7 @@ pub(crate) enum Lamp {
     Spot(f64, f64),
 }
 
-/// A light of KHR_lights_punctual; lux or candela.
+/// A light of KHR_lights_punctual, in lux or candela.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Beam {
     pub lamp: Lamp,
@@ -263,7 +266,7 @@ pub(crate) struct Beam {
     pub intensity: f64,
     pub range: Option<f64>,
     pub from: DVec3,
-    /// A point it shines at.
+    /// A point that the light is aimed at.
     pub to: DVec3,
 }
 
@@ -280,7 +283,7 @@ impl Beam {
     }
 
     /// Unit vector to the light, and its irradiance on a surface that faces it.
-    fn arrive(&self, at: DVec3) -> (DVec3, DVec3) {
+    fn incident(&self, at: DVec3) -> (DVec3, DVec3) {
         let along = (self.to - self.from).normalize();
         let power = self.color * self.intensity;
         if matches!(self.lamp, Lamp::Directional) {
@@ -314,36 +317,37 @@ pub(crate) struct Still {
 }
 
 /// A surface that a ray meets.
-struct Meeting {
+struct Intersection {
     specimen: usize,
     distance: f64,
     position: DVec3,
-    /// Geometric, as the shape faces.
+    /// Geometric normal, on the outer side of the shape.
     normal: DVec3,
-    /// Along +u of the texture, and along its up.
+    /// Directions of the texture's +u and of its up.
     tangent: DVec3,
     bitangent: DVec3,
     uvs: [DVec2; 2],
     color: DVec4,
 }
 
-/// What a pixel shows.
+/// The radiance of a pixel, and what it depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
-    /// What was met, and the texels that were looked up: the same for neighbours that no edge parts.
+    /// The surfaces hit and the texels read: equal for neighbouring pixels that no edge separates.
     pub trail: Vec<usize>,
-    /// The nearest of what was met.
+    /// The nearest surface hit.
     pub specimen: Option<usize>,
     pub radiance: DVec3,
 }
 
 impl Still {
-    /// What the pixel at `x`, `y` (in pixels, from the top left; middles are at halves) shows, on a black background.
+    /// The radiance of the pixel at `x`, `y` on a black background. Coordinates are in pixels from the top
+    /// left; pixel centres are at halves.
     pub(crate) fn look(&self, size: [u32; 2], x: f64, y: f64) -> Seen {
         self.follow(size, x, y, true)
     }
 
-    /// What is met there and looked up.
+    /// The surfaces hit there and the texels read.
     pub(crate) fn trail(&self, size: [u32; 2], x: f64, y: f64) -> Vec<usize> {
         self.follow(size, x, y, false).trail
     }
@@ -358,26 +362,26 @@ impl Still {
             + right * (2.0 * x / w - 1.0) * half * w / h
             + up * (1.0 - 2.0 * y / h) * half)
             .normalize();
-        let mut met: Vec<Meeting> = (0..self.specimens.len())
-            .filter_map(|index| self.meet(index, direction))
+        let mut hits: Vec<Intersection> = (0..self.specimens.len())
+            .filter_map(|index| self.intersect(index, direction))
             .collect();
-        met.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        hits.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         let mut seen = Seen {
             trail: Vec::new(),
             specimen: None,
             radiance: DVec3::ZERO,
         };
-        // Light from behind passes what is nearer by this much.
+        // Transmittance of the nearer surfaces for light from behind.
         let mut through = DVec3::ONE;
-        for meeting in met {
-            let look = &self.specimens[meeting.specimen].look;
-            seen.trail.push(meeting.specimen);
+        for hit in hits {
+            let look = &self.specimens[hit.specimen].look;
+            seen.trail.push(hit.specimen);
             let texels = look
                 .maps
                 .iter()
-                .map(|map| map.texels.index(map.uv(meeting.uvs)));
+                .map(|map| map.texels.index(map.uv(hit.uvs)));
             seen.trail.extend(texels);
-            let surface = Surface::new(look, &meeting, direction);
+            let surface = Surface::new(look, &hit, direction);
             if matches!(look.alpha, Alpha::Mask(cutoff) if surface.alpha < cutoff) {
                 continue;
             }
@@ -385,7 +389,7 @@ impl Still {
                 Alpha::Blend => surface.alpha,
                 Alpha::Opaque | Alpha::Mask(_) => 1.0,
             };
-            seen.specimen = seen.specimen.or(Some(meeting.specimen));
+            seen.specimen = seen.specimen.or(Some(hit.specimen));
             if shade {
                 seen.radiance += through * coverage * surface.radiance(&self.beams, -direction);
             }
@@ -397,7 +401,7 @@ impl Still {
         seen
     }
 
-    fn meet(&self, specimen: usize, direction: DVec3) -> Option<Meeting> {
+    fn intersect(&self, specimen: usize, direction: DVec3) -> Option<Intersection> {
         let Specimen {
             shape,
             look,
@@ -414,9 +418,9 @@ impl Still {
                 let distance = -b - discriminant.sqrt();
                 let position = self.eye + distance * direction;
                 let normal = (position - center) / radius;
-                // Along the parallels about the axis Y.
+                // Along the circles of latitude about Y.
                 let tangent = DVec3::Y.cross(normal).normalize_or(DVec3::X);
-                Some(Meeting {
+                Some(Intersection {
                     specimen,
                     distance,
                     position,
@@ -445,18 +449,18 @@ impl Still {
                 }
                 let normal_map = look.maps.iter().find(|map| map.slot == Slot::Normal);
                 let (tangent, bitangent) = match normal_map {
-                    // The gradients of its texture coordinates say where +u and +v point.
+                    // The gradients of its texture coordinates give the directions of +u and +v.
                     Some(map) => {
                         let [_, du, dv] = uvs[map.uv_set];
                         let (u, v) = (u / u.length_squared(), v / v.length_squared());
                         let tangent = (u * du.x + v * dv.x).normalize();
                         (tangent, -(u * du.y + v * dv.y).normalize())
                     }
-                    // As written into the file.
+                    // The values of the file.
                     None => (u.normalize(), normal.cross(u.normalize())),
                 };
                 let at = |set: [DVec2; 3]| set[0] + s * set[1] + t * set[2];
-                Some(Meeting {
+                Some(Intersection {
                     specimen,
                     distance,
                     position,
@@ -471,14 +475,14 @@ impl Still {
     }
 }
 
-/// A look at a point.
+/// A look evaluated at a point.
 struct Surface {
     position: DVec3,
     normal: DVec3,
     coat_normal: DVec3,
-    /// Without normal textures.
+    /// The normal without normal textures.
     smooth_normal: DVec3,
-    /// Of anisotropy.
+    /// Direction of the anisotropy.
     along: DVec3,
     across: DVec3,
     alpha: f64,
@@ -487,7 +491,7 @@ struct Surface {
     roughness: f64,
     emissive: DVec3,
     unlit: bool,
-    /// Reflectance of the dielectric at normal incidence, before its weight.
+    /// Reflectance of the dielectric at normal incidence, without its weight.
     f0: DVec3,
     specular: f64,
     clearcoat: f64,
@@ -502,7 +506,7 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(look: &Look, at: &Meeting, direction: DVec3) -> Self {
+    fn new(look: &Look, at: &Intersection, direction: DVec3) -> Self {
         let map = |slot| look.maps.iter().find(|map| map.slot == slot);
         let sample = |slot| map(slot).map_or(DVec4::ONE, |map| map.sample(at.uvs));
         let front = at.normal.dot(direction) < 0.0;
@@ -580,13 +584,14 @@ impl Surface {
         }
         let mut sum = self.emissive * (1.0 - self.coat_weight(to_eye));
         for beam in beams {
-            let (to_light, irradiance) = beam.arrive(self.position);
+            let (to_light, irradiance) = beam.incident(self.position);
             sum += self.scatter(to_eye, to_light) * irradiance;
         }
         sum
     }
 
-    /// The BSDF's share of what lies straight behind: KHR_materials_transmission's base layer, and Beer's law.
+    /// The share of the radiance straight behind that passes through: KHR_materials_transmission's base
+    /// layer, and Beer's law.
     fn transmittance(&self, to_eye: DVec3) -> DVec3 {
         let n_dot_v = self.normal.dot(to_eye).abs();
         let [dielectric, _] = self.fresnel(n_dot_v, n_dot_v);
@@ -639,8 +644,8 @@ impl Surface {
         below.lerp(DVec3::splat(coat), weight)
     }
 
-    /// The share of a light that is no specification's: towards the horizon of the surface without normal textures it fades (Chiang, Li and Burley
-    /// 2019, "Taming the Shadow Terminator").
+    /// A factor that no specification defines: a light fades towards the horizon of the surface without
+    /// normal textures (Chiang, Li and Burley 2019, "Taming the Shadow Terminator").
     fn kept(&self, normal: DVec3, to_light: DVec3) -> f64 {
         let turned = normal.dot(to_light) * self.smooth_normal.dot(normal);
         let g = (self.smooth_normal.dot(to_light) / turned).clamp(0.0, 1.0);
@@ -665,7 +670,7 @@ impl Surface {
         distribution * 0.5 / (n_dot_l * stretch(to_eye) + n_dot_v * stretch(to_light))
     }
 
-    /// Fresnel's term of the dielectric and of the metal. The film's is taken at the viewing angle.
+    /// Fresnel terms of the dielectric and of the metal. The film's term uses the viewing angle.
     fn fresnel(&self, v_dot_h: f64, n_dot_v: f64) -> [DVec3; 2] {
         let grazing = (1.0 - v_dot_h).powi(5);
         let schlick = |f0: DVec3| f0 + (DVec3::ONE - f0) * grazing;
@@ -721,14 +726,15 @@ fn lambda_sheen(cosine: f64, alpha: f64) -> f64 {
     }
 }
 
-/// E of KHR_materials_sheen: the share of light from one direction that the sheen scatters anywhere, summed over the hemisphere.
+/// E of KHR_materials_sheen: the share of light from one direction that the sheen scatters in all directions,
+/// summed over the hemisphere.
 pub(crate) fn sheen_albedo(cosine: f64, roughness: f64) -> f64 {
     const STEPS: u32 = 48;
     let sine = (1.0 - cosine * cosine).sqrt();
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
     let mut sum = 0.0;
     for i in 0..STEPS {
-        // Cosines lie closer where the light grazes.
+        // Cosines are denser at grazing light.
         let root = middle(i);
         let out_cosine = root * root;
         let out_sine = (1.0 - out_cosine * out_cosine).sqrt();
@@ -906,7 +912,7 @@ impl Look {
         }
         for map in &self.maps {
             let info = map.write(file);
-            match map.slot.place() {
+            match map.slot.path() {
                 ("", key) => json[key] = info,
                 ("pbrMetallicRoughness", key) => json["pbrMetallicRoughness"][key] = info,
                 (extension, key) => json["extensions"][extension][key] = info,
@@ -974,7 +980,7 @@ impl Specimen {
             "TEXCOORD_1": file.floats("VEC2", &floats(&|v| v.uvs[1].to_array().to_vec())),
         });
         let has_normal_map = self.look.maps.iter().any(|map| map.slot == Slot::Normal);
-        // Else the loader makes them.
+        // Otherwise the loader generates them.
         if !has_normal_map {
             attributes["TANGENT"] =
                 json!(file.floats("VEC4", &floats(&|v| v.tangent.to_array().to_vec())));
@@ -997,7 +1003,7 @@ struct Vertex {
     normal: DVec3,
     tangent: DVec4,
     uvs: [DVec2; 2],
-    /// Along a rectangle's sides.
+    /// Position along a rectangle's sides.
     st: [f64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Compresses the files of the builder.
+//! Draco compression for the files of the builder.
 
 use super::gltf_builder::{Builder, F32, U8, U16, U32};
 use draco_core::{
@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 /// The extension's name.
 pub(crate) const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// How a mesh is compressed.
+/// Compression of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Keeps the order of the vertices and every bit.
     Exact,
-    /// Edgebreaker: another order, floats of this many bits.
+    /// Edgebreaker: changes the order, and quantises floats to this many bits.
     Quantised(i32),
 }
 
-/// `source` with its first primitive in a Draco stream, and without any other bytes. Its attributes get the unique ids 0, 1, … in the
-/// order of their names.
+/// Returns `source` with its first primitive in a Draco stream and without any other bytes. Attributes get
+/// the unique ids 0, 1, … in the order of their names.
 pub(crate) fn compressed(source: &Builder, method: Method) -> Builder {
     let mut file = source.clone();
     let primitive = file.first_primitive().clone();

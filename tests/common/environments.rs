@@ -1,6 +1,6 @@
-//! Files of environments, written byte by byte: no encoder stands between a test and what it means.
+//! Environment files, written byte by byte: no encoder stands between a test and its intent.
 
-/// How the rows of a Radiance file are stored.
+/// Storage of the rows of a Radiance file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runs {
     Flat,
@@ -22,7 +22,7 @@ pub(crate) fn hdr(
             Runs::Old => {
                 for run in row.chunk_by(|a, b| a == b) {
                     out.extend(run[0]);
-                    // Digits of the count to the base of 256, the lowest first.
+                    // Digits of the count in base 256, the lowest first.
                     let mut more = run.len() - 1;
                     while more > 0 {
                         out.extend([1, 1, 1, more as u8]);
@@ -36,7 +36,7 @@ pub(crate) fn hdr(
                     let bytes: Vec<u8> = row.iter().map(|t| t[channel]).collect();
                     for run in bytes.chunk_by(|a, b| a == b) {
                         for part in run.chunks(127) {
-                            // Single bytes as a list of one.
+                            // Single bytes as literal runs of one.
                             let count = part.len() as u8;
                             out.extend([if count > 1 { 128 + count } else { 1 }, part[0]]);
                         }
@@ -48,7 +48,7 @@ pub(crate) fn hdr(
     out
 }
 
-/// A header, and the line of a size.
+/// A header, and the line with the size.
 pub(crate) fn hdr_header(size: &str) -> Vec<u8> {
     format!("#?RADIANCE\n# made by a test\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2.0\n\n{size}\n")
         .into_bytes()
@@ -60,7 +60,7 @@ pub(crate) fn of_rgbe(texel: [u8; 4]) -> [f32; 3] {
     [0, 1, 2].map(|c| (f64::from(texel[c]) * unit) as f32)
 }
 
-/// An OpenEXR file of lines that are not compressed, with R, G, B (and A, which is 0.25) as f32.
+/// An OpenEXR file of uncompressed lines, with R, G, B (and A, which is 0.25) as f32.
 #[derive(Debug, Clone)]
 pub(crate) struct Exr {
     /// Left, top, right, bottom.
@@ -71,9 +71,9 @@ pub(crate) struct Exr {
     pub(crate) compression: u8,
     /// Attributes before the others: name, type, value.
     pub(crate) more: Vec<(&'static str, &'static str, Vec<u8>)>,
-    /// Lines that are stored.
+    /// The stored lines.
     pub(crate) lines: u32,
-    /// What each of them holds instead of its texels.
+    /// Bytes of each line instead of its texels.
     pub(crate) squeezed: Option<Vec<u8>>,
 }
 

@@ -1,4 +1,5 @@
-//! What the fuzz targets and the tests of mutations call: any bytes in, and a sound scene or one line out.
+//! The functions that the fuzz targets and the mutation tests call: any bytes in, a sound scene or a one-line
+//! error out.
 
 use canopy::{
     Error, Result,
@@ -10,7 +11,7 @@ use canopy::{
 };
 use std::{fs, path::Path};
 
-/// Small enough that what goes past them is found, and that nothing within takes long.
+/// Limits small enough that files exceed them, and that nothing within takes long.
 pub(crate) const LIMITS: Load = Load {
     max_file_bytes: 1 << 25,
     max_total_bytes: 1 << 26,
@@ -42,9 +43,10 @@ pub(crate) fn obj(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.obj", bytes)
 }
 
-/// An MTL, behind an OBJ in `folder` that uses its materials `a` and `b`.
+/// An MTL, referenced by an OBJ in `folder` that uses its materials `a` and `b`.
 pub(crate) fn mtl(folder: &Path, bytes: &[u8]) -> Result<Scene> {
-    const OBJ: &str = "mtllib fuzz.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\nusemtl b\nf 1 2 3\n";
+    const OBJ: &str = "mtllib fuzz.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\n\
+        usemtl a\nf 1/1 2/1 3/1\nusemtl b\nf 1 2 3\n";
     let io = |e| Error::io(folder, e);
     fs::write(folder.join("fuzz.mtl"), bytes).map_err(io)?;
     fs::write(folder.join("fuzz.obj"), OBJ).map_err(io)?;
@@ -74,7 +76,7 @@ pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
 /// Texels along the longer side of an environment: few, so that most are scaled down.
 pub(crate) const MOST_TEXELS: u32 = 24;
 
-/// What [`EnvironmentImage`] promises.
+/// The guarantees of [`EnvironmentImage`].
 pub(crate) fn check_environment(image: &EnvironmentImage) {
     let [width, height] = [image.width, image.height].map(|side| side as usize);
     assert!(image.texels.len() == width * height && width > 0);
@@ -111,7 +113,7 @@ fn one_line(error: &Error) {
     assert!(!line.is_empty() && !line.contains('\n'), "{line:?}");
 }
 
-/// What [`Scene`] promises to all that comes after the loaders.
+/// The guarantees of [`Scene`] towards everything after the loaders.
 pub(crate) fn check(scene: &Scene) {
     for (index, node) in scene.nodes.iter().enumerate() {
         assert!(node.parent.is_none_or(|parent| parent < index));
@@ -182,7 +184,7 @@ pub(crate) fn check(scene: &Scene) {
         assert!(channel.target < targets && !channel.times_secs.is_empty());
         assert!(channel.times_secs.windows(2).all(|pair| pair[0] < pair[1]));
     }
-    // What comes after takes all of this for granted.
+    // Everything after the loaders relies on this.
     let clip = (!scene.clips.is_empty()).then_some(0);
     for time in [0.0, 0.4] {
         deform::positions(scene, &Pose::new(scene, clip, time));

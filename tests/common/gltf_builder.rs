@@ -1,4 +1,5 @@
-//! Builds small glTF files for tests: the JSON is open to any change, so that broken files are as easy to make as sound ones.
+//! Builds small glTF files for tests. Tests may change the JSON, so that broken files are as easy to make as
+//! sound ones.
 
 use serde_json::{Value, json};
 use std::{
@@ -14,17 +15,17 @@ pub(crate) const U16: u32 = 5123;
 pub(crate) const U32: u32 = 5125;
 pub(crate) const F32: u32 = 5126;
 
-/// A glTF file in the making.
+/// A glTF file under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct Builder {
-    /// The JSON as it will be written, but for the buffer.
+    /// The JSON of the file, without the buffer.
     pub(crate) json: Value,
     /// The bytes of buffer 0.
     pub(crate) bin: Vec<u8>,
 }
 
 impl Builder {
-    /// A file without anything.
+    /// An empty file.
     pub(crate) fn new() -> Self {
         Self {
             json: json!({ "asset": { "version": "2.0" } }),
@@ -40,7 +41,7 @@ impl Builder {
         builder
     }
 
-    /// Adds to an array of the root, and returns the place there.
+    /// Adds to an array of the root, and returns the index.
     pub(crate) fn push(&mut self, list: &str, value: Value) -> usize {
         if self.json.get(list).is_none() {
             self.json[list] = json!([]);
@@ -89,7 +90,7 @@ impl Builder {
         self.accessor(kind, F32, values.len() / components, &bytes)
     }
 
-    /// A mesh of one primitive on a node of its own, which is returned.
+    /// Adds a mesh of one primitive on a node of its own, and returns the node.
     pub(crate) fn primitive(&mut self, primitive: Value) -> usize {
         let mesh = self.push("meshes", json!({ "primitives": [primitive] }));
         self.push("nodes", json!({ "mesh": mesh }))

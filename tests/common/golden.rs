@@ -1,4 +1,4 @@
-//! Pictures beside those in tests/golden/, which UPDATE_GOLDEN=1 writes.
+//! Comparison of pictures with those in tests/golden/, which UPDATE_GOLDEN=1 writes.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
     (sum / a.len() as f64, steps.max().unwrap_or(0))
 }
 
-/// Compares a picture with tests/golden/NAME.png. The mean difference may be 0.5 of 255: edges and highlights may move by a pixel between
-/// adapters, a shadow may not.
+/// Compares a picture with tests/golden/NAME.png. The mean difference may be 0.5 of 255: between adapters
+/// edges and highlights may move by a pixel, shadows may not.
 pub(crate) fn compare_with_golden(name: &str, picture: &[u8], [width, height]: [u32; 2]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

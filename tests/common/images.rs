@@ -1,4 +1,4 @@
-//! Image files of every kind, written bit by bit: no encoder stands between a test and what it means.
+//! Image files of every format, written bit by bit: no encoder stands between a test and its intent.
 
 /// Bits from the lowest of each byte on.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +70,8 @@ fn zlib(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A PNG of texels of `bits` bits times the channels of `color_type`, packed as in the file by `texel`, whole bytes or fewer bits.
+/// A PNG whose texels have `bits` bits per channel of `color_type`. `texel` packs them as in the file, in
+/// whole bytes or fewer bits.
 pub(crate) struct Png {
     pub(crate) size: [u32; 2],
     pub(crate) bits: u8,
@@ -149,7 +150,7 @@ impl Png {
     }
 }
 
-/// A JPEG of 8 × 8 texels of one colour: a mean for each component. `app` goes in front of the tables.
+/// A JPEG of 8 × 8 texels of one colour: a mean for each component. `app` precedes the tables.
 pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> {
     let count = components.len() as u8;
     let mut out = b"\xff\xd8".to_vec();
@@ -159,12 +160,12 @@ pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> 
         out.extend((data.len() as u16 + 2).to_be_bytes());
         out.extend(data);
     };
-    // A step of 8 makes the constant coefficient the mean, less 128.
+    // A quantisation step of 8 makes the DC coefficient the mean minus 128.
     segment(0xdb, &[&[0][..], &[8; 64]].concat());
     let mut frame = vec![8, 0, 8, 0, 8, count];
     (0..count).for_each(|c| frame.extend([c + 1, 0x11, 0]));
     segment(if progressive { 0xc2 } else { 0xc0 }, &frame);
-    // Twelve codes of four bits for the sizes of constants; one of one bit that ends a block.
+    // Twelve codes of four bits for the sizes of DC coefficients; one code of one bit that ends a block.
     let sizes: Vec<u8> = (0..12).collect();
     segment(
         0xc4,
@@ -220,12 +221,12 @@ pub(crate) struct Ktx2 {
     /// Colour model and the channels of its samples.
     pub(crate) model: (u8, Vec<u8>),
     pub(crate) global: Vec<u8>,
-    /// Finest first, each with its size once inflated.
+    /// Levels, finest first, each with its inflated size.
     pub(crate) levels: Vec<(Vec<u8>, u64)>,
 }
 
 impl Ktx2 {
-    /// A file in a format of Vulkan's.
+    /// A file in a Vulkan format.
     pub(crate) fn plain(format: u32, size: [u32; 2], levels: &[Vec<u8>]) -> Self {
         Self {
             format,
@@ -315,8 +316,9 @@ pub(crate) fn uastc(color: [u8; 4]) -> Vec<u8> {
     bits.bytes
 }
 
-/// Four blocks of ETC1S, in two rows: five bits of red, green and blue and a table of intensities each; with alpha, each has that of
-/// the block at the other end. In every block the four selectors go from left to right. Coarser levels are the first block's.
+/// Four blocks of ETC1S, in two rows: five bits each of red, green and blue and an intensity table. With
+/// alpha, each block has the alpha of the block at the other end. In every block the four selectors go from
+/// left to right. Coarser levels are copies of the first block.
 pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
     let mut endpoints = Bits::default();
     [5, 5, 5, 3].iter().for_each(|bits| endpoints.table(*bits));
@@ -331,7 +333,7 @@ pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
         }
         before = color;
     }
-    // Two raw selector patterns of four rows, the second of which nobody uses.
+    // Two raw selector patterns of four rows; the second one is unused.
     let mut selectors = Bits::default();
     selectors.put(0b100, 3);
     for row in [
@@ -352,7 +354,7 @@ pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
     tables.put(1, 13);
     let slice = |order: &[u32]| {
         let mut bits = Bits::default();
-        // Every block says which end points it has, as a difference.
+        // Every block gives its end points as a difference.
         bits.symbol(0xff, 8);
         let mut last = 0;
         for index in order {
@@ -402,7 +404,7 @@ pub(crate) fn zstd(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Zstandard of `blocks` times 128 KiB of zeros in four bytes each, that says it holds `bytes`.
+/// Zstandard of `blocks` times 128 KiB of zeros in four bytes each, in a frame that declares `bytes`.
 pub(crate) fn zstd_bomb(bytes: u32, blocks: u32) -> Vec<u8> {
     let mut out = zstd_header(bytes);
     for block in 1..=blocks {
@@ -420,7 +422,7 @@ fn zstd_header(bytes: u32) -> Vec<u8> {
     out
 }
 
-/// A DDS file with the header of Direct3D 10: its number of a format, and how many textures it holds.
+/// A DDS file with the header of Direct3D 10: its format number, and its number of textures.
 pub(crate) fn dds(
     dxgi: u32,
     [width, height]: [u32; 2],
@@ -439,7 +441,7 @@ pub(crate) fn dds(
     out
 }
 
-/// A block of BC1: four texels across in the colours of a gradient, 5:6:5 bits each end.
+/// A block of BC1: a gradient across four texels, with 5:6:5 bits for each end.
 pub(crate) fn bc1(ends: [u16; 2]) -> Vec<u8> {
     let mut out = [ends[0].to_le_bytes(), ends[1].to_le_bytes()].concat();
     out.extend([0b01_11_10_00; 4]);

@@ -1,4 +1,4 @@
-//! Compresses the buffer views of the builder's files.
+//! meshopt compression for the buffer views of the builder's files.
 
 use super::gltf_builder::Builder;
 use serde_json::json;
@@ -7,10 +7,10 @@ use std::sync::Mutex;
 /// Both names of the extension.
 pub(crate) const NAMES: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The encoder of indices has one version for all threads.
+/// The index encoder's version is global to all threads.
 static INDEX_VERSION: Mutex<()> = Mutex::new(());
 
-/// `source` with all its buffer views as streams of format `version`, and without any other bytes.
+/// Returns `source` with all its buffer views as streams of format `version` and without any other bytes.
 pub(crate) fn compressed(source: &Builder, name: &str, version: i32) -> Builder {
     let mut file = source.clone();
     file.bin.clear();
@@ -25,9 +25,9 @@ pub(crate) fn compressed(source: &Builder, name: &str, version: i32) -> Builder 
             "ATTRIBUTES" => attributes(bytes, stride, version),
             _ => indices(bytes, stride, mode, version),
         };
-        let place = stream_view(&mut file, name, &stream, mode, "NONE", [stride, count]);
+        let view = stream_view(&mut file, name, &stream, mode, "NONE", [stride, count]);
         if mode == "ATTRIBUTES" {
-            file.json["bufferViews"][place]["byteStride"] = json!(stride);
+            file.json["bufferViews"][view]["byteStride"] = json!(stride);
         }
     }
     file.json["extensionsUsed"] = json!([name]);
@@ -36,7 +36,7 @@ pub(crate) fn compressed(source: &Builder, name: &str, version: i32) -> Builder 
     file
 }
 
-/// Adds a buffer view whose bytes are a stream; its plain bytes would be in buffer 1.
+/// Adds a buffer view whose bytes are a stream; buffer 1 would hold its plain bytes.
 pub(crate) fn stream_view(
     file: &mut Builder,
     name: &str,
@@ -59,7 +59,7 @@ pub(crate) fn stream_view(
     )
 }
 
-/// Says that buffer 0 has the streams, and buffer 1 nothing at all.
+/// Declares buffer 0 with the streams and buffer 1 without bytes.
 pub(crate) fn place_buffers(file: &mut Builder, name: &str) {
     file.json["buffers"] = json!([
         { "byteLength": file.bin.len() },

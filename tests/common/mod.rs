@@ -21,7 +21,7 @@ pub(crate) fn gpu() -> Gpu {
     Gpu::new(&options).unwrap_or_else(|e| panic!("the tests need a graphics adapter: {e}"))
 }
 
-/// As [`gpu`], with exactly the limits and features that WebGPU promises everywhere.
+/// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Gpu {
     let gpu = gpu();
     Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
@@ -48,7 +48,7 @@ pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
     roads
 }
 
-/// A generator of numbers that is the same everywhere (PCG, O'Neill 2014).
+/// A random number generator with the same sequence on every machine (PCG, O'Neill 2014).
 pub(crate) struct Random(pub u64);
 
 impl Random {
@@ -159,7 +159,7 @@ pub(crate) fn random_triangles(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
         .collect()
 }
 
-/// The adapters there are, for messages.
+/// The names of all adapters, for messages.
 pub(crate) fn adapter_names() -> Vec<String> {
     let instance = instance(&Config::default().gpu, None).unwrap();
     adapters(&instance)

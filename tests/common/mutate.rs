@@ -1,8 +1,9 @@
-//! Changes files at random, the same way for the same seed: what the tests of mutations and the fuzz targets feed to the loaders.
+//! Mutates files at random, in the same way for the same seed: input of the mutation tests and the fuzz
+//! targets.
 
 use serde_json::{Value, json};
 
-/// Bytes that formats treat in some way of their own, as numbers and as text.
+/// Bytes that formats treat specially, as numbers and as text.
 const WORDS: [&[u8]; 30] = [
     b"\0",
     b"\xff",
@@ -101,8 +102,8 @@ impl Mutator {
             }
             6 => {
                 let chunk = bytes[at..end].to_vec();
-                let place = self.below(bytes.len());
-                bytes.splice(place..place, chunk);
+                let at = self.below(bytes.len());
+                bytes.splice(at..at, chunk);
             }
             _ if !other.is_empty() => {
                 let from = self.below(other.len());
@@ -146,7 +147,7 @@ impl Mutator {
         }
     }
 
-    /// A random place, deep ones as likely as others.
+    /// A random value in the JSON, deep ones as likely as others.
     fn somewhere<'a>(&mut self, mut value: &'a mut Value) -> &'a mut Value {
         loop {
             let stop = self.below(7) == 0;
@@ -158,10 +159,10 @@ impl Mutator {
             if stop || count == 0 {
                 return value;
             }
-            let place = self.below(count);
+            let index = self.below(count);
             value = match value {
-                Value::Array(list) => &mut list[place],
-                Value::Object(map) => match map.values_mut().nth(place) {
+                Value::Array(list) => &mut list[index],
+                Value::Object(map) => match map.values_mut().nth(index) {
                     Some(value) => value,
                     None => unreachable!("counted above"),
                 },
@@ -217,7 +218,7 @@ fn glb_parts(bytes: &[u8]) -> Option<(Value, Vec<u8>)> {
     Some((serde_json::from_slice(json).ok()?, bin.to_vec()))
 }
 
-/// A GLB of these parts.
+/// A GLB of a JSON chunk and a binary chunk.
 pub(crate) fn glb(json: &Value, bin: &[u8]) -> Vec<u8> {
     let mut out = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
     for (kind, mut data, pad) in [

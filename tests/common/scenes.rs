@@ -1,4 +1,4 @@
-//! Small scenes made in place, and pictures of them.
+//! Small scenes built in code, and pictures of them.
 
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, Switch},
@@ -144,7 +144,7 @@ pub(crate) fn matte(color: Vec3) -> Material {
     }
 }
 
-/// Black, and sends out this radiance.
+/// A black material that emits this radiance.
 pub(crate) fn glowing(radiance: Vec3) -> Material {
     Material {
         emissive: radiance,
@@ -152,7 +152,7 @@ pub(crate) fn glowing(radiance: Vec3) -> Material {
     }
 }
 
-/// Gives the scene's material 1 a texture that is clear within a circle, cut out there.
+/// Gives the scene's material 1 a mask that cuts out a circle.
 pub(crate) fn add_cutout(scene: &mut Scene) {
     const SIZE: u32 = 64;
     let rgba8 = (0..SIZE * SIZE).flat_map(|i| {
@@ -181,7 +181,7 @@ pub(crate) fn add_cutout(scene: &mut Scene) {
     });
 }
 
-/// A perspective view from `eye` to `target`, with clip planes for things up to `reach` away.
+/// A perspective view from `eye` to `target`, with clip planes for objects up to `reach` away.
 pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     View {
         world_from_view: glam::camera::rh::view::look_at_mat4(eye, target, Vec3::Y).inverse(),
@@ -191,7 +191,7 @@ pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     }
 }
 
-/// A scene on the GPU, with what draws it.
+/// A scene on the GPU, with its renderer.
 pub(crate) struct Stage<'a> {
     pub gpu: &'a Gpu,
     pub renderer: Renderer,
@@ -199,11 +199,11 @@ pub(crate) struct Stage<'a> {
     pub scene: &'a Scene,
     pub config: Config,
     pub size: [u32; 2],
-    /// What the picture shows.
+    /// The channel that the picture shows.
     pub shown: Channel,
-    /// In stops.
+    /// Exposure in stops.
     pub exposure_ev: f32,
-    /// Since the last frame.
+    /// Seconds since the last frame.
     pub elapsed_secs: f32,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Stage<'a> {
         // From everywhere the same, and told apart from what is seen.
         config.environment.source = EnvironmentSource::Color;
         config.environment.background = Background::Color;
-        // On GPUs too, what twins light is lit from everywhere.
+        // No ambient occlusion on GPUs either: the twins have none.
         config.occlusion.mode = OcclusionMode::Off;
         let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
@@ -230,7 +230,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Leaves only what surfaces send out themselves, and the scene's own lights.
+    /// Leaves only emission and the scene's own lights.
     pub(crate) fn darken(&mut self) {
         self.config.environment.intensity = 0.0;
         self.config.sun.enabled = Switch::Off;
@@ -248,7 +248,7 @@ impl<'a> Stage<'a> {
         self.stretched(pose, view, count, size)
     }
 
-    /// As [`Stage::supersampled`], into a picture that may be larger than what is drawn.
+    /// Like [`Stage::supersampled`], into a picture that may be larger than the rendered size.
     pub(crate) fn stretched(
         &mut self,
         pose: &Pose,
@@ -295,7 +295,7 @@ impl<'a> Stage<'a> {
             .unwrap()
     }
 
-    /// Surfaces without normal textures, as the channels of the frame that was drawn last show them.
+    /// The surfaces of the last frame, from its channels, without normal textures.
     pub(crate) fn surfaces(&mut self) -> Vec<Option<lighting::Surface>> {
         let mut channel = |channel| self.channel(channel).texels;
         let (position, normal) = (channel(Channel::Position), channel(Channel::Normal));

@@ -1,9 +1,10 @@
-// brdf_table: the split-sum table of common/brdf_table.wgsl, for GGX and height-correlated Smith masking as in common/brdf.wgsl.
+// brdf_table: integrates the split-sum table of common/brdf_table.wgsl, for GGX and height-correlated Smith
+// masking as in common/brdf.wgsl.
 //
 // out  brdf_table
-// Each entry is a mean of G2 / G1 over visible normals (Heitz 2018, "Sampling the GGX Distribution of Visible Normals"; drawn by spherical caps,
-// Dupuy and Benyoub 2023), where neither the distribution nor a small cosine is left in the integrand.
-// One thread per two entries: a thread may not write half a vector.
+// Each entry is a mean of G2 / G1 over visible normals (Heitz 2018, "Sampling the GGX Distribution of Visible
+// Normals"; sampled by spherical caps, Dupuy and Benyoub 2023), which leaves neither the distribution nor a
+// small cosine in the integrand. One thread per two entries: a thread may not write half a vector.
 #import "common/brdf_table.wgsl"
 
 const PI = 3.14159265358979;
@@ -20,7 +21,7 @@ fn brdf_table_integral(row: u32, column: u32) -> vec2f {
     var albedo = 0.0;
     var schlick = 0.0;
     for (var i = 0u; i < BRDF_TABLE_SAMPLES; i++) {
-        // A lattice of the golden ratio, in turns of 2³² so that it keeps its digits.
+        // A lattice of the golden ratio, in units of 2⁻³² turns so that it keeps its digits.
         let angle = 2.0 * PI * (f32((i * 2654435769u) >> 8u) / 16777216.0);
         let z = 1.0 - (f32(i) + 0.5) / f32(BRDF_TABLE_SAMPLES) * (1.0 + stretched.y);
         let radius = sqrt(saturate(1.0 - z * z));

@@ -1,7 +1,8 @@
-// cube_mips: a level of a cube from the finer one, weighed by exact solid angles: Σ radiance × solid angle is the same on every level.
+// cube_mips: a level of a cube from the finer one, weighted by exact solid angles: Σ radiance × solid angle
+// is the same on every level.
 //
 // in   finer: a level, of any size
-// out  coarser: the next one, of half the size, rounded down
+// out  coarser: the next level, of half the size, rounded down
 // One thread per texel of all six faces.
 #import "common/cube_box.wgsl"
 #import "common/half_float.wgsl"

@@ -1,12 +1,15 @@
-// equirect: an image of the whole sphere, or the faces of a cube in another size, to the finest level of a cube.
+// equirect: converts an equirectangular image, or the faces of a cube of another size, to the finest level of
+// a cube.
 //
-// in   source: the image's rows, u = ½ + atan2(z, x) / 2π, v = acos(y) / π; below them its rows near the poles once more, of 2^k columns averaged
-//      to one each, so that columns stay about as wide as rows are high (a reduced grid): those of the upper half on the left, those of the
-//      lower one from the middle on.
+// in   source: the image's rows, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. Below them follow its rows near
+//      the poles once more, with 2^k columns averaged to one, so that columns stay about as wide as rows are
+//      high (a reduced grid): the rows of the upper half start on the left, those of the lower half in the
+//      middle.
 // out  faces
-// A texel is the mean of samples² boxes that cover what it covers, or a row's height where that is more (between texels of the image this is
-// linear interpolation). Longitudes wrap around; across a pole a row goes on half a turn away.
-// `equirect`: one thread per texel of all six faces, from first_row on. `resample`: the same, from faces.
+// A texel is the mean of samples² boxes that cover its area, or the height of a row where that is larger
+// (between texels of the image this is linear interpolation). Longitudes wrap around; across a pole a row
+// continues half a turn away. `equirect`: one thread per texel of all six faces, from first_row on.
+// `resample`: the same, from faces.
 #import "common/cube_box.wgsl"
 #import "common/half_float.wgsl"
 #import "common/unseen.wgsl"
@@ -14,11 +17,11 @@
 const PI = 3.14159265358979;
 
 struct EquirectParams {
-    // Of the image.
+    // Size of the image.
     size: vec2u,
-    // First of the rows of each face that are written.
+    // First row of each face that the dispatch writes.
     first_row: u32,
-    // Along each side of a texel.
+    // Samples along each side of a texel.
     samples: u32,
 }
 
@@ -27,16 +30,17 @@ struct EquirectParams {
 @group(0) @binding(1) var finer: texture_2d_array<f32>;
 @group(0) @binding(2) var faces: texture_storage_2d_array<rgba16float, write>;
 
-// Mean of a row over `span` of the circle around `turn`, of which a texel covers `texel`.
+// Mean of a row over `span` of the circle around `turn`. A texel covers `texel` of the circle.
 fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     let size = vec2i(params.size);
     let is_beyond = row < 0 || row >= size.y;
     let y = select(row, select(-1 - row, 2 * size.y - 1 - row, row > 0), is_beyond);
     let from_pole = min(y, size.y - 1 - y);
-    // π would be right; 3 keeps this to integers, which the host rounds alike.
+    // The exact factor is π; 3 keeps to integers, which the host rounds alike.
     let shift = firstLeadingBit(max(params.size.x / (3u * u32(2 * from_pole + 1)), 1u));
     let columns = size.x >> shift;
-    let start = select(vec2i(0, y), vec2i(select(0, size.x / 2, y != from_pole), size.y + from_pole), shift > 0u);
+    let reduced = vec2i(select(0, size.x / 2, y != from_pole), size.y + from_pole);
+    let start = select(vec2i(0, y), reduced, shift > 0u);
 
     let count = f32(columns);
     let width = min(max(span * count, 1.0 - texel * count), count);
@@ -53,12 +57,13 @@ fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     return sum / width;
 }
 
-// Mean over a box around a unit vector, of `height` rows and about as wide; `texel` is the angle that a texel of the cube covers.
+// Mean over a box around a unit vector, `height` rows high and about as wide; `texel` is the angle that a
+// texel of the cube covers.
 fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
     let sine = max(length(direction.xz), 1.0e-7);
     let is_pole = all(direction.xz == vec2f(0.0));
     let longitude = atan2(direction.z, select(direction.x, 1.0, is_pole));
-    // Not acos(y), of which nothing is left near a pole.
+    // acos(y) would lose all its digits near a pole.
     let colatitude = atan2(sine, direction.y);
     let rows = f32(params.size.y);
     let turn = 0.5 + longitude / (2.0 * PI);
@@ -87,13 +92,14 @@ fn equirect(@builtin(global_invocation_id) id: vec3u) {
     var weights = 0.0;
     for (var y = 0u; y < samples; y++) {
         for (var x = 0u; x < samples; x++) {
-            let place = (vec2f(at) + (vec2f(f32(x), f32(y)) + 0.5) / f32(samples)) * step - 1.0;
-            let along = cube_map_direction(id.z, place);
+            let coords = (vec2f(at) + (vec2f(f32(x), f32(y)) + 0.5) / f32(samples)) * step - 1.0;
+            let along = cube_map_direction(id.z, coords);
             let square = dot(along, along);
             let weight = 1.0 / (square * sqrt(square));
             let texel = step * sqrt(weight);
             let rows = texel * rows_per_radian;
-            // Boxes side by side fill the texel; where it is less than a row, they are widened to one.
+            // Boxes side by side fill the texel. Where the texel is smaller than a row, they are widened to
+            // one row.
             let height = max(1.0 - rows, 0.0) + rows / f32(samples);
             sum += weight * equirect_box(along * inverseSqrt(square), height, texel);
             weights += weight;

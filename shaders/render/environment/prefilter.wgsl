@@ -1,12 +1,14 @@
-// prefilter: a level of the cube that glossy surfaces mirror: for each direction the mean radiance over the lobe of GGX around it, seen from the
-// direction itself (n = v = r; Karis 2013, "Real Shading in Unreal Engine 4"), weighed by n · l.
+// prefilter: a level of the prefiltered cube: for each direction, the mean radiance over the GGX lobe around
+// it, with n = v = r (Karis 2013, "Real Shading in Unreal Engine 4"), weighted by n · l.
 //
-// in   radiance, with all levels; samples: unit vectors to the light over the normal z, and in w the level to read where a texel's solid angle is
-//      that in the middle of a face: half the logarithm of the sample's over the texel's (Křivánek and Colbert 2008, "Real-time shading
-//      with filtered importance sampling")
+// in   radiance, with all levels; samples: unit vectors to the light about the normal z. Their w is the level
+//      to read where a texel has the solid angle of one in the middle of a face: half the base-2 logarithm of
+//      the sample's solid angle over the texel's (Křivánek and Colbert 2008, "Real-time shading with filtered
+//      importance sampling").
 // out  prefiltered: the level
-// Eight threads per texel, each for every eighth sample, whose sums meet in the workgroup: rough levels have few texels and many samples. A
-// workgroup has eight texels of a row; threads side by side are at the same sample.
+// Eight threads per texel, each for every eighth sample, whose sums meet in the workgroup: rough levels have
+// few texels and many samples. A workgroup has eight texels of a row; threads side by side read the same
+// sample.
 #import "common/cube_map.wgsl"
 #import "common/half_float.wgsl"
 #import "common/unseen.wgsl"
@@ -14,9 +16,9 @@
 const PARTS = 8u;
 
 struct PrefilterParams {
-    // Samples.
+    // Number of samples.
     count: u32,
-    // First of the rows of each face that are written.
+    // First row of each face that the dispatch writes.
     first_row: u32,
 }
 
@@ -26,15 +28,15 @@ struct PrefilterParams {
 @group(0) @binding(3) var linear: sampler;
 @group(0) @binding(4) var prefiltered: texture_storage_2d_array<rgba16float, write>;
 
-// By part and texel: radiance × weight, weight.
+// Radiance × weight and the weight, by part and texel.
 var<workgroup> sums: array<array<vec4f, 8>, PARTS>;
 
 @compute @workgroup_size(8, PARTS)
 fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let face_size = textureDimensions(prefiltered).x;
     let at = vec2u(8u * group.x + local.x, group.y + params.first_row);
-    let place = (vec2f(at) + 0.5) * (2.0 / f32(face_size)) - 1.0;
-    let normal = normalize(cube_map_direction(group.z, place));
+    let coords = (vec2f(at) + 0.5) * (2.0 / f32(face_size)) - 1.0;
+    let normal = normalize(cube_map_direction(group.z, coords));
     let right = cube_map_direction(group.z, vec2f(1.0, 0.0)) - cube_map_direction(group.z, vec2f(0.0));
     let tangent = normalize(right - normal * dot(normal, right));
     let bitangent = cross(normal, tangent);
@@ -44,7 +46,7 @@ fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) 
         let s = samples[i];
         let to_light = tangent * s.x + bitangent * s.y + normal * s.z;
         let sides = abs(to_light);
-        // Towards the corners a texel covers less, by the third power.
+        // Towards the corners a texel's solid angle shrinks by the third power.
         let lod = s.w - 1.5 * log2(max(sides.x, max(sides.y, sides.z)));
         sum += s.z * vec4f(textureSampleLevel(radiance, linear, to_light, lod).rgb, 1.0);
     }

@@ -1,7 +1,7 @@
-// project_sh_stored: project_sh over half floats that are read as a storage texture, for software adapters: Mesa's takes half the time for that, as it
-// looks up the sizes of a level for every texel that a texture loads.
+// project_sh_stored: project_sh over half floats in a storage texture, for software adapters: Mesa's needs
+// half the time for it, because it looks up the level's size for every texel of a sampled texture.
 //
-// in and out as project_sh's.
+// The inputs and outputs are those of project_sh.
 #import "common/project_sh_gather.wgsl"
 
 @group(0) @binding(0) var cube: texture_storage_2d_array<rgba16float, read>;
@@ -15,7 +15,11 @@ fn cube_texel(at: vec2u, face: u32) -> vec3f {
 }
 
 @compute @workgroup_size(THREADS)
-fn project_sh_stored(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn project_sh_stored(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     gather_moments(thread_moments(workgroup, workgroups, thread), thread);
     if thread == 0u {
         write_partials(workgroup, workgroups);

@@ -1,6 +1,7 @@
-// project_sh_subgroups: project_sh where all subgroups have one size. Subgroups add up their threads, and the workgroup the sums of its subgroups.
+// project_sh_subgroups: project_sh where all subgroups have one size. Each subgroup sums its threads, and the
+// workgroup the sums of its subgroups.
 //
-// in and out as project_sh's.
+// The inputs and outputs are those of project_sh.
 #import "common/project_sh.wgsl"
 
 @group(0) @binding(0) var cube: texture_2d_array<f32>;

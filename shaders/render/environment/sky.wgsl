@@ -1,15 +1,20 @@
-// sky: what the air scatters toward an eye near the ground, in every direction of a cube, and the ground below it. The sun's disc is left out.
+// sky: the light that the atmosphere scatters towards an eye near the ground, in every direction of a cube,
+// and the ground below. The sun's disc is left out.
 //
-// Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique". Three tables depend on the air alone and last until it
-// changes; then light is summed up along a ray for each texel.
+// Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique". Three tables
+// depend on the atmosphere alone and are kept until it changes. Then light is integrated along a ray for each
+// texel.
 //
-// sky_transmittance  what of light reaches a height from outside along a ray: a thread per texel
-// sky_scattering     what light that was scattered at least once arrives there, from all sides alike, per illuminance of the sun: a workgroup per
-//                    texel, a thread per direction (section 5.5: Ψ = L_2nd / (1 − f))
-// sky_irradiance     what of the sky's light falls on the ground: a workgroup per texel, SKY_RAYS directions a thread
+// sky_transmittance  transmittance along a ray from a height to space: a thread per texel
+// sky_scattering     light scattered at least once that reaches a height, taken as isotropic, per illuminance
+//                    of the sun: a workgroup per texel, a thread per direction (section 5.5:
+//                    Ψ = L_2nd / (1 − f))
+// sky_irradiance     irradiance of the ground from the sky: a workgroup per texel, SKY_RAYS directions a
+//                    thread
 // sky                level 0 of the cube: a thread per texel
 //
-// Between each of them lies a dispatch boundary. The later two tables are held SKY_SCALE times as bright, so that halves reach down to night.
+// A dispatch boundary separates them. The later two tables are scaled by SKY_SCALE, so that half floats still
+// resolve the night.
 #import "common/atmosphere.wgsl"
 #import "common/cube_map.wgsl"
 #import "common/half_float.wgsl"
@@ -28,34 +33,36 @@ const SKY_DIRECTIONS = 64u;
 var<workgroup> gathered: array<vec4f, SKY_DIRECTIONS>;
 var<workgroup> scattered: array<vec4f, SKY_DIRECTIONS>;
 
-// The place of a texel of the table that is written.
-fn table_place(texel: vec2u) -> vec2f {
+// Coordinates of a texel in the table that is written.
+fn table_coords(texel: vec2u) -> vec2f {
     return vec2f(texel) / max(vec2f(textureDimensions(table)) - 1.0, vec2f(1.0));
 }
 
-fn lookup(from_table: texture_2d<f32>, place: vec2f) -> vec4f {
+fn lookup(from_table: texture_2d<f32>, coords: vec2f) -> vec4f {
     let size = vec2f(textureDimensions(from_table));
-    return textureSampleLevel(from_table, smooth_sampler, (place * (size - 1.0) + 0.5) / size, 0.0);
+    return textureSampleLevel(from_table, smooth_sampler, (coords * (size - 1.0) + 0.5) / size, 0.0);
 }
 
-// Share of the sun's light that arrives.
+// Share of the sun's light that reaches a height.
 fn sunlight(height: f32, mu: f32) -> vec4f {
     let above = max(mu, -air_to_horizon(height) / (AIR_GROUND + height));
-    return air_disc_share(height, mu) * lookup(transmittance, air_transmittance_place(height, above));
+    return air_disc_share(height, mu) * lookup(transmittance, air_transmittance_coords(height, above));
 }
 
-// Cosine of the sun to the zenith where a ray ends that began where it was `mu_sun`; `nu` is the cosine between ray and sun.
+// Cosine of the sun to the zenith at the end of a ray that starts where it is `mu_sun`; `nu` is the cosine
+// between ray and sun.
 fn sun_after(height: f32, mu_sun: f32, nu: f32, length: f32, end: f32) -> f32 {
-    return clamp(((AIR_GROUND + height) * mu_sun + length * nu) / (AIR_GROUND + end), -1.0, 1.0);
+    let mu = ((AIR_GROUND + height) * mu_sun + length * nu) / (AIR_GROUND + end);
+    return clamp(mu, -1.0, 1.0);
 }
 
-// What an eye sees along a ray: light of the air, and the share that passes of what is behind it.
+// Radiance along a ray, and the transmittance towards what lies behind it.
 struct Seen {
     light: vec4f,
     through: vec4f,
 }
 
-// The light that the air scatters toward an eye at `height` along a ray of length `whole`.
+// The light that the atmosphere scatters towards an eye at `height` along a ray of length `whole`.
 fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
     let around = 1.0 + nu * nu;
     let rayleigh_phase = 3.0 / (16.0 * PI) * around;
@@ -71,7 +78,8 @@ fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
         let mu_there = sun_after(height, mu_sun, nu, length, at);
         let air = air_at(at, params.haze);
         let once = sunlight(at, mu_there) * (air.rayleigh * rayleigh_phase + air.mie * mie_phase);
-        let more = lookup(scattering, air_sun_place(at, mu_there)) / f32(SKY_SCALE) * (air.rayleigh + air.mie);
+        let more = lookup(scattering, air_sun_coords(at, mu_there)) / f32(SKY_SCALE)
+            * (air.rayleigh + air.mie);
         let kept = exp(-air.extinction * (ends.y - ends.x));
         light += through * (once + more) * (1.0 - kept) / max(air.extinction, vec4f(1.0e-9));
         through *= kept;
@@ -79,7 +87,7 @@ fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
     return Seen(light, through);
 }
 
-// Cosine between the sun and a ray, whose azimuths are half a turn apart at most.
+// Cosine between the sun and a ray, by their azimuth difference of at most half a turn.
 fn between(mu: f32, mu_sun: f32, azimuth: f32) -> f32 {
     return mu * mu_sun + sqrt(max((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun), 0.0)) * cos(azimuth);
 }
@@ -90,7 +98,7 @@ fn sky_transmittance(@builtin(global_invocation_id) thread: vec3u) {
     if any(thread.xy >= size) {
         return;
     }
-    let ray = air_transmittance_ray(table_place(thread.xy));
+    let ray = air_transmittance_ray(table_coords(thread.xy));
     let whole = air_exit(ray.x, ray.y);
     var depth = vec4f(0.0);
     for (var i = 0u; i < SKY_STEPS; i++) {
@@ -103,8 +111,8 @@ fn sky_transmittance(@builtin(global_invocation_id) thread: vec3u) {
 
 @compute @workgroup_size(SKY_DIRECTIONS)
 fn sky_scattering(@builtin(workgroup_id) texel: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let there = air_sun(table_place(texel.xy));
-    // Both halves of a sphere that the sun's azimuth parts are the same.
+    let there = air_sun(table_coords(texel.xy));
+    // The sphere is symmetric about the sun's azimuth: one half is enough.
     let mu = (f32(thread / 8u) + 0.5) / 4.0 - 1.0;
     let nu = between(mu, there.y, (f32(thread % 8u) + 0.5) / 8.0 * PI);
     let to_ground = air_ground(there.x, mu);
@@ -141,10 +149,10 @@ fn sky_scattering(@builtin(workgroup_id) texel: vec3u, @builtin(local_invocation
 
 @compute @workgroup_size(SKY_DIRECTIONS)
 fn sky_irradiance(@builtin(workgroup_id) texel: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let mu_sun = air_sun(table_place(texel.xy)).y;
+    let mu_sun = air_sun(table_coords(texel.xy)).y;
     var light = vec4f(0.0);
     for (var ray = 0u; ray < SKY_RAYS; ray++) {
-        // Evenly spread over the disc below the hemisphere.
+        // Evenly spread over the disc below the hemisphere: cosine-weighted.
         let mu = sqrt((f32(ray * 4u + thread / 16u) + 0.5) / f32(4u * SKY_RAYS));
         let nu = between(mu, mu_sun, (f32(thread % 16u) + 0.5) / 16.0 * PI);
         light += air_light(0.0, mu, mu_sun, nu, air_exit(0.0, mu)).light;
@@ -166,15 +174,15 @@ fn sky(@builtin(global_invocation_id) thread: vec3u) {
     if any(thread.xy >= size) {
         return;
     }
-    let place = (2.0 * vec2f(thread.xy) + 1.0) / f32(size.x) - 1.0;
-    let direction = normalize(cube_map_direction(thread.z, place));
+    let coords = (2.0 * vec2f(thread.xy) + 1.0) / f32(size.x) - 1.0;
+    let direction = normalize(cube_map_direction(thread.z, coords));
     let nu = clamp(dot(direction, params.to_sun), -1.0, 1.0);
     let to_ground = air_ground(SKY_EYE, direction.y);
     let is_ground = to_ground >= 0.0;
     let whole = select(air_exit(SKY_EYE, direction.y), to_ground, is_ground);
     let seen = air_light(SKY_EYE, direction.y, params.to_sun.y, nu, whole);
     let mu_ground = sun_after(SKY_EYE, params.to_sun.y, nu, whole, 0.0);
-    let from_sky = lookup(irradiance, vec2f(air_sun_place(0.0, mu_ground).x, 0.0)) / f32(SKY_SCALE);
+    let from_sky = lookup(irradiance, vec2f(air_sun_coords(0.0, mu_ground).x, 0.0)) / f32(SKY_SCALE);
     let ground = params.ground_albedo / PI * (sunlight(0.0, mu_ground) * max(mu_ground, 0.0) + from_sky);
     let light = seen.light + select(vec4f(0.0), seen.through * ground, is_ground);
     let radiance = min(params.illuminance * air_rgb(light), vec3f(65504.0));

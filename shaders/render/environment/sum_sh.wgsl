@@ -1,8 +1,10 @@
-// sum_sh: the sums of all workgroups of project_sh (which see), scaled to the whole sphere, and convolved with the cosine lobe.
+// sum_sh: sums the coefficients of all workgroups of project_sh (see there), scales them to the whole sphere,
+// and convolves them with the cosine lobe.
 //
-// in   partials: coefficients of each workgroup, one after another for each coefficient; w is an eighth of the solid angle behind them
+// in   partials: coefficients of each workgroup: for each coefficient, one after another; w is an eighth of
+//      the solid angle that the workgroup covered
 // out  result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
-// A workgroup per coefficient; its threads add every THREADS-th.
+// A workgroup per coefficient; its threads add every THREADS-th workgroup.
 
 // Bands: 3 or 5.
 override ORDER: u32 = 3u;
@@ -10,7 +12,7 @@ override ORDER: u32 = 3u;
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
 const MOST_THREADS = 64u;
-// Of the sphere, as each solid angle is that of eight mirrored texels.
+// An eighth of the sphere: each solid angle stands for eight mirrored texels.
 const EIGHTH = 1.5707963267948966;
 
 @group(0) @binding(0) var<storage, read> partials: array<vec4f>;
@@ -18,9 +20,14 @@ const EIGHTH = 1.5707963267948966;
 
 var<workgroup> sums: array<vec4f, MOST_THREADS>;
 
-// The cosine lobe's factor for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3, π/4, 0, −π/24.
+// Factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3,
+// π/4, 0, −π/24.
 fn cosine_lobe(coefficient: u32) -> f32 {
-    let low = select(select(0.7853981633974483, 2.0943951023931953, coefficient < 4u), 3.141592653589793, coefficient < 1u);
+    let low = select(
+        select(0.7853981633974483, 2.0943951023931953, coefficient < 4u),
+        3.141592653589793,
+        coefficient < 1u,
+    );
     return select(select(-0.1308996938995747, 0.0, coefficient < 16u), low, coefficient < 9u);
 }
 
@@ -38,7 +45,7 @@ fn sum_sh(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_ind
         for (var i = 1u; i < THREADS; i++) {
             sum += sums[i];
         }
-        // Past the order nothing was seen.
+        // Past the order there are no sums.
         let radiance = select(vec3f(), sum.xyz * (EIGHTH / sum.w), count > 0u);
         result[coefficient] = vec4f(radiance, 0.0);
         result[25u + coefficient] = vec4f(cosine_lobe(coefficient) * radiance, 0.0);
