@@ -1,32 +1,35 @@
-//! A real-time deferred renderer: every frame it deforms the scene into one world-space vertex buffer, regrows an LBVH over every
-//! mesh on the GPU, and traces shadow rays through those trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
+//! A real-time deferred renderer. Every frame it deforms the scene into one world-space vertex buffer, rebuilds an LBVH
+//! over every mesh on the GPU, and traces shadow rays through those trees in a compute pass. It needs compute shaders and
+//! no ray-tracing hardware.
 //!
 //! # The frame, in order
 //!
-//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a line.
+//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a local.
+//! [`render::edges`] declares what passes hand each other.
 //!
-//! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at a time.
-//! 2. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
-//! 3. [`accel::lbvh`]: `bounds`, `tlas`, `morton`, `sort`, `regroup`, then `leaves`, `pyramid`, `hierarchy` or `grow`: a tree over every mesh and one over
-//!    the meshes, all in one batch. What of it a frame does is up to [`render::regrowth`]; [`accel::cost`] tells it how trees age.
-//! 4. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees; where a scene has any,
+//! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at
+//!    a time. [`render::frame`] settles origin, sun and lights, and writes the uniforms.
+//! 2. [`render::environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`, `sky`), its levels
+//!    (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a prefiltered cube for glossy ones
+//!    (`prefilter`); `brdf_table` once.
+//! 3. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
+//! 4. [`render::trees`]: [`accel::lbvh`] builds a tree over every mesh and one over the meshes, all in one batch, or fits
+//!    their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how trees age.
+//! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
 //!    [`render::points_lines`]: points and lines over them, from which no rays start.
-//! 5. [`render::shadow_classify`]: the shadow rays that have to be sent, as a list; [`render::shadow_rays`]: those through the trees, to a bit
-//!    of visibility per pixel and light; or, to compare with, [`render::shadow_map`]: depth of the merged scene as each light sees it.
-//!    Where asked for, [`render::occlusion_rays`]: how much light arrives from everywhere, and [`render::occlusion_filter`]: that over the frames
-//!    and over neighbouring pixels.
-//! 6. [`render::lighting`]: G-buffer, lights, light from all around and visibility to HDR radiance.
-//! 7. [`render::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out, where the G-buffer shows them; only where a scene
-//!    has such materials.
-//! 8. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front, with shadows of the same kind.
-//! 9. [`render::channel`]: one channel of the frame as floats, where an AOV or a debug view asks for it.
-//! 10. [`render::exposure`]: how bright the picture is to be, where its own luminance says so.
-//! 11. [`render::tonemap`]: radiance, or that channel, to the display.
-//! 12. [`render::antialias`]: edges of the lit picture smoothed by their shape; or, of a picture of several samples, [`render::accumulate`]: their mean.
+//! 6. [`render::shadows`]: [`render::shadow_classify`] lists the shadow rays that have to be traced and
+//!    [`render::shadow_rays`] traces them, to a bit of visibility per pixel and light; or, to compare with,
+//!    [`render::shadow_map`] draws the depth that each light sees.
+//! 7. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
+//!    [`render::occlusion_filter`] averages it over frames and neighbouring pixels.
+//! 8. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]: surfaces with
+//!    layers (clear coat, sheen, …), which that leaves out.
+//! 9. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//! 10. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 11. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of a picture of
+//!     several frames, [`render::accumulate`]: their mean.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded. When the light from all around changes, [`render::environment`] makes a cube of it (`equirect`,
-//! `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and what glossy surfaces mirror (`prefilter`);
-//! `brdf_table` is made once.
+//! [`render::mipmap`] runs when a scene is uploaded.
 //!
 //! # The layers
 //!
