@@ -434,10 +434,10 @@ impl Config {
 }
 
 impl Occlusion {
-    /// Whether rays are sent on an adapter that is a processor in disguise, or is none.
-    pub fn sends_rays(&self, is_software: bool) -> bool {
+    /// Whether rays are sent on an adapter on which several a pixel are fast, or are not.
+    pub fn sends_rays(&self, fast_rays: bool) -> bool {
         match self.mode {
-            OcclusionMode::Auto => !is_software,
+            OcclusionMode::Auto => fast_rays,
             OcclusionMode::Off => false,
             OcclusionMode::Rays => true,
         }

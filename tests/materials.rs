@@ -53,7 +53,8 @@ impl Studio {
 
     /// With exactly the limits and features that WebGPU promises everywhere.
     fn portable() -> Self {
-        let gpu = Gpu::open(&Self::new().gpu.adapter, Tier::Portable).unwrap();
+        let adapter = Self::new().gpu.adapter.unwrap();
+        let gpu = Gpu::open(&adapter, Tier::Portable, &canopy::render::SHADERS).unwrap();
         let renderer = Renderer::new(&gpu).unwrap();
         Self { gpu, renderer }
     }

@@ -15,8 +15,8 @@ fn box_union(a: Box, b: Box) -> Box {
     return Box(min(a.lower, b.lower), max(a.upper, b.upper));
 }
 
-// Coordinates that a tree can hold: finite and below 2^50, so that products of extents stay finite. Judged by the exponent's bits,
-// because a compiler may assume that floats are never NaN.
+// Coordinates that a tree can hold: finite and below 2^50, so that products of extents stay finite. Judged by
+// the exponent's bits, because a compiler may assume that floats are never NaN.
 fn box_coordinates_valid(p: vec3f) -> bool {
     let exponent = bitcast<vec3u>(p) & vec3u(0x7f800000u);
     return all(exponent < vec3u((127u + 50u) << 23u));

@@ -29,7 +29,8 @@ fn morton_code(cell: vec3u, wide: bool) -> vec2u {
     return select(vec2u(low, 0u), vec2u((top << 28u) | (middle >> 2u), (middle << 30u) | low), wide);
 }
 
-// What the first sort goes by: of a wide code its low word; else the code, with as many of the mesh's bits above it as there is room for.
+// What the first sort goes by: of a wide code its low word; else the code, with as many of the mesh's bits
+// above it as there is room for.
 fn morton_key(code: vec2u, mesh: u32, axis_bits: u32) -> u32 {
     return select(code.x | (mesh << (3u * axis_bits)), code.y, axis_bits > 10u);
 }

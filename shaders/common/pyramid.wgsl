@@ -1,6 +1,6 @@
-// The pyramid of boxes over the leaves: box j of level k covers the leaves j·2^k … (j+1)·2^k − 1. The lowest level is the leaves themselves.
-// The includer declares `pyramid: array<f32>`, six floats a box from level 1 on, and `leaf_rows`; `params` (common/geometry.wgsl) knows where
-// each level begins.
+// The pyramid of boxes over the leaves: box j of level k covers the leaves j·2^k … (j+1)·2^k − 1. The lowest
+// level is the leaves themselves. The includer declares `pyramid: array<f32>`, six floats a box from level 1
+// on, and `leaf_rows`; `params` (common/geometry.wgsl) knows where each level begins.
 #import "common/tree.wgsl"
 
 fn pyramid_word(level: u32, index: u32) -> u32 {

@@ -108,10 +108,9 @@ impl Groups {
 
 /// The images that `gpu` can show.
 pub fn takes(gpu: &Gpu) -> Takes {
-    let features = gpu.device.features();
     Takes {
-        blocks: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
-        sixteen_bits: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
+        blocks: gpu.capabilities.bc_textures,
+        sixteen_bits: gpu.capabilities.norm16_textures,
         max_side: gpu.limits.max_texture_dimension_2d,
     }
 }

@@ -1,7 +1,7 @@
 //! Generated triangles: seeded, and the same on every machine (only arithmetic that IEEE 754 defines exactly).
 
 use crate::{
-    gpu::layout::MeshRange,
+    accel::MeshRange,
     scene::{Material, Mesh, Node, Primitive, Scene, Transform},
 };
 use clap::ValueEnum;
