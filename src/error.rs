@@ -56,6 +56,9 @@ pub enum Error {
         /// What sets the limit: the adapter, or a configuration key.
         by: String,
     },
+    /// Trees cannot be built over this geometry, or do not hold what they must.
+    #[error("{0}")]
+    Tree(String),
     /// No usable adapter, a lost device, or an error that wgpu reported.
     #[error("{0}")]
     Gpu(String),
@@ -83,6 +86,11 @@ impl Error {
             what: what.into().chars().take(LONGEST).map(plain).collect(),
         }
     }
+}
+
+/// Folds a message of several lines into one.
+pub(crate) fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 thread_local! {

@@ -37,7 +37,7 @@
 //! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render              files that leave the program
-//! app, cli, tests ─► reference ─► scene, gpu::layout
+//! app, cli, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
 //! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui, but the binary. [`gpu`] knows no
@@ -51,51 +51,26 @@
 //!
 //! # The tree alone
 //!
-//! [`accel`] takes any triangles that lie in GPU memory:
-//!
-//! ```no_run
-//! use canopy::{
-//!     accel::{Codes, Geometry, Lbvh, Work, trace::{Query, Ray, Trace}},
-//!     config::Config,
-//!     gpu::{Gpu, layout::MeshRange, profiler::Profiler},
-//! };
-//!
-//! # fn main() -> canopy::Result<()> {
-//! let gpu = Gpu::new(&Config::default().gpu)?;
-//! let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-//! let positions = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-//! let geometry = Geometry {
-//!     positions: &gpu.buffer_with("positions", &positions, storage),
-//!     indices: &gpu.buffer_with("indices", &[[0u32, 1, 2]], storage),
-//!     triangle_info: &gpu.buffer_with("triangle_info", &[[0u32, 0]], storage),
-//!     meshes: &[MeshRange { first_triangle: 0, triangle_count: 1, first_vertex: 0 }],
-//! };
-//! let lbvh = Lbvh::new(&gpu)?;
-//! let tree = lbvh.tree(&gpu, &geometry, Codes::Bits30)?;
-//!
-//! // Again whenever the positions have changed: nothing here waits.
-//! let mut profiler = Profiler::new(&gpu)?;
-//! let mut encoder = gpu.encoder("build");
-//! lbvh.record(&mut profiler.scope("build", &mut encoder), &tree, Work::Rebuild);
-//! profiler.submit(&gpu, encoder);
-//!
-//! let ray = Ray { origin: [0.25, 0.25, 1.0], t_min: 0.0, direction: [0.0, 0.0, -1.0], t_max: 10.0 };
-//! let hits = Trace::new(&gpu)?.run(&gpu, &tree, &[ray], Query::ClosestHit, 4)?;
-//! assert_eq!((hits[0].t, hits[0].place), (1.0, 0));
-//! # Ok(())
-//! # }
-//! ```
+//! [`accel`] takes any triangles that lie in GPU memory, on a wgpu device of the caller's. It and [`gpu`] are all that
+//! `--no-default-features` builds; the feature `render` adds everything but [`cli`] and [`app`], which have features of
+//! their own.
 
 pub mod accel;
 #[cfg(feature = "viewer")]
 pub mod app;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "render")]
 pub mod config;
 pub mod error;
 pub mod gpu;
+#[cfg(feature = "render")]
 pub mod output;
+#[cfg(feature = "render")]
 pub mod reference;
+#[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "render")]
 pub mod scene;
 
 pub use error::{Error, Result};

@@ -4,16 +4,16 @@
 mod common;
 
 use canopy::{
+    Error,
     accel::{
-        Codes, Cost, Lbvh, Tree, Work, hierarchy, lbvh,
-        sort::RadixSort,
-        trace::{Query, Ray, Trace},
+        self, Codes, Cost, Geometry, Lbvh, MeshRange, Query, Ray, Trace, Tree, Work, codes,
+        hierarchy, sort::RadixSort, tree::TreeData,
     },
-    gpu::{Array, Gpu, layout::MeshRange, profiler::Profiler},
+    gpu::{Array, Gpu, profiler::Profiler},
     reference::{self, lbvh::triangle_box, trace::closest_hit},
     scene::bounds::Aabb,
 };
-use common::{Random, Soup, gpu, random_triangles, roads};
+use common::{Random, Soup, gpu, implementations, random_triangles};
 use glam::Vec3;
 use proptest::{prelude::*, test_runner::TestRunner};
 
@@ -28,7 +28,7 @@ fn read_words(gpu: &Gpu, buffer: &wgpu::Buffer, count: usize) -> Vec<u32> {
 fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32, implied: bool) -> Pairs {
     let count = keys.len() as u32;
     let pairs = sort.buffers(gpu, count).unwrap();
-    let digits = sort.digits(gpu, &pairs, 0, bits, implied);
+    let mut digits = sort.digits(gpu, &pairs, 0, bits, implied);
     digits.set_count(gpu, count);
     // Where values are implied, what the buffer holds must not matter.
     let values: Vec<u32> = (0..count).map(|i| if implied { !i } else { i }).collect();
@@ -38,13 +38,19 @@ fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32, implied: bool) -
     }
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
-    pairs.keys[0].publish(&mut encoder, count);
-    pairs.values[0].publish(&mut encoder, count);
-    sort.record(&mut profiler.scope("test", &mut encoder), &pairs, &digits);
+    pairs.keys[0].publish(&mut encoder, 0..count);
+    pairs.values[0].publish(&mut encoder, 0..count);
+    let recorded = sort.record(
+        gpu,
+        &mut profiler.scope("test", &mut encoder),
+        &pairs,
+        &digits,
+    );
+    recorded.unwrap();
     profiler.submit(gpu, encoder);
-    let side = digits.last_side();
+    let output = digits.output();
     let read = |array: &Array| array.read::<u32>(gpu).unwrap()[..count as usize].to_vec();
-    (read(&pairs.keys[side]), read(&pairs.values[side]))
+    (read(&pairs.keys[output]), read(&pairs.values[output]))
 }
 
 /// Keys and values.
@@ -73,17 +79,17 @@ fn sort_fault(keys: &[u32], bits: u32, result: &Pairs) -> Option<String> {
 
 #[test]
 fn sort_equals_its_twin() {
-    for (road, gpu) in roads() {
-        check_sort(road, &gpu);
+    for (kernels, gpu) in implementations() {
+        check_sort(kernels, &gpu);
     }
 }
 
-fn check_sort(road: &str, gpu: &Gpu) {
-    let sort = RadixSort::new(gpu).unwrap();
+fn check_sort(kernels: &str, gpu: &Gpu) {
+    let sort = RadixSort::new(gpu);
     let mut random = Random(1);
     let check = |keys: &[u32], bits, implied| {
         let fault = sort_fault(keys, bits, &sorted(gpu, &sort, keys, bits, implied));
-        assert_eq!(fault, None, "{road}, {} keys of {bits} bits", keys.len());
+        assert_eq!(fault, None, "{kernels}, {} keys of {bits} bits", keys.len());
     };
     for size in SIZES {
         let kinds: [Vec<u32>; 4] = [
@@ -124,13 +130,13 @@ fn the_sort_comparer_can_fail() {
 
 #[test]
 fn sort_of_any_keys_is_stable() {
-    for (_, gpu) in roads() {
+    for (_, gpu) in implementations() {
         check_any_keys(&gpu);
     }
 }
 
 fn check_any_keys(gpu: &Gpu) {
-    let sort = RadixSort::new(gpu).unwrap();
+    let sort = RadixSort::new(gpu);
     let strategy = (proptest::collection::vec(any::<u32>(), 0..5000), 0u32..32);
     TestRunner::new(ProptestConfig {
         cases: 8,
@@ -215,7 +221,8 @@ fn inputs() -> Vec<(String, Soup)> {
     let mut outlier = random_triangles(400, 12);
     outlier[0] = outlier[0].map(|v| v * 1e9);
     inputs.push(("an outlier".into(), Soup::default().mesh(outlier)));
-    // Sizes around the ends of the first sort's two mesh bits and of the second sort's digits; empty and single meshes among them.
+    // Sizes around the ends of the first sort's two mesh bits and of the second sort's digits; empty and
+    // single meshes among them.
     for meshes in [2usize, 4, 5, 300] {
         let soup = (0..meshes).fold(Soup::default(), |soup, mesh| {
             let offset = Vec3::X * mesh as f32;
@@ -230,12 +237,12 @@ fn inputs() -> Vec<(String, Soup)> {
     inputs
 }
 
-fn check_build(road: &str, gpu: &Gpu, codes: Codes) {
-    let lbvh = Lbvh::new(gpu).unwrap();
+fn check_build(kernels: &str, gpu: &Gpu, codes: Codes) {
+    let lbvh = Lbvh::new(gpu);
     for (name, soup) in inputs() {
         let tree = soup.build_with(gpu, &lbvh, codes);
         check_stages(
-            &format!("{name}, {road}, {codes:?}"),
+            &format!("{name}, {kernels}, {codes:?}"),
             gpu,
             &soup,
             &tree,
@@ -259,7 +266,7 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
     let records: Vec<[u32; 4]> = tree.codes().read(gpu).unwrap();
     let of_record = |[high, low, ..]: [u32; 4]| u64::from(high) << 32 | u64::from(low);
     let item_codes: Vec<u64> = records.iter().copied().map(of_record).collect();
-    let axis_bits = lbvh::axis_bits(meshes, codes);
+    let axis_bits = codes::axis_bits(meshes, codes);
     let twin = reference::lbvh::morton(&triangles, meshes, &mesh_bounds, axis_bits);
     let unequal = item_codes.iter().zip(&twin).filter(|(a, b)| a != b).count();
     assert_eq!(
@@ -295,19 +302,20 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
 
 #[test]
 fn every_stage_equals_its_twin() {
-    for (road, gpu) in roads() {
-        check_build(road, &gpu, Codes::Bits30);
+    for (kernels, gpu) in implementations() {
+        check_build(kernels, &gpu, Codes::Bits30);
     }
 }
 
 #[test]
 fn every_stage_equals_its_twin_with_wide_codes() {
-    for (road, gpu) in roads() {
-        check_build(road, &gpu, Codes::Bits63);
+    for (kernels, gpu) in implementations() {
+        check_build(kernels, &gpu, Codes::Bits63);
     }
 }
 
-/// Small meshes leave room for their number beside shorter codes; many larger ones do not and are sorted twice.
+/// Small meshes leave room for their number beside shorter codes; many larger ones do not and are sorted
+/// twice.
 #[test]
 fn codes_are_as_long_as_leaves_room() {
     let meshes = |count: u32, triangle_count: u32| -> Vec<MeshRange> {
@@ -328,13 +336,13 @@ fn codes_are_as_long_as_leaves_room() {
         (10_000, 60, 6),
         (100_000, 60, 10),
     ] {
-        let bits = lbvh::axis_bits(&meshes(count, triangles), Codes::Bits30);
+        let bits = codes::axis_bits(&meshes(count, triangles), Codes::Bits30);
         assert_eq!(bits, expected, "{count} meshes of {triangles}");
     }
-    assert_eq!(lbvh::axis_bits(&meshes(1, 1), Codes::Bits63), 21);
+    assert_eq!(codes::axis_bits(&meshes(1, 1), Codes::Bits63), 21);
 }
 
-/// Deeper than a run of `grow`, with several levels of joining, and many meshes across runs.
+/// Deeper than a run of `hierarchy_serial`, with several levels of joining, and many meshes across runs.
 #[test]
 fn large_builds_validate_and_repeat() {
     let whole = Soup::random(70_003, 5).mesh(random_triangles(500, 6));
@@ -344,17 +352,17 @@ fn large_builds_validate_and_repeat() {
         soup.mesh(triangles.into_iter().map(|t| t.map(|v| v + offset)))
     });
     for soup in [whole, many] {
-        let mut first: Option<canopy::accel::validate::TreeData> = None;
-        for (road, gpu) in roads() {
-            let lbvh = Lbvh::new(&gpu).unwrap();
-            let tree = soup.build(&gpu, &lbvh);
-            check_stages(road, &gpu, &soup, &tree, Codes::Bits30);
-            common::record(&gpu, &lbvh, &tree, Work::Rebuild);
+        let mut first: Option<TreeData> = None;
+        for (kernels, gpu) in implementations() {
+            let lbvh = Lbvh::new(&gpu);
+            let mut tree = soup.build(&gpu, &lbvh);
+            check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
+            common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
             let again = tree.read(&gpu).unwrap();
             let first = first.get_or_insert_with(|| again.clone());
             assert!(
                 first.triangles == again.triangles && first.tlas == again.tlas,
-                "{road}"
+                "{kernels}"
             );
             // The last place of each mesh, and of the TLAS, holds no node.
             let ends: Vec<u32> = reference::lbvh::with_tlas(&soup.meshes)
@@ -364,7 +372,7 @@ fn large_builds_validate_and_repeat() {
             for place in (0..again.nodes.len()).filter(|place| !ends.contains(&(*place as u32))) {
                 assert_eq!(
                     again.nodes[place], first.nodes[place],
-                    "{road}, node {place}"
+                    "{kernels}, node {place}"
                 );
             }
         }
@@ -373,14 +381,14 @@ fn large_builds_validate_and_repeat() {
 
 #[test]
 fn a_refit_keeps_the_order_and_follows_the_triangles() {
-    for (road, gpu) in roads() {
-        let lbvh = Lbvh::new(&gpu).unwrap();
+    for (kernels, gpu) in implementations() {
+        let lbvh = Lbvh::new(&gpu);
         let mut soup = (0..60u64).fold(Soup::random(3000, 5), |soup, mesh| {
             let place = Vec3::new((mesh % 8) as f32, (mesh / 8) as f32, 0.0);
             let triangles = random_triangles(20, mesh);
             soup.mesh(triangles.into_iter().map(|t| t.map(|v| v + place)))
         });
-        let tree = soup.build(&gpu, &lbvh);
+        let mut tree = soup.build(&gpu, &lbvh);
         let before = tree.read(&gpu).unwrap();
         for (i, position) in soup.positions.iter_mut().enumerate() {
             // Meshes change places, too: what was sorted no longer is.
@@ -389,25 +397,28 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
         let words: Vec<[f32; 3]> = soup.positions.iter().map(|p| p.to_array()).collect();
         gpu.queue
             .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&words));
-        common::record(&gpu, &lbvh, &tree, Work::Refit);
+        common::record(&gpu, &lbvh, &mut tree, Work::Refit);
         let after = tree.read(&gpu).unwrap();
         after
             .validate(&soup.meshes)
-            .unwrap_or_else(|e| panic!("{road}: {e}"));
-        let order = |data: &canopy::accel::validate::TreeData| -> Vec<u32> {
+            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
+        let order = |data: &TreeData| -> Vec<u32> {
             data.triangles.iter().map(|leaf| leaf.triangle).collect()
         };
-        assert_eq!(order(&before), order(&after), "{road}");
-        assert!(before.triangles != after.triangles, "{road}: nothing moved");
-        common::record(&gpu, &lbvh, &tree, Work::Rebuild);
-        check_stages(road, &gpu, &soup, &tree, Codes::Bits30);
+        assert_eq!(order(&before), order(&after), "{kernels}");
+        assert!(
+            before.triangles != after.triangles,
+            "{kernels}: nothing moved"
+        );
+        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
+        check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
     }
 }
 
 #[test]
 fn a_build_of_some_meshes_equals_one_of_all() {
-    for (road, gpu) in roads() {
-        let lbvh = Lbvh::new(&gpu).unwrap();
+    for (kernels, gpu) in implementations() {
+        let lbvh = Lbvh::new(&gpu);
         let soup = |shift: f32| {
             (0..40u64).fold(Soup::default(), |soup, mesh| {
                 let moved = Vec3::Y * if mesh % 3 == 1 { shift } else { 0.0 };
@@ -417,34 +428,34 @@ fn a_build_of_some_meshes_equals_one_of_all() {
             })
         };
         let (rest, moved) = (soup(0.0), soup(0.7));
-        let tree = rest.build(&gpu, &lbvh);
+        let mut tree = rest.build(&gpu, &lbvh);
         let words: Vec<[f32; 3]> = moved.positions.iter().map(|p| p.to_array()).collect();
         gpu.queue
             .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&words));
         let changed: Vec<bool> = (0..40).map(|mesh| mesh % 3 == 1).collect();
         tree.build_only(&gpu, Some(&changed));
-        common::record(&gpu, &lbvh, &tree, Work::Rebuild);
+        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
         let some = tree.read(&gpu).unwrap();
         some.validate(&moved.meshes)
-            .unwrap_or_else(|e| panic!("{road}: {e}"));
+            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
         tree.build_only(&gpu, None);
-        common::record(&gpu, &lbvh, &tree, Work::Rebuild);
-        check_stages(road, &gpu, &moved, &tree, Codes::Bits30);
+        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
+        check_stages(kernels, &gpu, &moved, &tree, Codes::Bits30);
         let all = tree.read(&gpu).unwrap();
         // A refit of other meshes than were sorted last is a rebuild.
         tree.build_only(&gpu, Some(&changed));
-        common::record(&gpu, &lbvh, &tree, Work::Refit);
+        common::record(&gpu, &lbvh, &mut tree, Work::Refit);
         let refit = tree.read(&gpu).unwrap();
         refit
             .validate(&moved.meshes)
-            .unwrap_or_else(|e| panic!("{road}: {e}"));
+            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
         // The TLAS may differ: its grid is the box of all that has been.
         let triangles = tree.triangle_count() as usize;
         assert!(
             some.triangles[..triangles] == all.triangles[..triangles],
-            "{road}"
+            "{kernels}"
         );
-        assert!(some.tlas == all.tlas, "{road}");
+        assert!(some.tlas == all.tlas, "{kernels}");
     }
 }
 
@@ -467,8 +478,8 @@ fn cost_agrees(cost: [f32; 2], (sum, root): (f64, f64)) -> bool {
 
 #[test]
 fn cost_equals_its_twin_and_the_validator() {
-    for (road, gpu) in roads() {
-        let (lbvh, stage) = (Lbvh::new(&gpu).unwrap(), Cost::new(&gpu));
+    for (kernels, gpu) in implementations() {
+        let (lbvh, stage) = (Lbvh::new(&gpu), Cost::new(&gpu));
         // More nodes than threads.
         let large = ("70,003 random".to_owned(), Soup::random(70_003, 5));
         for (name, soup) in inputs().into_iter().chain([large]) {
@@ -478,7 +489,7 @@ fn cost_equals_its_twin_and_the_validator() {
             let found = cost(&gpu, &stage, &tree);
             assert!(
                 cost_agrees(found, twin),
-                "{name}, {road}: {found:?} for {twin:?}"
+                "{name}, {kernels}: {found:?} for {twin:?}"
             );
             let again = cost(&gpu, &stage, &tree);
             assert_eq!(found.map(f32::to_bits), again.map(f32::to_bits), "{name}");
@@ -519,11 +530,11 @@ fn the_cost_comparer_can_fail() {
 fn the_validator_can_fail() {
     let gpu = gpu();
     let soup = Soup::random(100, 3).mesh(random_triangles(50, 4));
-    let good = soup.tree(&gpu, &Lbvh::new(&gpu).unwrap());
+    let good = soup.tree(&gpu, &Lbvh::new(&gpu));
     let report = good.validate(&soup.meshes).unwrap();
     assert_eq!(report.nodes, 148);
     assert!(report.depth >= 7 && report.sah_cost > 1.0, "{report:?}");
-    let refused = |what: &str, spoil: &dyn Fn(&mut canopy::accel::validate::TreeData)| {
+    let refused = |what: &str, spoil: &dyn Fn(&mut TreeData)| {
         let mut data = good.clone();
         spoil(&mut data);
         assert!(data.validate(&soup.meshes).is_err(), "{what} passes");
@@ -575,7 +586,7 @@ fn rays(count: usize, seed: u64) -> Vec<Ray> {
 
 #[test]
 fn rays_hit_what_brute_force_hits_at_every_leaf_cutoff() {
-    for (_, gpu) in roads() {
+    for (_, gpu) in implementations() {
         // A TLAS of many leaves with empty and single meshes, and one of a single mesh.
         let many = (0..9).fold(Soup::default(), |soup, mesh| {
             soup.mesh(random_triangles(
@@ -590,9 +601,8 @@ fn rays_hit_what_brute_force_hits_at_every_leaf_cutoff() {
 }
 
 fn check_rays(gpu: &Gpu, soup: &Soup) {
-    let tree = soup.build(gpu, &Lbvh::new(gpu).unwrap());
-    let data = tree.read(gpu).unwrap();
-    let trace = Trace::new(gpu).unwrap();
+    let tree = soup.build(gpu, &Lbvh::new(gpu));
+    let trace = Trace::new(gpu);
     let triangles = soup.triangles();
     let mut rays = rays(600, 91);
     // Directions along the axes meet slabs at which 0 · ∞ lies in wait.
@@ -623,17 +633,18 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     let first = trace.run(gpu, &tree, &rays, Query::ClosestHit, 1).unwrap();
     for (ray, (hit, brute)) in first.iter().zip(&brute).enumerate() {
         match brute {
-            None => assert_eq!(hit.place, u32::MAX, "ray {ray} hits nothing"),
+            None => assert!(hit.is_miss(), "ray {ray} hits nothing"),
             Some((triangle, t)) => {
-                assert_ne!(
-                    hit.place,
-                    u32::MAX,
+                assert!(
+                    !hit.is_miss(),
                     "ray {ray} misses triangle {triangle} at {t}"
                 );
-                assert_eq!(
-                    data.triangles[hit.place as usize].triangle, *triangle as u32,
-                    "ray {ray}"
-                );
+                // Soups have the mesh in their triangle information; the hit's triangle counts from the
+                // mesh's first.
+                let mesh = soup.info[*triangle][0];
+                let first = soup.meshes[mesh as usize].first_triangle;
+                let expected = (mesh, *triangle as u32 - first);
+                assert_eq!((hit.mesh, hit.triangle), expected, "ray {ray}");
                 assert!(
                     (f64::from(hit.t) - t).abs() < 1e-4 * t.max(0.01),
                     "ray {ray}: {} for {t}",
@@ -656,15 +667,116 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
         assert!(
             any.iter()
                 .zip(&first)
-                .all(|(a, b)| (a.place == u32::MAX) == (b.place == u32::MAX)),
+                .all(|(a, b)| a.is_miss() == b.is_miss()),
             "any hit, leaf cutoff {leaf_cutoff}"
         );
     }
 }
 
+/// A device of the caller's: built and traced through nothing but the tree's own shaders, without information
+/// about triangles, and without touching the device's callbacks.
+#[test]
+fn a_device_of_the_callers_keeps_its_callbacks() {
+    let opened = gpu();
+    let device = opened.adapter.as_ref().unwrap();
+    let device = device.request_device(&wgpu::DeviceDescriptor::default());
+    let (device, queue) = pollster::block_on(device).unwrap();
+    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hear = heard.clone();
+    device.on_uncaptured_error(std::sync::Arc::new(move |e: wgpu::Error| {
+        hear.lock().unwrap().push(e.to_string());
+    }));
+    let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
+    assert!(gpu.adapter.is_none());
+
+    let soup = Soup::random(300, 1).mesh(random_triangles(200, 2));
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let positions: Vec<[f32; 3]> = soup.positions.iter().map(|p| p.to_array()).collect();
+    let geometry = Geometry {
+        positions: &gpu.buffer_with("positions", &positions, usage),
+        indices: &gpu.buffer_with("indices", &soup.indices, usage),
+        meshes: &soup.meshes,
+        triangle_info: None,
+    };
+    let lbvh = Lbvh::new(&gpu);
+    let mut tree = lbvh.tree(&gpu, &geometry, Codes::Bits30).unwrap();
+    let mut encoder = gpu.encoder("test");
+    lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)
+        .unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
+    let rays = rays(200, 5);
+    let hits = Trace::new(&gpu).run(&gpu, &tree, &rays, Query::ClosestHit, 4);
+    let hits = hits.unwrap();
+    let triangles = soup.triangles();
+    let mut found = 0;
+    for (ray, hit) in rays.iter().zip(&hits) {
+        let twin = closest_hit(
+            &triangles,
+            ray.origin.into(),
+            ray.direction.into(),
+            0.0,
+            10.0,
+        );
+        let number = |hit: &accel::Hit| {
+            let first = soup.meshes[hit.mesh as usize].first_triangle;
+            (first + hit.triangle) as usize
+        };
+        let ours = Some(hit).filter(|hit| !hit.is_miss()).map(number);
+        assert_eq!(ours, twin.map(|twin| twin.0));
+        found += usize::from(twin.is_some());
+    }
+    assert!(found > 20, "the rays hit too little to test anything");
+
+    // An error that no scope catches is the caller's to hear, and not canopy's.
+    assert!(heard.lock().unwrap().is_empty());
+    gpu.buffer("too large", u64::MAX / 2, wgpu::BufferUsages::STORAGE);
+    assert_eq!(heard.lock().unwrap().len(), 1);
+    assert!(gpu.take_errors().is_empty());
+}
+
+#[test]
+fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
+    let gpu = gpu();
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let buffer = |words: usize| gpu.buffer_with("words", &vec![0u32; words], usage);
+    let (positions, indices) = (buffer(90), buffer(96));
+    let tree = |ranges: &[(u32, u32)]| {
+        let mesh = |(first_triangle, triangle_count): &(u32, u32)| MeshRange {
+            first_triangle: *first_triangle,
+            triangle_count: *triangle_count,
+            first_vertex: 0,
+        };
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            meshes: &ranges.iter().map(mesh).collect::<Vec<_>>(),
+            triangle_info: None,
+        };
+        Lbvh::new(&gpu).tree(&gpu, &geometry, Codes::Bits30)
+    };
+    assert!(tree(&[(0, 20), (20, 0), (20, 12)]).is_ok());
+    for wrong in [&[(0, 20), (21, 3)][..], &[(1, 3)], &[(0, 20), (20, 13)]] {
+        assert!(matches!(tree(wrong), Err(Error::Tree(_))), "{wrong:?}");
+    }
+}
+
+/// A shader of the caller's is told where its error is, in its own text.
+#[test]
+fn errors_of_a_callers_shader_name_its_line() {
+    let gpu = gpu();
+    let text = "#import \"common/bvh.wgsl\"\n\nfn wrong() -> u32 { return 1.5; }";
+    let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
+    assert!(error.to_string().starts_with("mine.wgsl:3: "), "{error}");
+    let text = "fn right() {}\n#import \"common/nothing.wgsl\"";
+    let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
+    assert!(error.to_string().starts_with("mine.wgsl:2: "), "{error}");
+}
+
 #[test]
 fn the_deepest_tree_is_traversed() {
-    // Codes that share ever longer prefixes, and a heap of equal ones below: as deep as 30 bits and 2^12 ties allow.
+    // Codes that share ever longer prefixes, and a heap of equal ones below: as deep as 30 bits and 2^12 ties
+    // allow.
     let corner = |x: f32| {
         [
             Vec3::splat(x),
@@ -677,7 +789,7 @@ fn the_deepest_tree_is_traversed() {
         .map(|level| corner(0.5f32.powi(level)))
         .chain(vec![corner(0.0); 1 << 12]);
     let soup = Soup::default().mesh(chain);
-    let tree = soup.build(&gpu, &Lbvh::new(&gpu).unwrap());
+    let tree = soup.build(&gpu, &Lbvh::new(&gpu));
     let report = tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
     assert!(report.depth > 20, "{report:?}");
     let at = Vec3::new(2e-7, 2e-7, 1.0);
@@ -688,7 +800,6 @@ fn the_deepest_tree_is_traversed() {
         t_max: 2.0,
     };
     let hits = Trace::new(&gpu)
-        .unwrap()
         .run(&gpu, &tree, &[ray], Query::ClosestHit, 1)
         .unwrap();
     assert!((hits[0].t - 1.0).abs() < 1e-5, "{:?}", hits[0]);

@@ -193,7 +193,7 @@ fn compile_measures_every_entry_point_once() {
         "opaque",
         "masked",
         "lighting",
-        "grow_leaves",
+        "serial_leaves",
         "sort_small",
     ] {
         let expected = usize::from(!["opaque", "masked"].contains(&name));

@@ -21,12 +21,15 @@ use canopy::{
         equirect::{self as equirect_twin, Picture},
         prefilter as prefilter_twin,
     },
-    render::environment::{
-        Cube,
-        brdf_table::BrdfTable,
-        cube_mips::CubeMips,
-        equirect::{Equirect, EquirectImage},
-        prefilter::{Prefilter, PrefilterSettings, samples},
+    render::{
+        SHADERS,
+        environment::{
+            Cube,
+            brdf_table::BrdfTable,
+            cube_mips::CubeMips,
+            equirect::{Equirect, EquirectImage},
+            prefilter::{Prefilter, PrefilterSettings, samples},
+        },
     },
     scene::environment::{EnvironmentImage, Shape},
 };
@@ -668,11 +671,8 @@ fn probe(
     queries: &[[f32; 2]],
     uniform: Option<&wgpu::Buffer>,
 ) -> Vec<[f32; 2]> {
-    let source = move |path: &str| {
-        let known = shader::SOURCES.iter().find(|(known, _)| *known == path);
-        Some(known.map_or(text, |(_, text)| *text).into())
-    };
-    let composed = shader::compose_from(&source, "probe", gpu.arrays).unwrap();
+    let arrays = gpu.capabilities.arrays;
+    let composed = shader::compose_text(&SHADERS, "probe", text, arrays).unwrap();
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -10,12 +10,15 @@ use canopy::{
         cube_map,
         project_sh::{self as twin, COEFFICIENTS},
     },
-    render::environment::{Cube, ProjectSh},
+    render::{
+        SHADERS,
+        environment::{Cube, ProjectSh},
+    },
 };
-use common::{Random, gpu, roads};
+use common::{Random, gpu, implementations};
 use glam::{DQuat, DVec3, Vec3};
 use half::f16;
-use std::{borrow::Cow, f64::consts::PI};
+use std::f64::consts::PI;
 use wgpu::TextureFormat as Format;
 
 /// Sizes at which columns, workgroups and the centre of a face begin and end.
@@ -94,7 +97,7 @@ fn colors(result: &[[f32; 4]]) -> Vec<DVec3> {
 
 #[test]
 fn the_pass_equals_its_twin() {
-    for (road, gpu) in roads() {
+    for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         let mut worst: f64 = 0.0;
         for face in SIZES {
@@ -107,12 +110,12 @@ fn the_pass_equals_its_twin() {
                     worst = worst.max(error);
                     assert!(
                         error < 1e-6,
-                        "{road}, {face}², order {order}, {format:?}: {error:e}"
+                        "{kernels}, {face}², order {order}, {format:?}: {error:e}"
                     );
                 }
             }
         }
-        println!("{road}: at most {worst:e}");
+        println!("{kernels}: at most {worst:e}");
     }
 }
 
@@ -174,7 +177,7 @@ fn the_comparer_can_fail() {
 /// are few, their centres cannot represent band 4, in the twin neither.
 #[test]
 fn a_uniform_environment_is_uniform() {
-    for (road, gpu) in roads() {
+    for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         for face in SIZES.into_iter().chain([128]) {
             let texels = vec![[1.0, 0.5, 8.0, 1.0]; 6 * (face * face) as usize];
@@ -184,7 +187,7 @@ fn a_uniform_environment_is_uniform() {
                 let first = radiance[0] / white / (4.0 * PI).sqrt();
                 assert!(
                     (first - 1.0).abs().max_element() < 1e-6,
-                    "{road} {face}: {first}"
+                    "{kernels} {face}: {first}"
                 );
                 let exact = twin::project_sh(&texels, face as usize, order as usize);
                 for (i, rest) in radiance.iter().enumerate().skip(1) {
@@ -192,7 +195,7 @@ fn a_uniform_environment_is_uniform() {
                     let error = ((*rest - expected) / white).abs().max_element();
                     assert!(
                         error < 2e-6,
-                        "{road}, {face}², order {order}, {i}: {error:e}"
+                        "{kernels}, {face}², order {order}, {i}: {error:e}"
                     );
                     assert!(i < (order * order) as usize || *rest == DVec3::ZERO);
                 }
@@ -207,7 +210,7 @@ fn a_uniform_environment_is_uniform() {
                     };
                     assert!(
                         error < tolerance,
-                        "{road}, {face}², order {order}: {error:e}"
+                        "{kernels}, {face}², order {order}: {error:e}"
                     );
                 }
             }
@@ -217,7 +220,7 @@ fn a_uniform_environment_is_uniform() {
 
 #[test]
 fn a_bright_texel_is_the_basis_in_its_direction() {
-    for (road, gpu) in roads() {
+    for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         let mut random = Random(3);
         for face in [1, 2, 5, 64, 257_usize] {
@@ -230,7 +233,7 @@ fn a_bright_texel_is_the_basis_in_its_direction() {
                 let basis = twin::basis(cube_map::texel_direction(face, side, x, y));
                 let weight = DVec3::new(1000.0, 1.0, 0.0) * solid_angles[y * face + x];
                 let error = twin::error(&radiance, &basis.map(|basis| basis * weight));
-                assert!(error < 2e-6, "{road}, {face}² {side} {x} {y}: {error:e}");
+                assert!(error < 2e-6, "{kernels}, {face}² {side} {x} {y}: {error:e}");
             }
         }
     }
@@ -293,7 +296,7 @@ fn sums_of_environments_are_sums_of_results() {
 
 #[test]
 fn the_result_is_the_same_from_run_to_run() {
-    for (road, gpu) in roads() {
+    for (kernels, gpu) in implementations() {
         let texels = noise(200, 7);
         let cube = upload(&gpu, 200, &texels, Format::Rgba16Float);
         let runs = |order| {
@@ -307,13 +310,13 @@ fn the_result_is_the_same_from_run_to_run() {
             let bits = |run: &Vec<[f32; 4]>| bytemuck::cast_slice::<_, u8>(run).to_vec();
             assert!(
                 all.iter().all(|run| bits(run) == bits(&all[0])),
-                "{road}, order {order}"
+                "{kernels}, order {order}"
             );
         }
     }
 }
 
-/// What was projected before says nothing about the next; in the largest, workgroups take several rows on every road.
+/// What was projected before says nothing about the next; in the largest, workgroups process several rows with all kernels.
 #[test]
 fn cubes_of_all_sizes_take_turns() {
     let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {
@@ -321,12 +324,12 @@ fn cubes_of_all_sizes_take_turns() {
         let expected = twin::project_sh(&texels, face as usize, order as usize);
         (face, order, texels, expected)
     });
-    for (road, gpu) in roads() {
+    for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         for (face, order, texels, expected) in &cases {
             let cube = upload(&gpu, *face, texels, Format::Rgba16Float);
             let error = fault(&project(&gpu, &pass, &cube, *order), expected);
-            assert!(error < 1e-6, "{road} {face}: {error:e}");
+            assert!(error < 1e-6, "{kernels} {face}: {error:e}");
         }
     }
 }
@@ -410,13 +413,7 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
     values[2u * id.x + 1u] = vec4f(sh_irradiance(v), 0.0);
 }";
     let gpu = gpu();
-    let source = |path: &str| {
-        let known = shader::SOURCES.iter().find(|(known, _)| *known == path);
-        known
-            .map_or(Cow::Borrowed(TEST), |(_, text)| Cow::Borrowed(*text))
-            .into()
-    };
-    let text = shader::compose_from(&source, "test", gpu.arrays)
+    let text = shader::compose_text(&SHADERS, "test", TEST, gpu.capabilities.arrays)
         .unwrap()
         .text;
     let source = wgpu::ShaderSource::Wgsl(text.into());

@@ -7,9 +7,12 @@ mod common;
 use canopy::{
     gpu::{Gpu, layout::SKY_STEPS, pass, profiler::Profiler, shader},
     reference::environment::sky::{self as twin, Tables},
-    render::environment::{
-        Cube,
-        sky::{self, Sky, SkyParams},
+    render::{
+        SHADERS,
+        environment::{
+            Cube,
+            sky::{self, Sky, SkyParams},
+        },
     },
     scene::atmosphere,
 };
@@ -591,14 +594,8 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
         }}",
         to_sun.x, to_sun.y, to_sun.z
     );
-    let files = |path: &str| {
-        let known = shader::SOURCES.iter().find(|(known, _)| *known == path);
-        match path {
-            "test" => Some(source.clone().into()),
-            _ => known.map(|(_, text)| (*text).into()),
-        }
-    };
-    let composed = shader::compose_from(&files, "test", gpu.arrays).unwrap();
+    let arrays = gpu.capabilities.arrays;
+    let composed = shader::compose_text(&SHADERS, "test", &source, arrays).unwrap();
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -11,10 +11,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("config", &["error"]),
     ("scene", &["config", "error"]),
-    ("gpu", &["config", "error"]),
+    ("gpu", &["error"]),
     ("accel", &["error", "gpu"]),
     ("render", &["accel", "config", "error", "gpu", "scene"]),
-    ("reference", &["error", "gpu", "scene"]),
+    ("reference", &["accel", "error", "gpu", "scene"]),
     ("output", &["error", "render"]),
     (
         "cli",
@@ -140,8 +140,8 @@ fn check(source: &str, module: &[String], passes: &BTreeSet<String>) -> Vec<Stri
         if target != own && !allowed.contains(&target) && !is_twin {
             faults.insert(format!("{here} names crate::{text}"));
         }
-        if own == "reference" && target == "gpu" && path.names.get(1).is_none_or(|n| n != "layout")
-        {
+        let below = ["accel", "gpu"].contains(&target);
+        if own == "reference" && below && path.names.get(1).is_none_or(|n| n != "layout") {
             faults.insert(format!("{here} names crate::{text}, which is no layout"));
         }
         if let Some(own_pass) = &own_pass {

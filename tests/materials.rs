@@ -54,7 +54,8 @@ impl Studio {
 
     /// With exactly the limits and features that WebGPU guarantees.
     fn portable() -> Self {
-        let gpu = Gpu::open(&Self::new().gpu.adapter, Tier::Portable).unwrap();
+        let adapter = Self::new().gpu.adapter.unwrap();
+        let gpu = Gpu::open(&adapter, Tier::Portable, &canopy::render::SHADERS).unwrap();
         let renderer = Renderer::new(&gpu).unwrap();
         Self { gpu, renderer }
     }

@@ -1,19 +1,23 @@
 //! Every shader composes and validates, and both sides declare every shared struct alike. No GPU needed.
 
-use canopy::gpu::{Arrays, layout, shader};
+use canopy::{
+    accel,
+    gpu::{Arrays, layout, shader, structs::StructLayout},
+    render::SHADERS,
+};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::collections::BTreeSet;
 
 /// Shaders with entry points: all but those in `common/`.
 fn entry_shaders() -> impl Iterator<Item = &'static str> {
-    shader::SOURCES
-        .iter()
-        .map(|(path, _)| *path)
+    SHADERS
+        .files()
+        .map(|(path, _)| path)
         .filter(|path| !path.starts_with("common/"))
 }
 
 fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
-    let composed = shader::compose(path, arrays).unwrap_or_else(|e| panic!("{e}"));
+    let composed = shader::compose(&SHADERS, path, arrays).unwrap_or_else(|e| panic!("{e}"));
     let module = naga::front::wgsl::parse_str(&composed.text).unwrap_or_else(|e| {
         let line = e
             .location(&composed.text)
@@ -55,6 +59,22 @@ fn every_shader_validates_with_portable_capabilities() {
     );
 }
 
+/// The tree alone compiles from its own files: a library below the renderer's.
+#[test]
+fn the_trees_shaders_need_no_others() {
+    let trees = accel::SHADERS.files().map(|(path, _)| path);
+    let trees: Vec<_> = trees.filter(|path| path.starts_with("accel/")).collect();
+    assert_eq!(trees.len(), 14);
+    for path in trees {
+        let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
+        assert_eq!(
+            alone.unwrap().text,
+            parse(path, Arrays::Buffers).0.text,
+            "{path}"
+        );
+    }
+}
+
 #[test]
 fn every_shader_file_is_embedded_and_imported() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
@@ -72,27 +92,32 @@ fn every_shader_file_is_embedded_and_imported() {
         let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
         on_disk.insert(name.replace('\\', "/"));
     }
-    let embedded: BTreeSet<_> = shader::SOURCES
-        .iter()
-        .map(|(path, _)| (*path).to_owned())
-        .collect();
+    let embedded: BTreeSet<_> = SHADERS.files().map(|(path, _)| path.to_owned()).collect();
+    assert_eq!(
+        embedded.len(),
+        SHADERS.files().count(),
+        "a file is there twice"
+    );
     assert_eq!(
         embedded, on_disk,
-        "gpu::shader::SOURCES and shaders/ differ"
+        "render::SHADERS, accel::SHADERS and shaders/ differ"
     );
     for path in embedded.iter().filter(|path| path.starts_with("common/")) {
         let import = format!("#import \"{path}\"");
         assert!(
-            shader::SOURCES
-                .iter()
-                .any(|(_, text)| text.contains(&import)),
+            SHADERS.files().any(|(_, text)| text.contains(&import)),
             "nothing imports {path}"
         );
     }
 }
 
+/// Every struct that Rust declares for the shaders.
+fn structs() -> impl Iterator<Item = &'static StructLayout> {
+    accel::layout::STRUCTS.iter().chain(layout::STRUCTS)
+}
+
 /// What differs between a struct in Rust and the one that naga parsed.
-fn difference(rust: &layout::StructLayout, module: &naga::Module) -> Option<String> {
+fn difference(rust: &StructLayout, module: &naga::Module) -> Option<String> {
     let (_, ty) = module
         .types
         .iter()
@@ -124,7 +149,7 @@ fn structs_are_the_same_on_both_sides() {
     let modules: Vec<_> = entry_shaders()
         .map(|path| parse(path, Arrays::Buffers).1)
         .collect();
-    for rust in layout::STRUCTS {
+    for rust in structs() {
         let has = |module: &&naga::Module| {
             module
                 .types
@@ -150,10 +175,7 @@ fn the_layout_test_can_fail() {
         ))
         .unwrap()
     };
-    let rust = layout::STRUCTS
-        .iter()
-        .find(|layout| layout.name == "RayBatch")
-        .unwrap();
+    let rust = structs().find(|layout| layout.name == "RayBatch").unwrap();
     assert_eq!(
         difference(
             rust,

@@ -159,15 +159,15 @@ fn median(values: &[f64]) -> f64 {
 
 /// Builds with each builder in turn, round by round, and prints the medians.
 fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
-    let tree = canopy.tree(&input.triangles)?;
-    canopy.build(&tree)?;
+    let mut tree = canopy.tree(&input.triangles)?;
+    canopy.build(&mut tree)?;
     let builders = builders();
     let triangles = obvhs_triangles(&input.triangles);
     let shapes = shapes(&triangles);
     let (mut gpu_ms, mut wall_ms) = (Vec::new(), Vec::new());
     let mut peers_ms = vec![Vec::new(); builders.len()];
     for _ in 0..BUILDS {
-        let (gpu, wall) = canopy.build(&tree)?;
+        let (gpu, wall) = canopy.build(&mut tree)?;
         gpu_ms.extend(gpu);
         wall_ms.push(wall);
         for ((_, builder), ms) in builders.iter().zip(&mut peers_ms) {
@@ -276,8 +276,8 @@ impl Traced {
 /// Traces through each tree in turn, round by round, and prints the medians. Returns the largest share of
 /// rays that differ.
 fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
-    let tree = canopy.tree(&input.triangles)?;
-    canopy.build(&tree)?;
+    let mut tree = canopy.tree(&input.triangles)?;
+    canopy.build(&mut tree)?;
     let rays = rays(&input.triangles);
     for any in [false, true] {
         canopy.trace(&tree, &rays[0], any)?;

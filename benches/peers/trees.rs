@@ -8,11 +8,11 @@ use bvh::{
 use canopy::{
     Result,
     accel::{
-        Codes, Geometry, Lbvh, Tree, Work,
+        Codes, Geometry, Lbvh, MeshRange, Tree, Work,
         trace::{Query, Ray, Trace},
     },
     config::Config,
-    gpu::{Gpu, layout::MeshRange, profiler::Profiler},
+    gpu::{Gpu, profiler::Profiler},
 };
 use glam::{Vec3, Vec3A};
 use nalgebra::{Point3, Vector3};
@@ -50,8 +50,8 @@ impl Canopy {
     pub(crate) fn new() -> Result<Self> {
         let gpu = Gpu::new(&Config::default().gpu)?;
         Ok(Self {
-            lbvh: Lbvh::new(&gpu)?,
-            trace: Trace::new(&gpu)?,
+            lbvh: Lbvh::new(&gpu),
+            trace: Trace::new(&gpu),
             profiler: Profiler::new(&gpu)?,
             gpu,
         })
@@ -63,16 +63,15 @@ impl Canopy {
         let positions: Vec<[f32; 3]> = triangles.iter().flatten().map(Vec3::to_array).collect();
         let count = triangles.len() as u32;
         let indices: Vec<u32> = (0..3 * count).collect();
-        let info: Vec<[u32; 2]> = (0..count).map(|triangle| [0, triangle]).collect();
         let geometry = Geometry {
             positions: &self.gpu.buffer_with("positions", &positions, storage),
             indices: &self.gpu.buffer_with("indices", &indices, storage),
-            triangle_info: &self.gpu.buffer_with("triangle_info", &info, storage),
             meshes: &[MeshRange {
                 first_triangle: 0,
                 triangle_count: count,
                 first_vertex: 0,
             }],
+            triangle_info: None,
         };
         let tree = self.lbvh.tree(&self.gpu, &geometry, Codes::Bits30)?;
         self.gpu.wait()?;
@@ -80,14 +79,15 @@ impl Canopy {
     }
 
     /// Builds the tree and waits: milliseconds on the GPU, if it tells the time, and until it was done.
-    pub(crate) fn build(&mut self, tree: &Tree) -> Result<(Option<f64>, f64)> {
+    pub(crate) fn build(&mut self, tree: &mut Tree) -> Result<(Option<f64>, f64)> {
         let start = Instant::now();
         let mut encoder = self.gpu.encoder("build");
         self.lbvh.record(
+            &self.gpu,
             &mut self.profiler.scope("build", &mut encoder),
             tree,
             Work::Rebuild,
-        );
+        )?;
         self.profiler.submit(&self.gpu, encoder);
         self.gpu.wait()?;
         let wall_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -120,7 +120,7 @@ impl Canopy {
         };
         let run = |rays: &[Ray]| {
             let (ms, hits) = timed(|| self.trace.run(&self.gpu, tree, rays, query, LEAF_CUTOFF));
-            hits.map(|hits| (ms, hits.iter().map(|hit| hit.place != u32::MAX).collect()))
+            hits.map(|hits| (ms, hits.iter().map(|hit| !hit.is_miss()).collect()))
         };
         let (idle_ms, _): (_, Vec<bool>) = run(&rays(0.0))?;
         let (ms, hits) = run(&rays(f32::MAX))?;

@@ -1,15 +1,17 @@
 // bounds: the box around the centroids of each mesh's triangles, the box of each mesh, and the scene's.
 //
 // in   positions, indices, triangle_info, items
-// out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner (complemented) and three for an upper one,
-//      as ordered integers, cleared to 0 before: 0 is the identity of both, because both are reduced by max
-// A thread takes a run of BOUNDS_RUN triangles. What it found of the workgroup's first mesh meets that of the other threads in shared memory;
-// of further meshes it adds itself. Threads of different workgroups meet only in atomicMax, whose result no order changes, and which is left
-// out where it would change nothing; the next dispatch reads it.
+// out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner
+//      (complemented) and three for an upper one, as ordered integers, cleared to 0 before: 0 is the identity of
+//      both, because both are reduced by max
+// A thread reduces a run of BOUNDS_RUN triangles. Its result for the workgroup's first mesh meets those of
+// the other threads in shared memory; results for further meshes it adds itself. Threads of different
+// workgroups meet only in atomicMax, whose result no order changes, and which is left out where it would
+// change nothing; the next dispatch reads it.
 #import "common/dispatch.wgsl"
 #import "common/items.wgsl"
 
-@group(0) @binding(5) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> mesh_bounds: array<atomic<u32>>;
 
 var<workgroup> shared_words: array<u32, BOUNDS_THREADS * BOUNDS_WORDS>;
 
@@ -46,7 +48,12 @@ fn found_words(f: Found) -> array<vec3u, 4> {
     if f.whole.lower.x > f.whole.upper.x {
         return array<vec3u, 4>();
     }
-    return array<vec3u, 4>(~ordered(f.centroids.lower), ordered(f.centroids.upper), ~ordered(f.whole.lower), ordered(f.whole.upper));
+    return array<vec3u, 4>(
+        ~ordered(f.centroids.lower),
+        ordered(f.centroids.upper),
+        ~ordered(f.whole.lower),
+        ordered(f.whole.upper),
+    );
 }
 
 fn flush(mesh: u32, f: Found) {
@@ -57,7 +64,11 @@ fn flush(mesh: u32, f: Found) {
 }
 
 @compute @workgroup_size(BOUNDS_THREADS)
-fn bounds(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn bounds(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * BOUNDS_RUN;
     let first_mesh = geometry_mesh(item(min(first, max(params.item_triangles, 1u) - 1u)));
     var mesh = first_mesh;

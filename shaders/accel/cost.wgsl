@@ -1,10 +1,12 @@
-// cost: what the trees cost rays, as far as boxes tell: the sum of the surface areas of all inner nodes, those of the TLAS among them, and the area
-// of the root. Their quotient is the number of nodes that a ray through the root's box is expected to visit (MacDonald and Booth 1990).
+// cost: the expected cost of rays: the sum of the surface areas of all inner nodes, those of the TLAS among
+// them, and the area of the root. Their quotient is the number of nodes that a ray through the root's box is
+// expected to visit (MacDonald and Booth 1990).
 //
-// in   the tree (group 1). The last place of each mesh holds zeros instead of a node; an empty box has no area.
+// in   the tree (group 1). The last node of each mesh is zeros; an empty box has no area.
 // out  partials[i] of each thread; result: the sum, the root's area
-// cost_nodes has COST_BLOCK² threads, of which each adds up every so manieth node; cost_total adds those sums in one workgroup. Both in a fixed
-// order, so that the same tree gives the same bits; between the two lies the dispatch boundary.
+// cost_nodes has COST_BLOCK² threads, of which each adds up every (COST_BLOCK²)th node; cost_total adds those sums
+// in one workgroup. Both in a fixed order, so that the same tree gives the same bits; between the two lies
+// the dispatch boundary.
 #import "common/box.wgsl"
 #import "common/tree.wgsl"
 
@@ -33,9 +35,9 @@ fn node_area(node: u32) -> f32 {
 
 @compute @workgroup_size(COST_BLOCK)
 fn cost_nodes(@builtin(global_invocation_id) thread: vec3u) {
-    let places = tree.triangle_count + tree.mesh_count;
+    let nodes = tree.triangle_count + tree.mesh_count;
     var sum = 0.0;
-    for (var node = thread.x; node < places; node += COST_BLOCK * COST_BLOCK) {
+    for (var node = thread.x; node < nodes; node += COST_BLOCK * COST_BLOCK) {
         sum += node_area(node);
     }
     partials[thread.x] = sum;

@@ -1,22 +1,25 @@
-// hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, and over the meshes, all in one dispatch, with
-// both children's boxes taken from the pyramid.
+// hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, and over the
+// meshes, all in one dispatch, with both children's boxes taken from the pyramid.
 //
-// in   sorted_codes, leaf_rows (for each place's mesh), meshes, pyramid, codes (for the places of a partial build)
-// out  nodes[i] for every place i but the last of its mesh
-// One thread per place, and so per node: node i is the one that Karras numbers i, so the node's index is one end of its range, and the
-// other end lies where the common prefix is longer. Equal codes are told apart by their place.
+// in   sorted_codes, leaf_rows (for each leaf's mesh), meshes, pyramid, codes (for the leaves of a partial
+//      build)
+// out  nodes[i] for every leaf i but the last of its mesh
+// One thread per leaf, and so per node: node i is the one that Karras numbers i, so the node's index is one
+// end of its range, and the other end lies where the common prefix is longer. Equal codes are told apart by
+// their leaf index.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/pyramid.wgsl"
 
-@group(0) @binding(4) var<storage, read> meshes: array<MeshRange>;
-#array read 0 5 sorted_codes: vec2u
-#array read 0 6 leaf_rows: vec4u
-@group(0) @binding(7) var<storage, read> pyramid: array<f32>;
-#array write 0 8 node_rows: vec4u
-#array read 0 9 codes: vec4u
+@group(0) @binding(1) var<storage, read> meshes: array<MeshRange>;
+#array read 0 2 sorted_codes: vec2u
+#array read 0 3 leaf_rows: vec4u
+@group(0) @binding(4) var<storage, read> pyramid: array<f32>;
+#array write 0 5 node_rows: vec4u
+#array read 0 6 codes: vec4u
 
-// Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1 outside the mesh.
+// Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1
+// outside the mesh.
 fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     if j < first || j > last {
         return -1;
@@ -52,29 +55,33 @@ fn pyramid_range(first: u32, last: u32) -> Box {
 }
 
 @compute @workgroup_size(256)
-fn hierarchy(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn hierarchy(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let k = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
     if k >= params.item_count {
         return;
     }
-    var place = k;
+    var leaf = k;
     if params.all_items == 0u {
-        place = codes(k).z;
+        leaf = codes(k).z;
     }
-    // The TLAS: its places lie behind all triangles.
+    // The TLAS: its leaves lie behind all triangles.
     var mesh = params.mesh_count;
     var range = MeshRange(params.triangle_count, params.mesh_count, 0u);
-    if place < params.triangle_count {
-        mesh = leaf_rows(TRIANGLE_ROWS * place + 2u).w & ~NEEDS_CONSENT;
+    if leaf < params.triangle_count {
+        mesh = leaf_rows(TRIANGLE_ROWS * leaf + 2u).w & ~ANY_HIT_TEST;
         range = meshes[mesh];
     }
     let first = i32(range.first_triangle);
     let last = first + i32(range.triangle_count) - 1;
-    let i = i32(place);
+    let i = i32(leaf);
     if i == last {
         return;
     }
-    let code = sorted_codes(place);
+    let code = sorted_codes(leaf);
 
     // The other end of the range.
     let to_right = common_prefix(i, code, i + 1, first, last);
@@ -93,7 +100,7 @@ fn hierarchy(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) w
     }
     let j = i + length * direction;
 
-    // The split: the last place that shares more with i than j does.
+    // The split: the last leaf that shares more with i than j does.
     let prefix_node = common_prefix(i, code, j, first, last);
     var offset = 0;
     var step = length;
@@ -112,8 +119,8 @@ fn hierarchy(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) w
     let upper = u32(max(i, j));
     let left = pyramid_range(lower, split);
     let right = pyramid_range(split + 1u, upper);
-    node_rows(NODE_ROWS * place, tree_row(left.lower, lower));
-    node_rows(NODE_ROWS * place + 1u, tree_row(left.upper, split));
-    node_rows(NODE_ROWS * place + 2u, tree_row(right.lower, upper));
-    node_rows(NODE_ROWS * place + 3u, tree_row(right.upper, mesh));
+    node_rows(NODE_ROWS * leaf, tree_row(left.lower, lower));
+    node_rows(NODE_ROWS * leaf + 1u, tree_row(left.upper, split));
+    node_rows(NODE_ROWS * leaf + 2u, tree_row(right.lower, upper));
+    node_rows(NODE_ROWS * leaf + 3u, tree_row(right.upper, mesh));
 }

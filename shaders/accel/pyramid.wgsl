@@ -1,20 +1,23 @@
-// pyramid: nine levels of boxes above one level, so that three dispatches cover 2^27 leaves. A node's box is the union over its range of
-// leaves, read from here: no thread ever waits for, or races with, the thread of another node.
+// pyramid: PYRAMID_STEP levels of boxes above one level, so that three dispatches cover 2^27 leaves. A node's
+// box is the union over its range of leaves, read from here: no thread ever waits for, or races with, the
+// thread of another node.
 //
 // in   leaf_rows, or of the pyramid level `base_level`
-// out  pyramid, levels base_level + 1 … base_level + 9
-// A workgroup takes 512 boxes. Above the first of its levels, threads meet in shared memory only.
+// out  pyramid, levels base_level + 1 … base_level + PYRAMID_STEP
+// A workgroup reduces 2^PYRAMID_STEP boxes. Above the first of its levels, threads meet in shared memory
+// only.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/pyramid.wgsl"
 
-// Group 0 from common/geometry.wgsl gives `params` alone.
-@group(0) @binding(4) var<storage, read_write> pyramid: array<f32>;
-@group(0) @binding(5) var<uniform> base_level: vec4u;
-#array read 0 6 leaf_rows: vec4u
+@group(0) @binding(1) var<storage, read_write> pyramid: array<f32>;
+@group(0) @binding(2) var<uniform> base_level: vec4u;
+#array read 0 3 leaf_rows: vec4u
 
-var<workgroup> shared_lower: array<vec3f, 256>;
-var<workgroup> shared_upper: array<vec3f, 256>;
+const THREADS = 1u << (PYRAMID_STEP - 1u);
+
+var<workgroup> shared_lower: array<vec3f, THREADS>;
+var<workgroup> shared_upper: array<vec3f, THREADS>;
 
 // Boxes on a level.
 fn level_size(level: u32) -> u32 {
@@ -36,14 +39,18 @@ fn load_or_empty(level: u32, index: u32) -> Box {
     return box_empty();
 }
 
-@compute @workgroup_size(256)
-fn pyramid_levels(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(THREADS)
+fn pyramid_levels(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let base = base_level.x;
-    var index = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
+    var index = dispatch_workgroup(workgroup, workgroups) * THREADS + thread;
     var b = box_union(load_or_empty(base, 2u * index), load_or_empty(base, 2u * index + 1u));
-    for (var step = 0u; step < 9u; step++) {
+    for (var step = 0u; step < PYRAMID_STEP; step++) {
         let level = base + step + 1u;
-        let live = thread < (256u >> step);
+        let live = thread < (THREADS >> step);
         // The level of one box is the last.
         if live && index < level_size(level) && level_size(level - 1u) > 1u {
             pyramid_store(level, index, b);
@@ -51,7 +58,7 @@ fn pyramid_levels(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgrou
         shared_lower[thread] = b.lower;
         shared_upper[thread] = b.upper;
         workgroupBarrier();
-        let pair = min(2u * thread, 254u);
+        let pair = min(2u * thread, THREADS - 2u);
         b = Box(min(shared_lower[pair], shared_lower[pair + 1u]), max(shared_upper[pair], shared_upper[pair + 1u]));
         index = (index - thread) / 2u + thread;
         workgroupBarrier();

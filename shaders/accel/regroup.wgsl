@@ -1,5 +1,6 @@
-// regroup: the keys of a further sort, by bits that had no room in the one before: of wide codes the high word and the mesh's lowest bit
-// above it, then the rest of the mesh's number, which brings each mesh's items together again.
+// regroup: the keys of a further sort, by bits that had no room in the one before: of wide codes the high
+// word and the mesh's lowest bit above it, then the rest of the mesh's number, which brings each mesh's items
+// together again.
 //
 // in   values (what has been sorted so far), codes
 // out  keys[k] for values[k]
@@ -10,18 +11,22 @@
 override REGROUP_MESH_SHIFT: u32;
 override REGROUP_BY_CODE: bool;
 
-#array read 0 4 values: u32
-#array read 0 5 codes: vec4u
-#array write 0 6 keys: u32
+#array read 0 1 values: u32
+#array read 0 2 codes: vec4u
+#array write 0 3 keys: u32
 
 @compute @workgroup_size(256)
-fn regroup(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn regroup(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let k = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
     if k >= params.item_count {
         return;
     }
     let code = codes(values(k));
-    let mesh = code.w & ~NEEDS_CONSENT;
+    let mesh = code.w & ~ANY_HIT_TEST;
     if REGROUP_BY_CODE {
         keys(k, code.x | (mesh << 31u));
     } else {

@@ -1,18 +1,27 @@
-// sort: one pass of a stable least-significant-digit radix sort of key-value pairs, eight bits at a time (reduce, then scan: no
-// workgroup waits for another, and every meeting of workgroups has a dispatch boundary between).
+// sort: one pass of a stable least-significant-digit radix sort of key-value pairs, eight bits at a time
+// (reduce, then scan: no workgroup waits for another, and every meeting of workgroups has a dispatch boundary
+// between).
 //
-// histogram   in keys_in             out counts[digit × block_count + block]: how often the block holds the digit
-// scan        in counts              out counts: exclusive sums along each digit's row; totals[digit]: the row's sum
-// scatter     in keys_in, values_in, counts, totals   out keys_out, values_out in the order of the digit, equal digits in input order
+// histogram   in   keys_in
+//             out  counts[digit × block_count + block]: how often the block holds the digit
+// scan        in   counts
+//             out  counts: exclusive sums along each digit's row; totals[digit]: the row's sum
+// scatter     in   keys_in, values_in, counts, totals
+//             out  keys_out, values_out in the order of the digit, equal digits in input order
 //
-// A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit; up to SORT_SERIAL_BLOCKS blocks it has one
-// workgroup in all, with a thread per digit.
-// scatter ranks the pairs of a round by a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the bits
-// below its own. Nothing here depends on the subgroup size; sort_subgroups.wgsl has the scatter that does.
+// A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit; up to
+// SORT_SERIAL_BLOCKS blocks it has one workgroup in all, with a thread per digit. scatter ranks the pairs of
+// a round by a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the
+// bits below its own. Nothing here depends on the subgroup size; sort_subgroups.wgsl has the scatter that
+// does.
 #import "common/sort_scatter.wgsl"
 
 @compute @workgroup_size(SORT_BLOCK)
-fn histogram(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn histogram(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let block = dispatch_workgroup(workgroup, workgroups);
     atomicStore(&tally[thread], 0u);
     workgroupBarrier();
@@ -63,7 +72,11 @@ fn scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 }
 
 @compute @workgroup_size(SORT_BLOCK)
-fn scatter(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn scatter(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let block = dispatch_workgroup(workgroup, workgroups);
     scatter_begin(block, thread);
     for (var round = 0u; round < SORT_ROUNDS; round++) {
@@ -73,9 +86,9 @@ fn scatter(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) wor
         if present {
             key = keys_in(i);
         }
-        let place = rank_by_masks(thread, (key >> params.shift) & 255u, present);
+        let rank = rank_by_masks(thread, (key >> params.shift) & 255u, present);
         if present {
-            scatter_pair(i, key, place);
+            scatter_pair(i, key, rank);
         }
     }
 }

@@ -2,7 +2,8 @@
 //
 // in   keys_a, values_a
 // out  the sorted pairs in keys_b, values_b after an odd number of digits, else where they were
-// Ranks as scatter of sort.wgsl does. The workgroup's own storage barriers order one digit's writes before the next one's reads.
+// Ranks as scatter of sort.wgsl does. The workgroup's own storage barriers order one digit's writes before
+// the next one's reads.
 #import "common/sort_block.wgsl"
 
 @group(0) @binding(1) var<storage, read_write> keys_a: array<u32>;
@@ -45,15 +46,15 @@ fn sort_small(@builtin(local_invocation_index) thread: u32) {
             if present {
                 key = load_key(side, i);
             }
-            let place = rank_by_masks(thread, (key >> shift) & 255u, present);
+            let rank = rank_by_masks(thread, (key >> shift) & 255u, present);
             if present {
                 let implied = pass_index == 0u && params.implied_values != 0u;
                 if side == 0u {
-                    keys_b[place] = key;
-                    values_b[place] = select(values_a[i], i, implied);
+                    keys_b[rank] = key;
+                    values_b[rank] = select(values_a[i], i, implied);
                 } else {
-                    keys_a[place] = key;
-                    values_a[place] = values_b[i];
+                    keys_a[rank] = key;
+                    values_a[rank] = values_b[i];
                 }
             }
         }

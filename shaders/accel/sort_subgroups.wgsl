@@ -1,9 +1,11 @@
-// sort_subgroups: scatter of sort.wgsl where all subgroups have one size of at least eight threads. Within a subgroup, eight ballots tell each
-// thread which of the others hold its digit (multi-split, Ashkiani et al. 2016); the first of them puts their number into the byte that its
-// subgroup has in the digit's words, and each thread adds the bytes of the subgroups before its own.
+// sort_subgroups: scatter of sort.wgsl where all subgroups have one size of at least eight threads. Within a
+// subgroup, eight ballots tell each thread which of the others hold its digit (multi-split, Ashkiani et al.
+// 2016); the first of them puts their number into the byte that its subgroup has in the digit's words, and
+// each thread adds the bytes of the subgroups before its own.
 //
-// Takes for granted that a workgroup's threads are in the order of their subgroups and lanes, as desktop drivers have it and tests check.
-// in and out as scatter's. Threads of different subgroups meet in workgroup memory with barriers between.
+// Relies on a workgroup's threads being in the order of their subgroups and lanes, as desktop
+// drivers have it and tests check. in and out as scatter's. Threads of different subgroups meet in workgroup
+// memory with barriers between.
 #import "common/sort_scatter.wgsl"
 
 @compute @workgroup_size(SORT_BLOCK)
@@ -52,7 +54,8 @@ fn scatter_subgroups(
                 // Sums of four bytes that are at most 128 fit ten bits: halves are added apart.
                 let pairs = (counts_of_four & 0x00ff00ffu) + ((counts_of_four >> 8u) & 0x00ff00ffu);
                 total += (pairs & 0xffffu) + (pairs >> 16u);
-                let earlier = counts_of_four & select(select(0u, (1u << (8u * (subgroup % 4u))) - 1u, w == subgroup / 4u), 0xffffffffu, w < subgroup / 4u);
+                let part = select(0u, (1u << (8u * (subgroup % 4u))) - 1u, w == subgroup / 4u);
+                let earlier = counts_of_four & select(part, 0xffffffffu, w < subgroup / 4u);
                 let earlier_pairs = (earlier & 0x00ff00ffu) + ((earlier >> 8u) & 0x00ff00ffu);
                 before += (earlier_pairs & 0xffffu) + (earlier_pairs >> 16u);
             }

@@ -1,10 +1,10 @@
-// tlas: the offset table, a row per mesh: where its nodes, vertices and triangles lie, and its box. The tree over its rows is grown with those
-// over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at the most, of its box's centre in the
-// scene's box.
+// tlas: a row per mesh: where its nodes, vertices and triangles lie, and its box. The tree over the rows is
+// built with those over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at
+// the most, of its box's centre in the scene's box.
 //
 // in   meshes, mesh_bounds
-// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES codes and keys of the meshes' items as in
-//      morton.wgsl
+// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES codes and keys of
+//      the meshes' items as in morton.wgsl
 // One thread per mesh.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
@@ -14,14 +14,18 @@
 
 override TLAS_CODES: bool;
 
-@group(0) @binding(4) var<storage, read> meshes: array<MeshRange>;
-@group(0) @binding(5) var<storage, read> mesh_bounds: array<u32>;
-#array write 0 6 codes: vec4u
-#array write 0 7 keys: u32
-@group(0) @binding(8) var<storage, read_write> tlas_out: array<TlasEntry>;
+@group(0) @binding(1) var<storage, read> meshes: array<MeshRange>;
+@group(0) @binding(2) var<storage, read> mesh_bounds: array<u32>;
+#array write 0 3 codes: vec4u
+#array write 0 4 keys: u32
+@group(0) @binding(5) var<storage, read_write> tlas_out: array<TlasEntry>;
 
 @compute @workgroup_size(256)
-fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn tlas(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
     let mesh = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
     if mesh >= params.mesh_count {
         return;
@@ -44,7 +48,8 @@ fn tlas(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
         var code = vec2u((1u << (3u * axis_bits)) - 1u, 0u);
         if b.lower.x <= b.upper.x {
             let cells = f32(1u << axis_bits);
-            code = morton_code(quantise(0.5 * (b.lower + b.upper), mesh_bounds_centroids(params.mesh_count), cells), false);
+            let around = mesh_bounds_centroids(params.mesh_count);
+            code = morton_code(quantise(0.5 * (b.lower + b.upper), around, cells), false);
         }
         let k = params.item_triangles + mesh;
         codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));

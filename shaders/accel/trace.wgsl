@@ -1,7 +1,8 @@
-// trace: rays from a list against the whole scene; the library's own query, with no say in what counts as a hit.
+// trace: rays from a list against the whole scene; every triangle that is met counts as a hit.
 //
 // in   rays, the tree (group 1)
-// out  hits, one per ray: closest_hit the nearest one, any_hit some one; or visits, one per ray: what that query went through
+// out  hits, one per ray: closest_hit the nearest one, any_hit the first that is found; or visits, one per ray:
+//      what that query went through
 // One thread per ray. Counting has entry points of its own, so that it costs the others nothing.
 #import "common/dispatch.wgsl"
 #import "common/bvh.wgsl"
@@ -11,13 +12,13 @@ struct Visits {
     triangles: u32,
 }
 
-// count, leaf_cutoff
+// The number of rays; leaf_cutoff.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
 @group(0) @binding(2) var<storage, read_write> hits: array<Hit>;
 @group(0) @binding(2) var<storage, read_write> visits: array<Visits>;
 
-fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return true;
 }
 
@@ -34,22 +35,38 @@ fn count(i: u32, any: bool) {
     }
 }
 
-@compute @workgroup_size(64)
-fn closest_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    trace(dispatch_workgroup(workgroup, workgroups) * 64u + thread, false);
+@compute @workgroup_size(TRACE_BLOCK)
+fn closest_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    trace(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
 }
 
-@compute @workgroup_size(64)
-fn any_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    trace(dispatch_workgroup(workgroup, workgroups) * 64u + thread, true);
+@compute @workgroup_size(TRACE_BLOCK)
+fn any_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    trace(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
 }
 
-@compute @workgroup_size(64)
-fn count_closest_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    count(dispatch_workgroup(workgroup, workgroups) * 64u + thread, false);
+@compute @workgroup_size(TRACE_BLOCK)
+fn count_closest_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    count(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
 }
 
-@compute @workgroup_size(64)
-fn count_any_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    count(dispatch_workgroup(workgroup, workgroups) * 64u + thread, true);
+@compute @workgroup_size(TRACE_BLOCK)
+fn count_any_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    count(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
 }

@@ -1,15 +1,19 @@
 // Traversal: the one core that every query shares. The tree is group 1.
 //
-// One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack serves both. Three steps in turn (Aila
-// and Laine 2009, "while-while"): into the mesh that is next, down nodes to triangles, through those triangles. A visited node's children with at
-// most `leaf_cutoff` triangles are tested as one range of leaf order; of two further ones the nearer is next and the other is stacked. The stack
-// holds at most one entry a level: a TLAS over n meshes has at most 30 + log2(n) levels, a tree of 30-bit codes over n triangles as many. A tree
-// that outgrew the stack would still be traversed rightly, because a node of it that finds no room is tested as a range.
+// One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
+// serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
+// nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff` triangles
+// are tested as one range of leaves; of two further ones the nearer is next and the other is stacked. The
+// stack holds at most one entry a level: a TLAS over n meshes has at most 30 + log2(n) levels, a tree of
+// 30-bit codes over n triangles as many. A tree that outgrew the stack would still be traversed rightly,
+// because a node of it that finds no room is tested as a range.
 //
-// Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep registers for all of it. For the
-// same reason the caller's consent is asked for outside of those loops, and each loop is left at its end.
+// Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep
+// registers for all of it. For the same reason the any-hit test is called outside of those loops, and each
+// loop is left at its end.
 //
-// The includer defines `bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool`, asked for triangles with NEEDS_CONSENT.
+// The includer defines `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`: the any-hit test,
+// called for triangles with ANY_HIT_TEST. There `triangle.triangle` is the number in the merged index buffer.
 #import "common/box.wgsl"
 #import "common/ray.wgsl"
 #import "common/tree.wgsl"
@@ -24,20 +28,27 @@ fn tree_node(index: u32) -> Node {
     let b = tree_node_rows(row + 1u);
     let c = tree_node_rows(row + 2u);
     let d = tree_node_rows(row + 3u);
-    return Node(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w, bitcast<vec3f>(d.xyz), d.w);
+    return Node(
+        bitcast<vec3f>(a.xyz),
+        a.w,
+        bitcast<vec3f>(b.xyz),
+        b.w,
+        bitcast<vec3f>(c.xyz),
+        c.w,
+        bitcast<vec3f>(d.xyz),
+        d.w,
+    );
 }
 
-fn tree_triangle(place: u32) -> LeafTriangle {
-    let row = TRIANGLE_ROWS * place;
+fn tree_triangle(leaf: u32) -> LeafTriangle {
+    let row = TRIANGLE_ROWS * leaf;
     let a = tree_triangle_rows(row);
     let b = tree_triangle_rows(row + 1u);
     let c = tree_triangle_rows(row + 2u);
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
-const BVH_MISS = 0xffffffffu;
-
-// Top bit of what is to be visited: a place in the TLAS, where a mesh lies, instead of a node.
+// Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
 const BVH_MESH = 0x80000000u;
 
 // Nodes, those of the TLAS among them, and triangles that this thread has visited.
@@ -50,8 +61,8 @@ fn bvh_inverse(direction: vec3f) -> vec3f {
     return 1.0 / select(direction, select(tiny, -tiny, direction < vec3f(0.0)), abs(direction) < tiny);
 }
 
-// Distance at which the ray enters the box, or a negative number for a miss (`t_min` is never negative). The far side is taken 4 ulp further, so that rounding never
-// loses a box whose triangle would be hit (Ize 2013).
+// Distance at which the ray enters the box, or a negative number for a miss (`t_min` is never negative). The
+// far side is moved 4 ulp further, so that rounding never loses a box whose triangle would be hit (Ize 2013).
 fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
     let forward = inverse >= vec3f(0.0);
     let near = (select(upper, lower, forward) - ray.origin) * inverse;
@@ -61,8 +72,9 @@ fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
     return select(-1.0, enter, enter <= min(leave, ray.t_max));
 }
 
-// The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's t_min and t_max. Edge functions by Plücker coordinates: the two triangles of an edge
-// compute exactly opposite values for it, so no ray slips between them.
+// The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
+// t_min and t_max. Edge functions by Plücker coordinates: the two triangles of an edge compute exactly
+// opposite values for it, so no ray slips between them.
 fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
@@ -92,25 +104,29 @@ fn bvh_is_node(next: u32) -> bool {
 fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     var ray = ray_in;
     let inverse = bvh_inverse(ray.direction);
-    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
-    // The triangles place..end are to be tested, then `next` is to be visited.
-    var place = 0u;
+    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+    // First triangle of the mesh that the ray is in.
+    var first = 0u;
+    // The leaves leaf..end are to be tested, then `next` is to be visited.
+    var leaf = 0u;
     var end = 0u;
-    var next = select(tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u), BVH_MISS, tree.mesh_count == 0u);
+    let root = tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u);
+    var next = select(root, BVH_MISS, tree.mesh_count == 0u);
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
     // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
-        var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS);
+        var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
         loop {
             // Into the mesh that is next.
-            if place == end && !bvh_is_node(next) && next != BVH_MISS {
+            if leaf == end && !bvh_is_node(next) && next != BVH_MISS {
                 let mesh = tree_triangle(next & ~BVH_MESH);
-                next = mesh.triangle;
+                first = mesh.triangle;
+                next = first;
                 if mesh.payload <= leaf_cutoff {
-                    place = mesh.triangle;
-                    end = place + mesh.payload;
+                    leaf = first;
+                    end = leaf + mesh.payload;
                     next = BVH_MISS;
                     if depth > 0u {
                         depth--;
@@ -119,7 +135,7 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                 }
             }
             // Down to triangles.
-            if place == end && bvh_is_node(next) {
+            if leaf == end && bvh_is_node(next) {
                 loop {
                     visits--;
                     bvh_nodes_visited++;
@@ -131,8 +147,8 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                     let cutoff = select(leaf_cutoff, 1u, over_meshes);
                     let left_leaf = node.split - node.first < cutoff;
                     let right_leaf = node.last - node.split <= cutoff;
-                    // Two leaves that are hit are neighbours in leaf order: one range.
-                    place = select(node.split + 1u, node.first, left >= 0.0 && left_leaf && !over_meshes);
+                    // Two children that are leaves are neighbours in leaf order: one range.
+                    leaf = select(node.split + 1u, node.first, left >= 0.0 && left_leaf && !over_meshes);
                     end = select(node.split + 1u, node.last + 1u, right >= 0.0 && right_leaf && !over_meshes);
                     let to_left = left >= 0.0 && (over_meshes || !left_leaf);
                     let to_right = right >= 0.0 && (over_meshes || !right_leaf);
@@ -144,7 +160,7 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                             stack[depth] = select(left_next, right_next, left_first);
                             depth++;
                         } else {
-                            place = select(node.first, node.split + 1u, left_first);
+                            leaf = select(node.first, node.split + 1u, left_first);
                             end = select(node.split, node.last, left_first) + 1u;
                         }
                     }
@@ -156,26 +172,27 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                             next = stack[depth];
                         }
                     }
-                    if place != end || !bvh_is_node(next) || visits == 0u {
+                    if leaf != end || !bvh_is_node(next) || visits == 0u {
                         break;
                     }
                 }
             }
             // The triangles that were found.
-            if place != end {
+            if leaf != end {
                 loop {
                     bvh_triangles_visited++;
-                    let triangle = tree_triangle(place);
-                    place++;
-                    var done = place == end;
+                    let triangle = tree_triangle(leaf);
+                    leaf++;
+                    var done = leaf == end;
                     if bvh_triangle(triangle, ray, &candidate) {
-                        candidate.place = place - 1u;
-                        if (triangle.mesh & NEEDS_CONSENT) != 0u {
+                        candidate.mesh = triangle.mesh & ~ANY_HIT_TEST;
+                        candidate.triangle = triangle.triangle - first;
+                        if (triangle.mesh & ANY_HIT_TEST) != 0u {
                             done = true;
                         } else {
                             hit = candidate;
                             ray.t_max = hit.t;
-                            candidate.place = BVH_MISS;
+                            candidate.mesh = BVH_MISS;
                             done = done || any;
                         }
                     }
@@ -184,14 +201,16 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                     }
                 }
             }
-            if candidate.place != BVH_MISS || (any && hit.place != BVH_MISS) || (place == end && next == BVH_MISS) || visits == 0u {
+            let is_done = (any && hit.mesh != BVH_MISS) || (leaf == end && next == BVH_MISS) || visits == 0u;
+            if candidate.mesh != BVH_MISS || is_done {
                 break;
             }
         }
-        if candidate.place == BVH_MISS {
+        if candidate.mesh == BVH_MISS {
             break;
         }
-        if bvh_consents(tree_triangle(candidate.place), candidate.barycentric) {
+        // The leaf that was tested last.
+        if bvh_accepts(tree_triangle(leaf - 1u), candidate.barycentric) {
             hit = candidate;
             ray.t_max = hit.t;
             if any {
@@ -212,5 +231,5 @@ fn bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit {
 
 // Whether anything is hit.
 fn bvh_any_hit(ray: Ray, leaf_cutoff: u32) -> bool {
-    return bvh_trace(ray, leaf_cutoff, true).place != BVH_MISS;
+    return bvh_trace(ray, leaf_cutoff, true).mesh != BVH_MISS;
 }

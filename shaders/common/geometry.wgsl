@@ -1,8 +1,9 @@
-// The merged scene as the tree's builder reads it (group 0): tight world positions, a triangle list with absolute vertex numbers,
-// and two words per triangle: the mesh (with NEEDS_CONSENT) and the caller's payload.
+// The merged scene as the tree's builder reads it (group 1): tight world positions, a triangle list with
+// absolute vertex numbers, and two words per triangle: the mesh (with ANY_HIT_TEST) and the caller's payload.
 //
-// The builder sorts items: a scene's triangles, and after them its meshes, whose tree is the TLAS. Places in leaf order are numbered like
-// items, and each mesh's triangles, like the meshes themselves, keep to the places that their own numbers have.
+// The builder sorts items: a scene's triangles, and after them its meshes, whose tree is the TLAS. Leaves are
+// numbered like items: the leaves of a mesh have the numbers of its triangles, those of the TLAS the numbers
+// of the meshes.
 #import "common/box.wgsl"
 
 struct BuildParams {
@@ -13,7 +14,7 @@ struct BuildParams {
     item_triangles: u32,
     // 1 where those are all, in order.
     all_items: u32,
-    // Of the codes: 10 or fewer, or 21 for codes of 63 bits.
+    // Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
     axis_bits: u32,
     // First box of each level of the pyramid, four levels a row.
     level_offset: array<vec4u, 7>,
@@ -26,12 +27,14 @@ struct MeshRange {
 }
 
 @group(0) @binding(0) var<uniform> params: BuildParams;
-#array read 0 1 position_words: u32
-#array read 0 2 index_words: u32
-#array read 0 3 triangle_info: vec2u
+#array read 1 0 position_words: u32
+#array read 1 1 index_words: u32
+#array read 1 2 triangle_info: vec2u
 
 fn geometry_position(vertex: u32) -> vec3f {
-    return bitcast<vec3f>(vec3u(position_words(3u * vertex), position_words(3u * vertex + 1u), position_words(3u * vertex + 2u)));
+    let first = 3u * vertex;
+    let words = vec3u(position_words(first), position_words(first + 1u), position_words(first + 2u));
+    return bitcast<vec3f>(words);
 }
 
 struct Corners {
@@ -57,11 +60,11 @@ fn geometry_box(t: Corners) -> Box {
 }
 
 fn geometry_mesh(triangle: u32) -> u32 {
-    return triangle_info(triangle).x & ~NEEDS_CONSENT;
+    return triangle_info(triangle).x & ~ANY_HIT_TEST;
 }
 
-// Of a mesh's BOUNDS_WORDS in `mesh_bounds` the first half is the box around its centroids; from here on its own box. Behind the last mesh
-// stands the scene's box.
+// The first half of a mesh's BOUNDS_WORDS in `mesh_bounds` is the box around its centroids; from here on
+// follows its own box. Behind the last mesh stands the scene's box.
 const BOUNDS_BOX = 6u;
 
 // Undoes `ordered` of accel/bounds.wgsl.

@@ -1,4 +1,4 @@
-// A ray and what it hits, as accel/trace.rs declares them.
+// A ray and what it hits.
 
 struct Ray {
     origin: vec3f,
@@ -8,10 +8,12 @@ struct Ray {
 }
 
 struct Hit {
-    // In units of the direction's length; the ray's t_max where nothing was hit.
+    // Distance in units of the direction's length; the ray's t_max where nothing was hit.
     t: f32,
-    // Weights of v1 and v2.
+    // Weights of the triangle's second and third vertex.
     barycentric: vec2f,
-    // Place in leaf order; all ones where nothing was hit.
-    place: u32,
+    // The mesh; BVH_MISS where nothing was hit.
+    mesh: u32,
+    // The triangle, numbered within its mesh.
+    triangle: u32,
 }

@@ -60,7 +60,7 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     return mix(top, bottom, weight.y);
 }
 
-fn bvh_consents(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     let mode = alpha[header + ALPHA_MODE];
     if mode >= 2u {

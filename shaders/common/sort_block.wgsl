@@ -1,12 +1,12 @@
-// What the workgroups of the parallel sort share: counting, scanning and ranking by a ballot in workgroup memory, which depends on no
-// subgroup size.
+// What the workgroups of the parallel sort share: counting, scanning and ranking by a ballot in workgroup
+// memory, which depends on no subgroup size.
 #import "common/sort.wgsl"
 
 const MASK_WORDS = SORT_BLOCK / 32u;
 
 var<workgroup> tally: array<atomic<u32>, DIGITS>;
 var<workgroup> sums: array<u32, DIGITS>;
-// Per digit, the place of its next pair.
+// Per digit, where its next pair goes.
 var<workgroup> base: array<u32, DIGITS>;
 // Per digit, what the threads of a round say of themselves.
 var<workgroup> masks: array<atomic<u32>, DIGITS * MASK_WORDS>;
@@ -31,7 +31,8 @@ fn clear_masks(thread: u32) {
     }
 }
 
-// The place of this thread's pair among all of its digit, in the order of threads. Masks are clear before and after; three barriers.
+// Where this thread's pair goes among all of its digit, in the order of threads. Masks are clear before and
+// after; three barriers.
 fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     let word = thread / 32u;
     let bit = 1u << (thread % 32u);
@@ -41,14 +42,14 @@ fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     workgroupBarrier();
     var below = 0u;
     var total = 0u;
-    var place = 0u;
+    var rank = 0u;
     if present {
         for (var w = 0u; w < MASK_WORDS; w++) {
             let mask = atomicLoad(&masks[digit * MASK_WORDS + w]);
             total += countOneBits(mask);
             below += countOneBits(select(select(0u, mask & (bit - 1u), w == word), mask, w < word));
         }
-        place = base[digit] + below;
+        rank = base[digit] + below;
     }
     workgroupBarrier();
     if present {
@@ -58,5 +59,5 @@ fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
         atomicStore(&masks[digit * MASK_WORDS + word], 0u);
     }
     workgroupBarrier();
-    return place;
+    return rank;
 }

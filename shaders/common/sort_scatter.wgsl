@@ -20,11 +20,11 @@ fn scatter_begin(block: u32, thread: u32) {
     workgroupBarrier();
 }
 
-fn scatter_pair(i: u32, key: u32, place: u32) {
-    keys_out(place, key);
+fn scatter_pair(i: u32, key: u32, rank: u32) {
+    keys_out(rank, key);
     var value = i;
     if params.implied_values == 0u {
         value = values_in(i);
     }
-    values_out(place, value);
+    values_out(rank, value);
 }

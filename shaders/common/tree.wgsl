@@ -1,5 +1,5 @@
-// What a tree is made of. The index space of nodes is that of places in leaf order: a mesh's root sits at its first triangle, the TLAS's
-// behind the last one. A node is four rows of four words, a triangle three.
+// What a tree is made of. Nodes are numbered like leaves: a mesh's root has the number of its first triangle,
+// the TLAS's root that behind the last one. A node is four rows of four words, a triangle three.
 
 struct Node {
     left_min: vec3f,

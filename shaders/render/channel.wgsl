@@ -78,7 +78,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case 6u: { value = vec3f(s.occlusion); }
             case 7u: { value = s.emissive; }
             case 8u: { value = vec3f(dot(s.position - frame.eye, frame.forward)); }
-            case 9u: { value = vec3f(f32(info.x & ~NEEDS_CONSENT)); }
+            case 9u: { value = vec3f(f32(info.x & ~ANY_HIT_TEST)); }
             case 10u: { value = vec3f(f32(info.y)); }
             case 11u: { value = vec3f(shadow(pixel, s)); }
             case 12u: {

@@ -1,12 +1,13 @@
 //! How long Morton codes have to be: chosen by how often those of a sample collide.
 
+use super::layout::MeshRange;
 use glam::Vec3;
 
 /// Bits of the Morton codes of triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Codes {
-    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word: see
-    /// [`axis_bits`](super::lbvh::axis_bits).
+    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word:
+    /// see [`axis_bits`].
     #[default]
     Bits30,
     /// 63 bits: eight digits to sort, for meshes whose detail is much finer than a thousandth of their size.
@@ -28,10 +29,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of `count` triangles, evenly spread over their numbers.
+    /// A sample of `count` triangles, evenly spread over their numbers.
     pub fn new(bounds: [Vec3; 2], count: usize, centroid: impl Fn(usize) -> Vec3) -> Self {
-        let taken = count.min(SAMPLE);
-        let centroids = (0..taken).map(|i| centroid(i * count / taken)).collect();
+        let sampled = count.min(SAMPLE);
+        let centroids = (0..sampled)
+            .map(|i| centroid(i * count / sampled))
+            .collect();
         Self { bounds, centroids }
     }
 
@@ -41,15 +44,15 @@ impl Sample {
         let scale = Vec3::splat(cells as f32) / (upper - lower).max(Vec3::splat(1e-30));
         let last = Vec3::splat((cells - 1) as f32);
         let cell = |p: &Vec3| ((*p - lower) * scale).min(last).as_uvec3().to_array();
-        let mut taken: Vec<_> = self.centroids.iter().map(cell).collect();
-        taken.sort_unstable();
-        taken.dedup();
-        taken.len()
+        let mut filled: Vec<_> = self.centroids.iter().map(cell).collect();
+        filled.sort_unstable();
+        filled.dedup();
+        filled.len()
     }
 }
 
 impl Codes {
-    /// Those of so many bits, or for other numbers those that [`Codes::suit`].
+    /// Codes of so many bits, or for other numbers those that [`Codes::suit`] the samples.
     pub fn of_bits(bits: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
         match bits {
             30 => Self::Bits30,
@@ -58,9 +61,9 @@ impl Codes {
         }
     }
 
-    /// Long codes where a sample falls into fewer than half as many cells of the short ones and long ones tell twice as many apart: a teapot in a
-    /// stadium.
-    /// Where triangles simply coincide, longer codes would not help.
+    /// Long codes where a sample falls into fewer than half as many cells of the short ones and long ones
+    /// tell twice as many apart: a teapot in a stadium. Where triangles simply coincide, longer codes would
+    /// not help.
     pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {
             let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
@@ -71,6 +74,31 @@ impl Codes {
         } else {
             Self::Bits30
         }
+    }
+}
+
+/// Bits that tell the meshes apart; the TLAS counts as one more.
+pub(super) fn mesh_bits(mesh_count: u32) -> u32 {
+    u32::BITS - mesh_count.leading_zeros()
+}
+
+/// Bits of a code along each axis. Karras's 10, of which two bits are left in a word for the mesh's number.
+/// Where the meshes are more, fewer do if that number then fits as well and cells are still four times finer
+/// than the largest mesh's triangles, spread over a surface, and almost three times finer than the meshes,
+/// spread over the scene's volume: a scene of many small meshes is sorted by as many digits as a large one.
+pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
+    if codes == Codes::Bits63 {
+        return 21;
+    }
+    let mesh_bits = mesh_bits(meshes.len() as u32);
+    let room = (u32::BITS - mesh_bits) / 3;
+    let largest = meshes.iter().map(|mesh| mesh.triangle_count).max();
+    let over_surface = f64::from(largest.unwrap_or(0).max(1)).log2() / 2.0 + 2.0;
+    let over_volume = f64::from(meshes.len().max(1) as u32).log2() / 3.0 + 1.5;
+    if mesh_bits > 2 && f64::from(room) >= over_surface.max(over_volume) {
+        room.min(10)
+    } else {
+        10
     }
 }
 

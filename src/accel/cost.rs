@@ -1,78 +1,83 @@
-//! `cost`: how much rays have to expect of trees, measured on the GPU, so that a tree that only follows its triangles is regrown in time.
+//! `cost`: the expected cost of rays through the trees, measured on the GPU, so that trees that are only
+//! refitted are rebuilt in time.
 
-use super::Tree;
+use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{
     Result,
-    gpu::{
-        Gpu, Needs, OnDemand,
-        layout::COST_BLOCK,
-        pass::{self, Binding::Write},
-        profiler::Scope,
-    },
+    gpu::{Gpu, Kernel, Needs, Recorder, Workgroups, pass::Binding::Write},
 };
 
 /// The stage.
 #[derive(Debug)]
 pub struct Cost {
-    nodes: OnDemand<wgpu::ComputePipeline>,
-    total: OnDemand<wgpu::ComputePipeline>,
-    layout: wgpu::BindGroupLayout,
+    nodes: Kernel,
+    total: Kernel,
     tree: wgpu::BindGroupLayout,
 }
 
-/// What a tree's cost is summed up in.
+/// The buffers that a tree's cost is summed up in.
 #[derive(Debug)]
 pub struct TreeCost {
-    /// Two `f32`: the sum of the surface areas of all inner nodes, those of the TLAS among them, and the area of the root.
+    /// Two `f32`: the sum of the surface areas of all inner nodes, those of the TLAS among them, and the area
+    /// of the root.
     pub result: wgpu::Buffer,
     group: wgpu::BindGroup,
     tree: wgpu::BindGroup,
 }
 
 impl Cost {
-    /// Ready to be compiled.
+    /// The stage, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
-        let layout = pass::compute_layout(gpu, "cost", &[Write, Write]);
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let pipeline = |entry| pass::compute_on_demand("accel/cost.wgsl", entry, &[&layout, &tree]);
+        let kernel = |entry| {
+            Kernel::new(
+                gpu,
+                "accel/cost.wgsl",
+                entry,
+                &[(1, &tree)],
+                &[Write, Write],
+            )
+        };
         Self {
-            nodes: pipeline("cost_nodes"),
-            total: pipeline("cost_total"),
-            layout,
+            nodes: kernel("cost_nodes"),
+            total: kernel("cost_total"),
             tree,
         }
     }
 
-    /// What it compiles.
+    /// Adds its kernels to what has to be compiled.
     pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.nodes);
-        needs.add(&self.total);
+        self.nodes.needs(needs);
+        self.total.needs(needs);
     }
 
-    /// Room for the cost of `tree`.
+    /// The buffers for the cost of `tree`.
     pub fn room(&self, gpu: &Gpu, tree: &Tree) -> TreeCost {
         let storage = wgpu::BufferUsages::STORAGE;
         let threads = u64::from(COST_BLOCK * COST_BLOCK);
         let partials = gpu.buffer("cost.partials", 4 * threads, storage);
         let usage = storage | wgpu::BufferUsages::COPY_SRC;
         let result = gpu.buffer("cost.result", 8, usage);
-        let resources = [&partials, &result].map(wgpu::Buffer::as_entire_binding);
         TreeCost {
-            group: pass::bind_group(gpu, "cost", &self.layout, &resources),
+            // Both kernels have the same bindings.
+            group: self.nodes.bind(gpu, &[&partials, &result]),
             tree: tree.bind_group(gpu, &self.tree),
             result,
         }
     }
 
     /// Sums up the cost of the tree as it stands.
-    pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cost: &TreeCost) -> Result<()> {
-        let mut pass = scope.scoped_compute_pass("cost");
-        pass.set_bind_group(0, &cost.group, &[]);
-        pass.set_bind_group(1, &cost.tree, &[]);
-        pass.set_pipeline(self.nodes.get(gpu)?);
-        pass::dispatch(&mut pass, COST_BLOCK);
-        pass.set_pipeline(self.total.get(gpu)?);
-        pass::dispatch(&mut pass, 1);
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernels, where they were not compiled before.
+    pub fn record(&self, gpu: &Gpu, recorder: &mut impl Recorder, cost: &TreeCost) -> Result<()> {
+        let mut pass = recorder.scoped_compute_pass("cost");
+        for (kernel, workgroups) in [(&self.nodes, COST_BLOCK), (&self.total, 1)] {
+            let workgroups = Workgroups::Count(workgroups);
+            let shared = [(1, &cost.tree)];
+            kernel.dispatch_bound(gpu, &mut pass, &shared, &cost.group, workgroups)?;
+        }
         Ok(())
     }
 }

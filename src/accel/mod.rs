@@ -1,23 +1,79 @@
-//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays through them. Usable alone: give it
-//! merged world-space triangles in GPU memory.
+//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays
+//! through them.
+//!
+//! It stands alone: it takes triangles that lie in buffers of a wgpu device that you have, and records to
+//! your encoder. Built with `--no-default-features` it needs wgpu, bytemuck, glam, log, pollster and
+//! thiserror, and nothing else.
 //!
 //! ```text
-//! bounds ─► tlas, morton ─► sort (─► regroup ─► sort)* ─► leaves ─► pyramid ─► hierarchy
-//!                                                     └─► grow    on software adapters
+//! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► leaves ─► pyramid ─► hierarchy
+//!                                                       └─► hierarchy_serial    on software adapters
 //! ```
 //!
-//! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no dispatch of its own but the one that writes
-//! the offset table.
+//! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no
+//! dispatch of its own but the one that writes its rows.
+//!
+//! ```no_run
+//! use canopy::{
+//!     accel::{self, Codes, Geometry, Lbvh, MeshRange, Query, Ray, Trace, Work},
+//!     gpu::Gpu,
+//! };
+//!
+//! # fn mine(
+//! #     device: wgpu::Device,
+//! #     queue: wgpu::Queue,
+//! #     positions: wgpu::Buffer,
+//! #     indices: wgpu::Buffer,
+//! # ) -> canopy::Result<()> {
+//! // Your device and queue; your buffers, with STORAGE and COPY_SRC: three f32 a vertex, three u32 a
+//! // triangle.
+//! let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
+//! let geometry = Geometry {
+//!     positions: &positions,
+//!     indices: &indices,
+//!     meshes: &[MeshRange { first_triangle: 0, triangle_count: 1000, first_vertex: 0 }],
+//!     triangle_info: None,
+//! };
+//! let lbvh = Lbvh::new(&gpu);
+//! let mut tree = lbvh.tree(&gpu, &geometry, Codes::Bits30)?;
+//!
+//! // Again whenever the positions have changed: nothing here waits.
+//! let mut encoder = device.create_command_encoder(&Default::default());
+//! lbvh.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)?;
+//! queue.submit([encoder.finish()]);
+//!
+//! let ray = Ray { origin: [0.25, 0.25, 1.0], t_min: 0.0, direction: [0.0, 0.0, -1.0], t_max: 10.0 };
+//! let hits = Trace::new(&gpu).run(&gpu, &tree, &[ray], Query::ClosestHit, 4)?;
+//! println!("triangle {} of mesh {} at {}", hits[0].triangle, hits[0].mesh, hits[0].t);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A shader of your own traces rays too: [`shader_module`] puts `#import "common/bvh.wgsl"` in place, and
+//! [`Tree::bind_group`] is its bind group 1. `examples/own_device.rs` does all of this.
 
 pub mod codes;
 pub mod cost;
-mod grow;
+mod geometry;
 pub mod hierarchy;
+mod implementation;
+pub mod layout;
 pub mod lbvh;
+mod pairs;
+mod shaders;
+mod software;
 pub mod sort;
+mod sort_parallel;
+mod stages;
 pub mod trace;
+pub mod tree;
 pub mod validate;
 
 pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
-pub use lbvh::{Geometry, Lbvh, Tree, Work};
+pub use geometry::Geometry;
+pub use layout::{Hit, MeshRange, Ray};
+pub use lbvh::{Lbvh, Work};
+pub use shaders::{SHADERS, compose, shader_module};
+pub use trace::{Query, Trace};
+pub use tree::Tree;

@@ -1,44 +1,15 @@
-//! `trace`: rays from a list through the trees, for tools and tests; the renderer's passes have their own kernels on the same core.
+//! `trace`: rays from a list through the trees, for tools and tests; passes of a renderer have their own
+//! kernels on the same core, `common/bvh.wgsl`.
 
-use super::Tree;
+pub use super::layout::{Hit, Ray, Visits};
+use super::{layout::TRACE_BLOCK, tree::Tree};
 use crate::{
     Result,
     gpu::{
-        Gpu,
-        pass::{
-            self,
-            Binding::{Read, Uniform, Write},
-        },
-        profiler::Scope,
-        shader,
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        pass::Binding::{Read, Uniform, Write},
     },
 };
-use bytemuck::{Pod, Zeroable};
-
-/// A ray as `common/bvh.wgsl` declares it. Hits lie strictly between `t_min` and `t_max`, in units of the direction's length.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[expect(missing_docs, reason = "the members are the mathematics of a ray")]
-pub struct Ray {
-    pub origin: [f32; 3],
-    pub t_min: f32,
-    pub direction: [f32; 3],
-    pub t_max: f32,
-}
-
-/// A hit as `common/bvh.wgsl` declares it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Hit {
-    /// Distance in units of the direction's length; the ray's `t_max` for a miss.
-    pub t: f32,
-    _pad: u32,
-    /// Weights of the second and third vertex.
-    pub barycentric: [f32; 2],
-    /// Place in leaf order; `u32::MAX` for a miss.
-    pub place: u32,
-    _pad_end: u32,
-}
 
 /// Which hit ends a ray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,16 +18,6 @@ pub enum Query {
     ClosestHit,
     /// The first that is found.
     AnyHit,
-}
-
-/// What a ray went through.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Visits {
-    /// Nodes of the trees and of what is above them.
-    pub nodes: u32,
-    /// Triangles that were tested.
-    pub triangles: u32,
 }
 
 /// Rays in GPU memory, with room for their hits.
@@ -70,7 +31,11 @@ pub struct RayBatch {
 }
 
 impl RayBatch {
-    /// Uploads `rays`; fails when the device's limits do not hold them.
+    /// Uploads `rays`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         let what = format!("a list of {} rays", rays.len());
         gpu.check_binding(&what, size_of_val(rays) as u64)?;
@@ -86,12 +51,12 @@ impl RayBatch {
         })
     }
 
-    /// Its rays.
+    /// The number of rays.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether it holds none.
+    /// Whether it holds no rays.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -105,49 +70,67 @@ impl RayBatch {
     }
 }
 
-/// The pipelines of both queries.
+/// The kernels of both queries.
 #[derive(Debug)]
 pub struct Trace {
-    closest_hit: wgpu::ComputePipeline,
-    any_hit: wgpu::ComputePipeline,
-    count_closest_hit: wgpu::ComputePipeline,
-    count_any_hit: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
+    closest_hit: Kernel,
+    any_hit: Kernel,
+    count_closest_hit: Kernel,
+    count_any_hit: Kernel,
+    tree: wgpu::BindGroupLayout,
 }
 
 impl Trace {
-    /// Compiles both queries.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "accel/trace.wgsl")?;
-        let layout = pass::compute_layout(gpu, "trace", &[Uniform, Read, Write]);
+    /// The queries, compiled when they are first needed.
+    pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let pipeline =
-            |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout, &tree]));
-        Ok(Self {
-            closest_hit: pipeline("closest_hit")?,
-            any_hit: pipeline("any_hit")?,
-            count_closest_hit: pipeline("count_closest_hit")?,
-            count_any_hit: pipeline("count_any_hit")?,
-            layout,
-        })
+        let kernel = |entry| {
+            let bindings = [Uniform, Read, Write];
+            Kernel::new(gpu, "accel/trace.wgsl", entry, &[(1, &tree)], &bindings)
+        };
+        Self {
+            closest_hit: kernel("closest_hit"),
+            any_hit: kernel("any_hit"),
+            count_closest_hit: kernel("count_closest_hit"),
+            count_any_hit: kernel("count_any_hit"),
+            tree,
+        }
     }
 
-    /// Records the query of all rays of `batch`. `leaf_cutoff` is that of the renderer: any value gives the same hits.
+    /// Adds the kernels of both queries to what has to be compiled.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.closest_hit.needs(needs);
+        self.any_hit.needs(needs);
+    }
+
+    /// Records the query of all rays of `batch`. Any `leaf_cutoff` from 1 gives the same hits: it is the
+    /// number of triangles that are tested without going further down.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel, where it was not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
-        scope: &mut Scope<'_>,
+        recorder: &mut impl Recorder,
         tree: &Tree,
         batch: &RayBatch,
         query: Query,
         leaf_cutoff: u32,
-    ) {
-        let groups = self.groups(gpu, tree, batch, &batch.hits, leaf_cutoff);
-        let mut pass = scope.scoped_compute_pass("trace");
-        dispatch(&mut pass, self.pipeline(query), &groups, batch.count);
+    ) -> Result<()> {
+        let kernel = match query {
+            Query::ClosestHit => &self.closest_hit,
+            Query::AnyHit => &self.any_hit,
+        };
+        self.dispatch(gpu, recorder, kernel, tree, batch, &batch.hits, leaf_cutoff)
     }
 
     /// Traces `rays` and waits for their hits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RayBatch::new`] and [`Trace::record`]; [`Error::Gpu`](crate::Error::Gpu) where the device
+    /// is lost.
     pub fn run(
         &self,
         gpu: &Gpu,
@@ -157,12 +140,17 @@ impl Trace {
         leaf_cutoff: u32,
     ) -> Result<Vec<Hit>> {
         let batch = RayBatch::new(gpu, rays)?;
-        let groups = self.groups(gpu, tree, &batch, &batch.hits, leaf_cutoff);
-        self.submit(gpu, self.pipeline(query), &groups, batch.count);
+        let mut encoder = gpu.encoder("trace");
+        self.record(gpu, &mut encoder, tree, &batch, query, leaf_cutoff)?;
+        gpu.queue.submit([encoder.finish()]);
         batch.read(gpu)
     }
 
     /// Traces the rays of `batch` and waits for what each went through.
+    ///
+    /// # Errors
+    ///
+    /// As [`Trace::run`].
     pub fn count(
         &self,
         gpu: &Gpu,
@@ -174,67 +162,36 @@ impl Trace {
         let bytes = batch.count as usize * size_of::<Visits>();
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let visits = gpu.catch(|| gpu.buffer("trace.visits", bytes as u64, usage))?;
-        let pipeline = match query {
+        let kernel = match query {
             Query::ClosestHit => &self.count_closest_hit,
             Query::AnyHit => &self.count_any_hit,
         };
-        let groups = self.groups(gpu, tree, batch, &visits, leaf_cutoff);
-        self.submit(gpu, pipeline, &groups, batch.count);
+        let mut encoder = gpu.encoder("trace");
+        self.dispatch(gpu, &mut encoder, kernel, tree, batch, &visits, leaf_cutoff)?;
+        gpu.queue.submit([encoder.finish()]);
         Ok(bytemuck::pod_collect_to_vec(&gpu.read(&visits)?[..bytes]))
     }
 
-    fn pipeline(&self, query: Query) -> &wgpu::ComputePipeline {
-        match query {
-            Query::ClosestHit => &self.closest_hit,
-            Query::AnyHit => &self.any_hit,
-        }
-    }
-
-    fn submit(
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where to record, what is traced, and where its result goes"
+    )]
+    fn dispatch(
         &self,
         gpu: &Gpu,
-        pipeline: &wgpu::ComputePipeline,
-        groups: &[wgpu::BindGroup; 2],
-        count: u32,
-    ) {
-        let mut encoder = gpu.encoder("trace");
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("trace"),
-            timestamp_writes: None,
-        });
-        dispatch(&mut pass, pipeline, groups, count);
-        drop(pass);
-        gpu.queue.submit([encoder.finish()]);
-    }
-
-    /// What both groups of the shader hold; the query writes to `out`.
-    fn groups(
-        &self,
-        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        kernel: &Kernel,
         tree: &Tree,
         batch: &RayBatch,
         out: &wgpu::Buffer,
         leaf_cutoff: u32,
-    ) -> [wgpu::BindGroup; 2] {
+    ) -> Result<()> {
         let query = [batch.count, leaf_cutoff.max(1), 0, 0];
         let query = gpu.buffer_with("trace.query", &[query], wgpu::BufferUsages::UNIFORM);
-        let resources = [&query, &batch.rays, out].map(wgpu::Buffer::as_entire_binding);
-        [
-            pass::bind_group(gpu, "trace", &self.layout, &resources),
-            tree.bind_group(gpu, &Tree::layout(gpu, wgpu::ShaderStages::COMPUTE)),
-        ]
+        let tree = tree.bind_group(gpu, &self.tree);
+        let mut pass = recorder.scoped_compute_pass("trace");
+        let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK));
+        let own: [&dyn Bind; 3] = [&query, &batch.rays, out];
+        kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
     }
-}
-
-fn dispatch(
-    pass: &mut wgpu::ComputePass<'_>,
-    pipeline: &wgpu::ComputePipeline,
-    groups: &[wgpu::BindGroup; 2],
-    count: u32,
-) {
-    pass.set_pipeline(pipeline);
-    for (index, group) in (0..).zip(groups) {
-        pass.set_bind_group(index, group, &[]);
-    }
-    pass::dispatch(pass, count.div_ceil(64));
 }

@@ -1,24 +1,10 @@
-//! Reads a scene's trees back and checks what must hold of them; for tests, tools and doubts.
+//! Checks what must hold of a scene's trees, read back; for tests, tools and doubts.
 
-use super::Tree;
-use crate::{
-    Error, Result,
-    gpu::{
-        Gpu,
-        layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, TlasEntry},
-    },
+use super::{
+    layout::{ANY_HIT_TEST, MeshRange, TlasEntry},
+    tree::TreeData,
 };
-
-/// Trees as they are in GPU memory.
-#[derive(Debug, Clone)]
-pub struct TreeData {
-    /// One per mesh.
-    pub tlas: Vec<TlasEntry>,
-    /// One per triangle, then one per mesh for the TLAS; the last of each is unused.
-    pub nodes: Vec<Node>,
-    /// In leaf order, then the meshes, as common/leaf.wgsl writes them.
-    pub triangles: Vec<LeafTriangle>,
-}
+use crate::{Error, Result};
 
 /// What the trees are like.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -29,26 +15,13 @@ pub struct TreeReport {
     pub depth: u32,
     /// Levels of inner nodes of the TLAS.
     pub tlas_depth: u32,
-    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the scene's box (MacDonald and Booth 1990),
-    /// both at cost 1.
+    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the
+    /// scene's box (MacDonald and Booth 1990), both at cost 1.
     pub sah_cost: f64,
 }
 
-impl Tree {
-    /// Reads the trees back, waiting for them.
-    pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
-        let meshes = self.mesh_count() as usize;
-        Ok(TreeData {
-            tlas: bytemuck::pod_collect_to_vec(
-                &gpu.read(&self.tlas)?[..meshes * size_of::<TlasEntry>()],
-            ),
-            nodes: self.nodes.read(gpu)?,
-            triangles: self.triangles.read(gpu)?,
-        })
-    }
-}
-
-/// Levels that a radix tree can have: a bit of the code or of the place parts each. Rays test what their stack does not hold as a range.
+/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each. Rays test what
+/// their stack does not hold as a range.
 const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
 /// Corners of a box.
@@ -72,10 +45,14 @@ fn area(b: Corners) -> f64 {
 }
 
 impl TreeData {
-    /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that boxes are exactly as large as what
-    /// they hold; that no tree is deeper than its codes allow. The error names the first node or place at fault.
+    /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that
+    /// boxes are exactly as large as what they hold; that no tree is deeper than its codes allow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Tree`], with the first node or leaf at fault.
     pub fn validate(&self, meshes: &[MeshRange]) -> Result<TreeReport> {
-        let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
+        let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         if self.tlas.len() != meshes.len() {
             return fault(format!(
                 "{} rows in the TLAS for {} meshes",
@@ -108,19 +85,19 @@ impl TreeData {
                 return fault(format!("row {number} of the TLAS is {row:?}"));
             }
             let mut seen = vec![false; count as usize];
-            for place in first..first + count {
-                let leaf = &self.triangles[place as usize];
+            for index in first..first + count {
+                let leaf = &self.triangles[index as usize];
                 let Some(seen) = leaf
                     .triangle
                     .checked_sub(first)
                     .and_then(|local| seen.get_mut(local as usize))
                 else {
                     return fault(format!(
-                        "place {place} of mesh {number} holds triangle {}",
+                        "leaf {index} of mesh {number} holds triangle {}",
                         leaf.triangle
                     ));
                 };
-                if std::mem::replace(seen, true) || leaf.mesh & !NEEDS_CONSENT != number as u32 {
+                if std::mem::replace(seen, true) || leaf.mesh & !ANY_HIT_TEST != number as u32 {
                     return fault(format!(
                         "triangle {} of mesh {number} occurs twice or under another mesh",
                         leaf.triangle
@@ -139,8 +116,8 @@ impl TreeData {
             .last()
             .map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
         let mut seen = vec![false; meshes.len()];
-        for place in triangle_count..triangle_count + meshes.len() as u32 {
-            let leaf = &self.triangles[place as usize];
+        for index in triangle_count..triangle_count + meshes.len() as u32 {
+            let leaf = &self.triangles[index as usize];
             let entry = self.tlas.get(leaf.mesh as usize);
             let same = |entry: &TlasEntry| {
                 (leaf.v0, leaf.v1, leaf.triangle, leaf.payload)
@@ -152,10 +129,7 @@ impl TreeData {
                     )
             };
             if !entry.is_some_and(same) || std::mem::replace(&mut seen[leaf.mesh as usize], true) {
-                return fault(format!(
-                    "place {place} of the TLAS holds mesh {}",
-                    leaf.mesh
-                ));
+                return fault(format!("leaf {index} of the TLAS holds mesh {}", leaf.mesh));
             }
         }
         let mut top = TreeReport::default();
@@ -177,9 +151,9 @@ impl TreeData {
         report: &mut TreeReport,
         area_sum: &mut f64,
     ) -> Result<Corners> {
-        let fault = |what: String| Err(Error::Gpu(format!("the tree is broken: {what}")));
+        let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         let range_box = |first: u32, last: u32| {
-            (first..=last).fold(EMPTY, |b, place| union(b, self.place_box(place)))
+            (first..=last).fold(EMPTY, |b, leaf| union(b, self.leaf_box(leaf)))
         };
         if count < 2 {
             return Ok(if count == 1 {
@@ -198,7 +172,8 @@ impl TreeData {
             let inside = node.first <= node.split && node.split < node.last;
             if (node.first, node.last, node.mesh) != (range_first, range_last, mesh) || !inside {
                 return fault(format!(
-                    "node {index} of mesh {mesh} has {}..={} split at {}, and is the child over {range_first}..={range_last}",
+                    "node {index} of mesh {mesh} has {}..={} split at {}, and is the child over \
+                     {range_first}..={range_last}",
                     node.first, node.last, node.split
                 ));
             }
@@ -213,7 +188,8 @@ impl TreeData {
             }
             if depth > DEPTH_LIMIT {
                 return fault(format!(
-                    "node {index} of mesh {mesh} is at depth {depth}, and codes and places have {DEPTH_LIMIT} bits"
+                    "node {index} of mesh {mesh} is at depth {depth}, and codes and leaf indices have \
+                     {DEPTH_LIMIT} bits"
                 ));
             }
             report.depth = report.depth.max(depth);
@@ -224,9 +200,9 @@ impl TreeData {
             ] {
                 if child_first < child_last {
                     open.push((child, child_first, child_last, depth + 1, child_box));
-                } else if child_box != self.place_box(child_first) {
+                } else if child_box != self.leaf_box(child_first) {
                     return fault(format!(
-                        "node {index} of mesh {mesh} holds another box for the triangle at place {child_first}"
+                        "node {index} of mesh {mesh} holds another box for leaf {child_first}"
                     ));
                 } else if mesh < self.tlas.len() as u32 {
                     *area_sum += area(child_box);
@@ -243,9 +219,10 @@ impl TreeData {
         Ok(whole)
     }
 
-    /// The box of a place; a triangle that no tree holds is a point past all others and has none, like a mesh without triangles.
-    fn place_box(&self, place: u32) -> Corners {
-        let leaf = &self.triangles[place as usize];
+    /// The box of a leaf; a triangle that no tree holds is a point past all others and has none, like a mesh
+    /// without triangles.
+    fn leaf_box(&self, index: u32) -> Corners {
+        let leaf = &self.triangles[index as usize];
         let corners = [leaf.v0, leaf.v1, leaf.v2];
         if leaf.v0 == EMPTY.0 {
             return EMPTY;

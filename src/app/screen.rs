@@ -60,7 +60,9 @@ impl Screen {
     ) -> Result<(Self, Gpu)> {
         let surface = create_surface(&instance, &window)?;
         let gpu = Gpu::for_surface(&instance, &options.gpu, &surface)?;
-        let capabilities = surface.get_capabilities(&gpu.adapter);
+        let adapter = gpu.adapter.as_ref();
+        let capabilities = adapter.map(|adapter| surface.get_capabilities(adapter));
+        let capabilities = capabilities.unwrap_or_default();
         let formats = &capabilities.formats;
         let plain = formats.iter().find(|format| {
             let plain = [FORMAT, wgpu::TextureFormat::Bgra8Unorm];

@@ -498,7 +498,7 @@ impl Viewer {
 
     fn adapter(&self) -> String {
         let info = &self.gpu.info;
-        let software = if self.gpu.is_software() {
+        let software = if !self.gpu.capabilities.has_gpu {
             " — software renderer"
         } else {
             ""
@@ -670,7 +670,9 @@ impl Viewer {
                 None => 0.0,
             },
             adapter: &adapter,
-            is_software: self.gpu.is_software(),
+            has_gpu: self.gpu.capabilities.has_gpu,
+            fast_rays: self.gpu.capabilities.fast_rays,
+            render_scale: self.gpu.capabilities.render_scale,
             size: self.shot.as_ref().map_or([0, 0], |shot| shot.size),
         };
         let mut room = egui::Rect::NOTHING;
@@ -713,8 +715,7 @@ impl Viewer {
         let viewpoint = self.state.camera.viewpoint();
         let (near, far) = viewpoint.clip_planes(bounds, self.state.camera.distance());
         let scale = match self.state.config.window.render_scale {
-            0.0 if self.gpu.is_software() => 0.5,
-            0.0 => 1.0,
+            0.0 => self.gpu.capabilities.render_scale,
             scale => scale,
         };
         let shot = Shot {
@@ -755,7 +756,7 @@ impl Viewer {
             self.samples_left = if sums && wanted > 1 { wanted } else { 0 };
             // Where no samples follow, what rays find of the light from everywhere has to come together by itself.
             let occlusion = &shot.config.occlusion;
-            let gathers = occlusion.sends_rays(self.gpu.is_software());
+            let gathers = occlusion.sends_rays(self.gpu.capabilities.fast_rays);
             if gathers && self.samples_left == 0 {
                 self.settle = self.settle.max(occlusion.history);
             }

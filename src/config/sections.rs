@@ -203,10 +203,10 @@ section! {
 }
 
 impl Occlusion {
-    /// Whether rays are sent. `is_software` says that the adapter runs on the CPU.
-    pub fn sends_rays(&self, is_software: bool) -> bool {
+    /// Whether rays are sent. `fast_rays` says that the adapter traces several rays a pixel fast.
+    pub fn sends_rays(&self, fast_rays: bool) -> bool {
         match self.mode {
-            OcclusionMode::Auto => !is_software,
+            OcclusionMode::Auto => fast_rays,
             OcclusionMode::Off => false,
             OcclusionMode::Rays => true,
         }

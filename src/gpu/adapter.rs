@@ -1,6 +1,23 @@
 //! Which adapter: found, ranked and explained.
 
-use crate::{Error, Result, config};
+use super::{capabilities::Arrays, library::Library};
+use crate::{Error, Result, error::one_line};
+use std::path::PathBuf;
+
+/// Which device is opened, and how it is used.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Part of the adapter's name; empty for `WGPU_ADAPTER_NAME`, or for the fastest.
+    pub adapter: String,
+    /// Backends, separated by commas; empty for `WGPU_BACKEND`, or for those of the platform.
+    pub backend: String,
+    /// How shaders read large arrays; `None` for what suits the adapter.
+    pub arrays: Option<Arrays>,
+    /// The folder that keeps compiled pipelines; `None` to keep none.
+    pub pipeline_cache: Option<PathBuf>,
+    /// The shaders that can be compiled.
+    pub shaders: &'static Library,
+}
 
 /// An adapter that wgpu found, and whether canopy can run on it.
 #[derive(Debug, Clone)]
@@ -50,8 +67,8 @@ fn wish(setting: &str, variable: &str) -> (String, String) {
     }
 }
 
-/// The backends that `options` or `WGPU_BACKEND` ask for; `None` where both are silent.
-fn backends(options: &config::Gpu) -> Result<Option<wgpu::Backends>> {
+/// The backends that `options` or `WGPU_BACKEND` name; `None` where both are empty.
+fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
     let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
     let mut backends = None;
     for name in wish
@@ -76,9 +93,13 @@ fn backends(options: &config::Gpu) -> Result<Option<wgpu::Backends>> {
 /// What makes winit's display handle, where there is a window.
 pub type Display<'a> = &'a dyn Fn() -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
 
-/// An instance of wgpu with the backends that are asked for; else with the native ones of the platform, and with OpenGL only where those
-/// find nothing: looking for it costs time, and some of its drivers write to standard error.
-pub fn instance(options: &config::Gpu, display: Option<Display<'_>>) -> Result<wgpu::Instance> {
+/// An instance of wgpu with the backends that the options name; else with the native ones of the platform,
+/// and with OpenGL only where those find nothing: looking for it costs time, and some of its drivers write to
+/// standard error.
+pub fn instance(
+    options: impl Into<Options>,
+    display: Option<Display<'_>>,
+) -> Result<wgpu::Instance> {
     let make = |backends| {
         let descriptor = match display {
             Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display()),
@@ -90,11 +111,12 @@ pub fn instance(options: &config::Gpu, display: Option<Display<'_>>) -> Result<w
             flags,
             ..descriptor
         };
-        // Past this share of the memory an allocation fails with an error, where the device would be lost otherwise.
+        // Past this share of the memory an allocation fails with an error, where the device would be lost
+        // otherwise.
         descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
         wgpu::Instance::new(descriptor)
     };
-    if let Some(backends) = backends(options)? {
+    if let Some(backends) = backends(&options.into())? {
         return Ok(make(backends));
     }
     let native = make(wgpu::Backends::PRIMARY);
@@ -129,7 +151,7 @@ fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
             wgpu::DeviceType::Other => 3,
             wgpu::DeviceType::Cpu => 4,
         };
-        // The same GPU through OpenGL is the slower road.
+        // The same GPU is slower through OpenGL.
         (kind, info.backend == wgpu::Backend::Gl)
     });
     adapters
@@ -189,10 +211,10 @@ fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
-/// The best usable adapter that matches `options`, or the environment where they are silent.
+/// The best usable adapter that matches `options`, or the environment where they are empty.
 pub(super) fn choose(
     instance: &wgpu::Instance,
-    options: &config::Gpu,
+    options: &Options,
     surface: Option<&wgpu::Surface<'_>>,
 ) -> Result<wgpu::Adapter> {
     let adapters = enumerate(instance);
@@ -220,7 +242,8 @@ pub(super) fn choose(
     })
 }
 
-const INSTALL: &str = "install your graphics card's Vulkan driver, or Mesa's software one (Debian: libvulkan1 mesa-vulkan-drivers)";
+const INSTALL: &str = "install your graphics card's Vulkan driver, or Mesa's software one (Debian: \
+                       libvulkan1 mesa-vulkan-drivers)";
 
 /// wgpu's own account of what it tried, with what to do about it.
 fn no_adapter(instance: &wgpu::Instance) -> String {
@@ -228,7 +251,7 @@ fn no_adapter(instance: &wgpu::Instance) -> String {
         match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
         {
             Ok(_) => String::new(),
-            Err(error) => super::one_line(&error.to_string()),
+            Err(error) => one_line(&error.to_string()),
         };
     format!(
         "no graphics adapter: {}; {INSTALL}",

@@ -1,26 +1,13 @@
-//! Large arrays of 1, 2 or 4 words, read as the adapter reads them fastest: from storage buffers, or on software adapters from textures, whose
-//! loads are vectorised there while a buffer's are made lane by lane (BENCHMARKS.md has the figures).
+//! Large arrays of 1, 2 or 4 words, read as the adapter reads them fastest: from storage buffers, or on
+//! software adapters from textures, whose loads are vectorised there while a buffer's are made lane by lane.
 //!
-//! A shader declares one by a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn positions(i: u32) -> u32`; with
-//! `write`, `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u` or `vec4u`. Writes always go to the buffer, from which
-//! [`Array::publish`] brings them to readers.
+//! A shader declares one by a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn
+//! positions(i: u32) -> u32`; with `write`, `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u`
+//! or `vec4u`. Writes always go to the buffer; [`Array::publish`] copies them to where readers read.
 
-use super::Gpu;
+use super::{capabilities::Arrays, device::Gpu};
 use crate::{Error, Result};
-
-/// How arrays are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Arrays {
-    /// From storage buffers.
-    Buffers,
-    /// From textures of [`Arrays::WIDTH`] texels a row.
-    Textures,
-}
-
-impl Arrays {
-    /// Elements in a row of a texture.
-    pub const WIDTH: u32 = 8192;
-}
+use std::ops::Range;
 
 /// An array on the GPU.
 #[derive(Debug, Clone)]
@@ -50,7 +37,7 @@ impl Array {
         buffer: &wgpu::Buffer,
         len: u32,
     ) -> Result<Self> {
-        let texture = match gpu.arrays {
+        let texture = match gpu.capabilities.arrays {
             Arrays::Buffers => None,
             Arrays::Textures => Some(texture(gpu, label, words, len)?),
         };
@@ -96,32 +83,38 @@ impl Array {
         self.buffer.as_entire_binding()
     }
 
-    /// Lets shaders read what has been written to the first `len` elements. Nothing to do where they read the buffer itself.
-    pub fn publish(&self, encoder: &mut wgpu::CommandEncoder, len: u32) {
+    /// Lets shaders read the elements of `range` that have been written. Nothing to do where they read the
+    /// buffer itself.
+    pub fn publish(&self, encoder: &mut wgpu::CommandEncoder, range: Range<u32>) {
         let Some((texture, _)) = &self.texture else {
             return;
         };
-        let len = len.min(self.len);
-        // Whole rows, then what is left.
-        for (row, rows, width) in [
-            (0, len / Arrays::WIDTH, Arrays::WIDTH),
-            (len / Arrays::WIDTH, 1, len % Arrays::WIDTH),
-        ] {
-            if rows == 0 || width == 0 {
-                continue;
-            }
+        let end = range.end.min(self.len);
+        let mut at = range.start;
+        // A part of the first row, whole rows, and a part of the last one.
+        while at < end {
+            let (row, column) = (at / Arrays::WIDTH, at % Arrays::WIDTH);
+            let (width, rows) = if column == 0 && end - at >= Arrays::WIDTH {
+                (Arrays::WIDTH, (end - at) / Arrays::WIDTH)
+            } else {
+                ((Arrays::WIDTH - column).min(end - at), 1)
+            };
             let bytes_per_row = Arrays::WIDTH * 4 * self.words;
             encoder.copy_buffer_to_texture(
                 wgpu::TexelCopyBufferInfo {
                     buffer: &self.buffer,
                     layout: wgpu::TexelCopyBufferLayout {
-                        offset: u64::from(row) * u64::from(bytes_per_row),
+                        offset: u64::from(at) * 4 * u64::from(self.words),
                         bytes_per_row: Some(bytes_per_row),
                         rows_per_image: None,
                     },
                 },
                 wgpu::TexelCopyTextureInfo {
-                    origin: wgpu::Origin3d { x: 0, y: row, z: 0 },
+                    origin: wgpu::Origin3d {
+                        x: column,
+                        y: row,
+                        z: 0,
+                    },
                     ..texture.as_image_copy()
                 },
                 wgpu::Extent3d {
@@ -130,6 +123,7 @@ impl Array {
                     depth_or_array_layers: 1,
                 },
             );
+            at += width * rows;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a bind group can hold: passes list their inputs and outputs as they are.
 
-use super::{Array, Gpu};
+use super::{array::Array, device::Gpu};
 
 /// A resource that can be bound.
 pub trait Bind {

@@ -1,6 +1,6 @@
 //! A texture of one level and one layer with a view of all of it: what passes hand each other.
 
-use super::{Bind, Gpu};
+use super::{bind::Bind, device::Gpu};
 
 /// The texture and its view.
 #[derive(Debug)]

@@ -4,7 +4,9 @@
 //! A pass says once what it binds (`new`), and then what stands there (`dispatch`, `draw`), in the order of its shader.
 
 use super::{
-    Bind, Gpu, Needs, OnDemand, bind_group,
+    bind::{Bind, bind_group},
+    device::Gpu,
+    on_demand::{Needs, OnDemand},
     pass::{self, Binding},
     shader,
 };
@@ -99,12 +101,32 @@ impl Kernel {
         own: &[&dyn Bind],
         workgroups: Workgroups<'_>,
     ) -> Result<()> {
+        self.dispatch_bound(gpu, pass, shared, &self.bind(gpu, own), workgroups)
+    }
+
+    /// Its own bind group, for [`Kernel::dispatch_bound`], in the order of the bindings.
+    pub fn bind(&self, gpu: &Gpu, own: &[&dyn Bind]) -> wgpu::BindGroup {
+        bind_group(gpu, self.entry, &self.layout, own)
+    }
+
+    /// As [`Kernel::dispatch`], with a bind group that was made before.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn dispatch_bound(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        shared: &[(u32, &wgpu::BindGroup)],
+        own: &wgpu::BindGroup,
+        workgroups: Workgroups<'_>,
+    ) -> Result<()> {
         pass.set_pipeline(self.pipeline.get(gpu)?);
         for (index, group) in shared {
             pass.set_bind_group(*index, *group, &[]);
         }
-        let group = bind_group(gpu, self.entry, &self.layout, own);
-        pass.set_bind_group(self.own, &group, &[]);
+        pass.set_bind_group(self.own, own, &[]);
         workgroups.dispatch(pass);
         Ok(())
     }

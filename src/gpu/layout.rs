@@ -1,43 +1,12 @@
-//! Every struct that WGSL declares too, once. `tests/shaders.rs` compares names, offsets and sizes with what naga parsed.
+//! The structs and constants that the renderer's shaders share with Rust;
+//! [`accel::layout`](crate::accel::layout) holds those of the tree.
 
-use bytemuck::{Pod, Zeroable};
+use super::structs::gpu_structs;
 
 /// Lights that a frame can hold: what fits a portable uniform buffer.
 pub const LIGHT_LIMIT: u32 = 256;
 /// Layers of the shadow maps that a frame can hold.
 pub const SHADOW_VIEW_LIMIT: u32 = 128;
-/// Top bit of a triangle's mesh: its hits need the caller's consent (alpha masks).
-pub const NEEDS_CONSENT: u32 = 1 << 31;
-/// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of 30-bit codes over n triangles.
-pub const STACK_SIZE: u32 = 64;
-/// Threads of a sorting workgroup: one per digit.
-pub const SORT_BLOCK: u32 = 256;
-/// Pairs that each of them sorts.
-pub const SORT_ROUNDS: u32 = 8;
-/// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup per digit.
-pub const SORT_SERIAL_BLOCKS: u32 = 64;
-
-/// Words that `bounds` gathers per mesh; half as many follow for the scene.
-pub const BOUNDS_WORDS: u32 = 12;
-/// Threads of a workgroup of `bounds`.
-pub const BOUNDS_THREADS: u32 = 64;
-/// Triangles that each of them takes.
-pub const BOUNDS_RUN: u32 = 16;
-/// Threads of a workgroup of `morton`.
-pub const MORTON_THREADS: u32 = 64;
-/// Triangles that each of them takes.
-pub const MORTON_RUN: u32 = 8;
-/// Pairs that one workgroup sorts in one dispatch.
-pub const SORT_SMALL: u32 = 2048;
-/// Places that a thread of `grow` takes.
-pub const GROW_RUN: u32 = 512;
-/// Runs that a thread of its later dispatches joins.
-pub const GROW_FAN: u32 = 16;
-/// Segments that a run can leave: twice the values of δ, of which those that wait for the left and for the right have each their own.
-pub const GROW_SEGMENTS: u32 = 192;
-
-/// Workgroups of `cost`, and threads of each.
-pub const COST_BLOCK: u32 = 256;
 
 /// Entries of the stack of the traversal that `canopy bench trace` measures by.
 pub const BASELINE_STACK: u32 = 96;
@@ -50,7 +19,8 @@ pub const RAY_LIST_WIDTH: u32 = 4096;
 /// Words of counts in front of what shadow rays leave behind.
 pub const SHADOW_HEADER: u32 = 2;
 
-/// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ most.
+/// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
+/// most.
 pub const ANTIALIAS_CONTRAST: u32 = 13;
 /// How far along an edge its ends are looked for, in pixels each way.
 pub const ANTIALIAS_REACH: u32 = 32;
@@ -62,9 +32,11 @@ pub const SKY_RAYS: u32 = 4;
 /// How many times as bright as it is the light in the tables of the sky is held.
 pub const SKY_SCALE: u32 = 1 << 14;
 
-/// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float does not reach.
+/// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float
+/// does not reach.
 pub const EXPOSURE_BINS: u32 = 256;
-/// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what their sums of 20 bits have room for.
+/// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what
+/// their sums of 20 bits have room for.
 pub const EXPOSURE_TILE: u32 = 64;
 /// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
 pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
@@ -94,21 +66,11 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("BRDF_TABLE_PAIRS", BRDF_TABLE_PAIRS),
     ("BRDF_TABLE_ROWS", BRDF_TABLE_ROWS),
     ("BRDF_TABLE_SAMPLES", BRDF_TABLE_SAMPLES),
-    ("COST_BLOCK", COST_BLOCK),
-    ("BOUNDS_RUN", BOUNDS_RUN),
-    ("BOUNDS_THREADS", BOUNDS_THREADS),
-    ("BOUNDS_WORDS", BOUNDS_WORDS),
     ("EXPOSURE_BINS", EXPOSURE_BINS),
     ("EXPOSURE_BIN_SHIFT", EXPOSURE_BIN_SHIFT),
     ("EXPOSURE_LEAST_BITS", EXPOSURE_LEAST_BITS),
     ("EXPOSURE_TILE", EXPOSURE_TILE),
-    ("GROW_FAN", GROW_FAN),
-    ("GROW_RUN", GROW_RUN),
-    ("GROW_SEGMENTS", GROW_SEGMENTS),
     ("LIGHT_LIMIT", LIGHT_LIMIT),
-    ("MORTON_RUN", MORTON_RUN),
-    ("MORTON_THREADS", MORTON_THREADS),
-    ("NEEDS_CONSENT", NEEDS_CONSENT),
     ("PREFILTER_SAMPLES_MAX", PREFILTER_SAMPLES_MAX),
     ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
     ("RAY_BLOCK", RAY_BLOCK),
@@ -118,52 +80,21 @@ pub const CONSTANTS: &[(&str, u32)] = &[
     ("SKY_RAYS", SKY_RAYS),
     ("SKY_SCALE", SKY_SCALE),
     ("SKY_STEPS", SKY_STEPS),
-    ("SORT_BLOCK", SORT_BLOCK),
-    ("SORT_ROUNDS", SORT_ROUNDS),
-    ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
-    ("STACK_SIZE", STACK_SIZE),
 ];
-
-/// The layout of a struct, for comparison with WGSL.
-#[derive(Debug, Clone, Copy)]
-pub struct StructLayout {
-    /// Name on both sides.
-    pub name: &'static str,
-    /// Size in bytes.
-    pub size: usize,
-    /// Name and byte offset of each member.
-    pub members: &'static [(&'static str, usize)],
-}
-
-/// Declares a `repr(C)` struct and its [`StructLayout`]. Members that begin with `_` are padding that WGSL does not name.
-macro_rules! gpu_structs {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$member_doc:meta])* $member:ident: $type:ty),* $(,)? })*) => {
-        $($(#[$doc])*
-        #[repr(C)]
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Pod, Zeroable)]
-        #[expect(missing_docs, reason = "members without a note are padding or say it all in their name")]
-        pub struct $name { $($(#[$member_doc])* pub $member: $type),* })*
-
-        /// All of them.
-        pub const STRUCTS: &[StructLayout] = &[$(StructLayout {
-            name: stringify!($name),
-            size: size_of::<$name>(),
-            members: &[$((stringify!($member), std::mem::offset_of!($name, $member))),*],
-        }),*];
-    };
-}
 
 gpu_structs! {
     /// What every pass of a frame may ask for.
     Frame {
-        /// From world offsets to the eye: far from the origin, subtracting the eye first keeps what a full matrix would round away.
+        /// From world offsets to the eye: far from the origin, subtracting the eye first keeps what a full
+        /// matrix would round away.
         clip_from_offset: [[f32; 4]; 4],
         eye: [f32; 3],
         light_count: u32,
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_cutoff: u32,
-        /// What the middle of the picture looks along, where pixels are sampled off their middles a little beside it.
+        /// What the middle of the picture looks along, where pixels are sampled off their middles a little
+        /// beside it.
         view_middle: [f32; 3],
         /// 0 off, 1 map, 2 rays.
         shadow_mode: u32,
@@ -238,10 +169,11 @@ gpu_structs! {
         occlusion_strength: f32,
         /// Alpha below it is cut out; 0 keeps all.
         alpha_cutoff: f32,
-        /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV set 0, 2 UV set 1.
+        /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV
+        /// set 0, 2 UV set 1.
         uv_sets: u32,
-        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha, 5 a stand-in; whether the alpha of
-        /// normals says how far they differ: 6 of the base, 7 of the clear coat.
+        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha, 5 a stand-in; whether
+        /// the alpha of normals says how far they differ: 6 of the base, 7 of the clear coat.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of `texture_from_uv`, two per texture in the order above.
@@ -270,7 +202,8 @@ gpu_structs! {
         iridescence_ior: f32,
         /// Nanometres where the texture is 0 and where it is 1.
         iridescence_thickness: [f32; 2],
-        /// Per texture of a layer, in the order of `LAYER_…`: in 8 bits which of those bound it is, from 1, or 0 for none; above it the UV set.
+        /// Per texture of a layer, in the order of `LAYER_…`: in 8 bits which of those bound it is, from 1,
+        /// or 0 for none; above it the UV set.
         layer_slots: [[u32; 4]; 3],
         /// Rows of their `texture_from_uv`.
         layer_from_uv: [[f32; 4]; 24],
@@ -287,86 +220,11 @@ gpu_structs! {
         first_delta: u32,
         target_count: u32,
         vertex_count: u32,
-        /// First of the part's matrices in the pose (4 × vec4 each): one when rigid, one per joint when skinned.
+        /// First of the part's matrices in the pose (4 × vec4 each): one when rigid, one per joint when
+        /// skinned.
         first_matrix: u32,
         /// First of the part's morph weights in the pose, in floats.
         first_weight: u32,
-    }
-    /// Where a mesh's triangles and vertices lie in the merged buffers.
-    MeshRange {
-        first_triangle: u32,
-        triangle_count: u32,
-        first_vertex: u32,
-    }
-    /// A row of the TLAS: the offset table, with the box of the mesh.
-    TlasEntry {
-        node_count: u32,
-        /// The root, when there are nodes.
-        node_offset: u32,
-        vertex_offset: u32,
-        index_offset: u32,
-        box_min: [f32; 3],
-        first_triangle: u32,
-        box_max: [f32; 3],
-        triangle_count: u32,
-    }
-    /// An inner node over the triangles `first..=last` in leaf order: the left child has `first..=split`, the right one the rest.
-    /// A child of one triangle is that triangle; else the left child is node `split` and the right one node `split + 1`.
-    Node {
-        left_min: [f32; 3],
-        first: u32,
-        left_max: [f32; 3],
-        split: u32,
-        right_min: [f32; 3],
-        last: u32,
-        right_max: [f32; 3],
-        mesh: u32,
-    }
-    /// A triangle in leaf order.
-    LeafTriangle {
-        v0: [f32; 3],
-        /// Its number in the merged index buffer.
-        triangle: u32,
-        v1: [f32; 3],
-        /// The caller's word for this triangle (canopy: the material).
-        payload: u32,
-        v2: [f32; 3],
-        /// The mesh; the top bit says that hits need the caller's consent (alpha masks).
-        mesh: u32,
-    }
-    /// What a ray must know of the trees.
-    TreeInfo {
-        /// Places from here on hold the TLAS.
-        triangle_count: u32,
-        mesh_count: u32,
-    }
-    /// Sizes that every stage of the tree's build needs.
-    BuildParams {
-        triangle_count: u32,
-        mesh_count: u32,
-        /// Items that are sorted: triangles, then meshes.
-        item_count: u32,
-        item_triangles: u32,
-        /// 1 where those are all, in order.
-        all_items: u32,
-        /// Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
-        axis_bits: u32,
-        _pad: [u32; 2],
-        /// First box of each level of the pyramid, four levels a row.
-        level_offset: [[u32; 4]; 7],
-    }
-    /// One pass of the radix sort.
-    SortParams {
-        count: u32,
-        /// Blocks of SORT_BLOCK · SORT_ROUNDS pairs, or runs of `run`.
-        block_count: u32,
-        /// Of the first digit, in bits.
-        shift: u32,
-        /// 1 where values are the pairs' own numbers, not yet written.
-        implied_values: u32,
-        run: u32,
-        /// Digits that one dispatch of sort_small takes.
-        digits: u32,
     }
     /// Shadow rays that are listed and traced together: of all pixels in a band of rows, to some lights.
     RayBatch {
@@ -418,7 +276,8 @@ gpu_structs! {
     /// Pixels of a range of luminance.
     ExposureBin {
         count: u32,
-        /// Sum of their luminances' places in the range, in steps of 2^-20 of it: the lower word and the upper.
+        /// Sum of their luminances' places in the range, in steps of 2^-20 of it: the lower word and the
+        /// upper.
         sum_low: u32,
         sum_high: u32,
     }

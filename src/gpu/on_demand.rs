@@ -1,6 +1,7 @@
-//! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a time on threads.
+//! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a
+//! time on threads.
 
-use super::{Gpu, profiler::Stopwatch};
+use super::{device::Gpu, stopwatch::Stopwatch};
 use crate::{Error, Result};
 use std::sync::{
     Arc, Mutex, OnceLock, PoisonError,

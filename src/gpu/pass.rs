@@ -1,6 +1,6 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{Gpu, OnDemand, array::Arrays, shader};
+use super::{capabilities::Arrays, device::Gpu, on_demand::OnDemand, shader};
 use crate::Result;
 
 /// A compute pipeline with the layout that its shader implies.
@@ -207,7 +207,7 @@ pub fn layout(
             |(index, (visibility, binding))| wgpu::BindGroupLayoutEntry {
                 binding: index,
                 visibility: *visibility,
-                ty: binding.ty(gpu.arrays),
+                ty: binding.ty(gpu.capabilities.arrays),
                 count: None,
             },
         )

@@ -1,7 +1,7 @@
-//! What the driver has compiled, kept on disk from one run to the next (`VkPipelineCache`). Mesa's software driver has nothing to put there and
-//! keeps compiled shaders on disk by itself, as drivers of other backends do.
+//! What the driver has compiled, kept on disk from one run to the next (`VkPipelineCache`). Mesa's software
+//! driver has nothing to put there and keeps compiled shaders on disk by itself, as drivers of other backends
+//! do.
 
-use super::Gpu;
 use std::{
     fs,
     io::Write,
@@ -21,22 +21,27 @@ pub(super) struct PipelineCache {
 }
 
 impl PipelineCache {
-    /// The cache of the adapter, in canopy's folder of the platform's cache folder. `None` where the device has no such caches.
-    pub(super) fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> Option<Self> {
-        let folders = directories::ProjectDirs::from("", "", "canopy")?;
+    /// The cache of the adapter in `folder`. `None` where the device has no such caches.
+    pub(super) fn open(
+        device: &wgpu::Device,
+        info: &wgpu::AdapterInfo,
+        folder: &Path,
+    ) -> Option<Self> {
         let name = wgpu::util::pipeline_cache_key(info)?;
-        Self::of_file(device, &folders.cache_dir().join(name))
+        Self::of_file(device, &folder.join(name))
     }
 
-    /// The cache that the file at `path` holds; an empty one where there is none, or where it is another driver's.
+    /// The cache that the file at `path` holds; an empty one where there is none, or where it is another
+    /// driver's.
     fn of_file(device: &wgpu::Device, path: &Path) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MOST_BYTES);
         let data = is_small.then(|| fs::read(path).ok()).flatten();
-        // SAFETY: the data is what `get_data` gave for a device of this name, in a folder of this user's. wgpu compares its header with the
-        // adapter, the driver's version and the length, and begins an empty cache where they differ.
+        // SAFETY: the data is what `get_data` gave for a device of this name, in a folder of this user's.
+        // wgpu compares its header with the adapter, the driver's version and the length, and begins an empty
+        // cache where they differ.
         let inner = unsafe {
             device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
                 label: Some("canopy"),
@@ -76,29 +81,13 @@ impl PipelineCache {
     }
 }
 
-impl Gpu {
-    /// What pipelines are compiled with.
-    pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
-        self.pipeline_cache.as_ref().map(|cache| &cache.inner)
-    }
-
-    /// Keeps on disk what has been compiled since the start, or since the last call, so that the next run finds it.
-    pub fn save_pipelines(&self) {
-        if self.compiled()
-            != self
-                .saved
-                .swap(self.compiled(), std::sync::atomic::Ordering::Relaxed)
-            && let Some(cache) = &self.pipeline_cache
-        {
-            cache.save();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Config, gpu::pass};
+    use crate::{
+        config::Config,
+        gpu::{Gpu, pass},
+    };
 
     #[test]
     fn whatever_the_file_holds_pipelines_compile_and_are_kept() {
@@ -121,7 +110,7 @@ mod tests {
             for _ in 0..2 {
                 gpu.pipeline_cache = PipelineCache::of_file(&gpu.device, &path);
                 assert!(gpu.pipeline_cache().is_some());
-                pass::compute_pipeline(&gpu, "accel/copy.wgsl", "copy").unwrap();
+                pass::compute_pipeline(&gpu, "bench/copy.wgsl", "copy").unwrap();
                 gpu.count_compiled();
                 gpu.save_pipelines();
                 let saved = gpu.pipeline_cache().unwrap().get_data().unwrap();

@@ -1,11 +1,9 @@
 //! Timings: one scope is a debug group and a pair of GPU timestamps, read back frames later without a wait.
 
-use super::Gpu;
-use crate::{Error, Result};
-use std::time::{Duration, Instant};
+pub use super::{recorder::Scope, stopwatch::Stopwatch};
 
-/// A scope on an encoder; passes and further scopes are opened in it.
-pub type Scope<'a> = wgpu_profiler::Scope<'a, wgpu::CommandEncoder>;
+use super::device::Gpu;
+use crate::{Error, Result};
 
 /// The time of one pass.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +27,7 @@ pub struct Measured {
     pub wall_ms: f64,
 }
 
-/// Takes the time of every scope; on an adapter without timestamps it measures nothing and still groups.
+/// Measures every scope; on an adapter without timestamps it measures nothing and still groups.
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,
@@ -59,10 +57,11 @@ impl Profiler {
 
     /// Opens the outermost scope of a frame.
     pub fn scope<'a>(&'a self, name: &str, encoder: &'a mut wgpu::CommandEncoder) -> Scope<'a> {
-        self.inner.scope(name, encoder)
+        Scope::timed(self.inner.scope(name, encoder))
     }
 
-    /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are taken in.
+    /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are
+    /// taken in.
     pub fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder) {
         self.inner.resolve_queries(&mut encoder);
         gpu.queue.submit([encoder.finish()]);
@@ -72,7 +71,8 @@ impl Profiler {
         self.collect(gpu);
     }
 
-    /// As [`Profiler::submit`], but waits and returns the timings of exactly this frame: for measuring, not for drawing.
+    /// As [`Profiler::submit`], but waits and returns the timings of exactly this frame: for measuring, not
+    /// for drawing.
     pub fn measure(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<Measured> {
         self.timings.clear();
         let stopwatch = Stopwatch::new();
@@ -89,7 +89,7 @@ impl Profiler {
         })
     }
 
-    /// Takes in the timings of frames that have finished.
+    /// Collects the timings of frames that have finished.
     pub fn collect(&mut self, gpu: &Gpu) {
         while let Some(scopes) = self
             .inner
@@ -137,8 +137,9 @@ fn joined(
     whole
 }
 
-/// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its own: it lasts from the first
-/// to the last of theirs. A pass that runs more than once, a batch each time, has one row.
+/// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its
+/// own: it lasts from the first to the last of theirs. A pass that runs more than once, a batch each time,
+/// has one row.
 fn flatten(
     scopes: &[wgpu_profiler::GpuTimerQueryResult],
     depth: usize,
@@ -175,32 +176,4 @@ fn flatten(
         }));
     }
     whole
-}
-
-/// A stopwatch for the CPU side.
-#[derive(Debug)]
-pub struct Stopwatch(Instant);
-
-impl Stopwatch {
-    /// Starts now.
-    #[expect(
-        clippy::new_without_default,
-        reason = "a default stopwatch would hide that it starts running"
-    )]
-    pub fn new() -> Self {
-        Self(Instant::now())
-    }
-
-    /// Runs `work` and does not count it.
-    pub fn without<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let outcome = work();
-        self.0 += start.elapsed();
-        outcome
-    }
-
-    /// Milliseconds since the start.
-    pub fn ms(&self) -> f64 {
-        Duration::as_secs_f64(&self.0.elapsed()) * 1e3
-    }
 }

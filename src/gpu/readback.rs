@@ -1,6 +1,6 @@
 //! Numbers that the GPU counts and the CPU learns some frames later, without a wait.
 
-use super::Gpu;
+use super::device::Gpu;
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
@@ -77,12 +77,13 @@ impl<const N: usize> Counters<N> {
         true
     }
 
-    /// After the submission: asks for the copies that were recorded, and takes in those that have arrived.
+    /// After the submission: maps the copies that were recorded, and collects those that have arrived.
     pub fn collect(&mut self) {
         self.collect_each(|_, _| {});
     }
 
-    /// As [`Counters::collect`], and hands out the number and the words of each that has arrived, in the order of recording.
+    /// As [`Counters::collect`], and hands out the number and the words of each that has arrived, in the
+    /// order of recording.
     pub fn collect_each(&mut self, mut arrived: impl FnMut(u64, [u32; N])) {
         self.slots.sort_by_key(|slot| slot.number);
         for Slot {

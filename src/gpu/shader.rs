@@ -1,110 +1,9 @@
-//! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and line.
+//! The shader composer: `#import "common/bvh.wgsl"` lines, each file once, with errors that name file and
+//! line.
 
-use super::{Gpu, array::Arrays, layout::CONSTANTS};
-use crate::{Error, Result};
-use std::{borrow::Cow, sync::PoisonError};
-
-/// Embeds shader files by their path under `shaders/`.
-macro_rules! sources {
-    ($($path:literal),* $(,)?) => { &[$(($path, include_str!(concat!("../../shaders/", $path)))),*] };
-}
-
-/// Every shader file; a test holds that none is missing.
-pub const SOURCES: &[(&str, &str)] = sources![
-    "accel/baseline.wgsl",
-    "accel/bounds.wgsl",
-    "accel/grow.wgsl",
-    "accel/copy.wgsl",
-    "accel/cost.wgsl",
-    "accel/hierarchy.wgsl",
-    "accel/leaves.wgsl",
-    "accel/morton.wgsl",
-    "accel/pyramid.wgsl",
-    "accel/regroup.wgsl",
-    "accel/sort.wgsl",
-    "accel/sort_serial.wgsl",
-    "accel/sort_small.wgsl",
-    "accel/sort_subgroups.wgsl",
-    "accel/tlas.wgsl",
-    "accel/trace.wgsl",
-    "common/atmosphere.wgsl",
-    "common/blended.wgsl",
-    "common/occlusion_signal.wgsl",
-    "common/box.wgsl",
-    "common/brdf.wgsl",
-    "common/brdf_table.wgsl",
-    "common/bvh.wgsl",
-    "common/cover.wgsl",
-    "common/cube_box.wgsl",
-    "common/cube_map.wgsl",
-    "common/environment.wgsl",
-    "common/environment_lod.wgsl",
-    "common/exposure.wgsl",
-    "common/frame.wgsl",
-    "common/gbuffer.wgsl",
-    "common/geometry.wgsl",
-    "common/dispatch.wgsl",
-    "common/display.wgsl",
-    "common/half_float.wgsl",
-    "common/items.wgsl",
-    "common/layers.wgsl",
-    "common/leaf.wgsl",
-    "common/light.wgsl",
-    "common/material.wgsl",
-    "common/material_layers.wgsl",
-    "common/mesh_bounds.wgsl",
-    "common/morton.wgsl",
-    "common/occlusion.wgsl",
-    "common/octahedral.wgsl",
-    "common/ambient_visibility.wgsl",
-    "common/points_lines.wgsl",
-    "common/pyramid.wgsl",
-    "common/project_sh.wgsl",
-    "common/project_sh_gather.wgsl",
-    "common/ray.wgsl",
-    "common/ray_list.wgsl",
-    "common/scene.wgsl",
-    "common/sh.wgsl",
-    "common/sh_basis.wgsl",
-    "common/shadow_map.wgsl",
-    "common/shadow_ray.wgsl",
-    "common/shadow_start.wgsl",
-    "common/shadow_words.wgsl",
-    "common/sky_disc.wgsl",
-    "common/sort.wgsl",
-    "common/sort_block.wgsl",
-    "common/sort_scatter.wgsl",
-    "common/tree.wgsl",
-    "common/unseen.wgsl",
-    "common/visibility.wgsl",
-    "render/accumulate.wgsl",
-    "render/antialias.wgsl",
-    "render/blend.wgsl",
-    "render/blend_points_lines.wgsl",
-    "render/channel.wgsl",
-    "render/deform.wgsl",
-    "render/environment/brdf_table.wgsl",
-    "render/environment/cube_mips.wgsl",
-    "render/environment/equirect.wgsl",
-    "render/environment/prefilter.wgsl",
-    "render/environment/project_sh.wgsl",
-    "render/environment/project_sh_stored.wgsl",
-    "render/environment/project_sh_subgroups.wgsl",
-    "render/environment/sky.wgsl",
-    "render/environment/sum_sh.wgsl",
-    "render/exposure.wgsl",
-    "render/gbuffer.wgsl",
-    "render/layers.wgsl",
-    "render/lighting.wgsl",
-    "render/mipmap.wgsl",
-    "render/occlusion_filter.wgsl",
-    "render/occlusion_rays.wgsl",
-    "render/points_lines.wgsl",
-    "render/shadow_classify.wgsl",
-    "render/shadow_map.wgsl",
-    "render/shadow_rays.wgsl",
-    "render/tonemap.wgsl",
-];
+use super::{capabilities::Arrays, device::Gpu, library::Library};
+use crate::{Error, Result, error::one_line};
+use std::sync::Arc;
 
 /// A shader with its imports in place.
 #[derive(Debug, Clone)]
@@ -112,7 +11,7 @@ pub struct Composed {
     /// Plain WGSL.
     pub text: String,
     /// For each line of `text` the file and line (from 1) that it came from.
-    origins: Vec<(Cow<'static, str>, usize)>,
+    origins: Vec<(Arc<str>, usize)>,
 }
 
 impl Composed {
@@ -120,106 +19,93 @@ impl Composed {
     pub fn origin(&self, line: usize) -> String {
         self.origins.get(line.wrapping_sub(1)).map_or_else(
             || "generated".into(),
-            |(file, line)| format!("shaders/{file}:{line}"),
+            |(file, line)| format!("{file}:{line}"),
         )
     }
 }
 
-/// The shader at `path` under `shaders/`, composed for an adapter that holds its arrays so.
-pub fn compose(path: &str, arrays: Arrays) -> Result<Composed> {
-    compose_from(
-        &|path| {
-            SOURCES
-                .iter()
-                .find(|(known, _)| *known == path)
-                .map(|(_, text)| Cow::Borrowed(*text))
-        },
-        path,
-        arrays,
-    )
+/// The shader at `path` of `library`, composed for an adapter that reads its arrays so.
+pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
+    let mut composer = Composer::new(library, arrays);
+    composer.import(path, "the host")?;
+    Ok(composer.finish())
 }
 
-/// As [`compose`], with files from `source`.
-pub fn compose_from(
-    source: &dyn Fn(&str) -> Option<Cow<'static, str>>,
-    path: &str,
-    arrays: Arrays,
-) -> Result<Composed> {
-    let mut composer = Composer {
-        source,
-        arrays,
-        done: Vec::new(),
-        open: Vec::new(),
-        directives: Vec::new(),
-        body: Vec::new(),
-    };
-    composer.add(path, "the host")?;
-    let used = |name: &str| composer.body.iter().any(|(text, ..)| text.contains(name));
-    let constants = CONSTANTS
-        .iter()
-        .filter(|(name, _)| used(name))
-        .map(|(name, value)| (format!("const {name} = {value}u;"), "constants".into(), 1));
-    let lines: Vec<Line> = composer
-        .directives
-        .iter()
-        .cloned()
-        .chain(constants)
-        .chain(composer.body.iter().cloned())
-        .collect();
-    Ok(Composed {
-        text: lines.iter().map(|(text, ..)| format!("{text}\n")).collect(),
-        origins: lines
-            .into_iter()
-            .map(|(_, file, line)| (file, line))
-            .collect(),
-    })
+/// As [`compose`], `text` of the caller's own, called `name` in errors, that imports files of `library`.
+pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -> Result<Composed> {
+    let mut composer = Composer::new(library, arrays);
+    composer.add(text, name)?;
+    Ok(composer.finish())
 }
 
 /// Text, file, line.
-type Line = (String, Cow<'static, str>, usize);
+type Line = (String, Arc<str>, usize);
 
 struct Composer<'a> {
-    source: &'a dyn Fn(&str) -> Option<Cow<'static, str>>,
+    library: &'a Library,
     arrays: Arrays,
     done: Vec<String>,
-    open: Vec<String>,
+    /// Files that are being added, each imported by the one before.
+    importing: Vec<String>,
     directives: Vec<Line>,
     body: Vec<Line>,
 }
 
-impl Composer<'_> {
-    fn add(&mut self, path: &str, importer: &str) -> Result<()> {
-        if self.open.iter().any(|open| open == path) {
+impl<'a> Composer<'a> {
+    fn new(library: &'a Library, arrays: Arrays) -> Self {
+        Self {
+            library,
+            arrays,
+            done: Vec::new(),
+            importing: Vec::new(),
+            directives: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Adds the file at `path`, unless it is there already.
+    fn import(&mut self, path: &str, importer: &str) -> Result<()> {
+        if self.importing.iter().any(|importing| importing == path) {
             return Err(Error::Gpu(format!(
                 "{importer}: importing \"{path}\" closes a cycle: {} → {path}",
-                self.open.join(" → ")
+                self.importing.join(" → ")
             )));
         }
         if self.done.iter().any(|done| done == path) {
             return Ok(());
         }
-        let text = (self.source)(path)
+        let text = self
+            .library
+            .file(path)
             .ok_or_else(|| Error::Gpu(format!("{importer}: there is no shader file \"{path}\"")))?;
-        self.open.push(path.into());
-        let file: Cow<'static, str> = Cow::Owned(path.into());
+        self.importing.push(path.into());
+        self.add(text, &format!("shaders/{path}"))?;
+        self.importing.pop();
+        self.done.push(path.into());
+        Ok(())
+    }
+
+    /// Adds `text`, whose errors name `file`.
+    fn add(&mut self, text: &str, file: &str) -> Result<()> {
+        let file: Arc<str> = file.into();
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
             let trimmed = line.trim();
             if let Some(import) = trimmed.strip_prefix("#import") {
-                let name = import
+                let path = import
                     .trim()
                     .strip_prefix('"')
                     .and_then(|rest| rest.strip_suffix('"'));
-                let name = name.ok_or_else(|| {
+                let path = path.ok_or_else(|| {
                     Error::Gpu(format!(
-                        "shaders/{path}:{number}: an import reads #import \"folder/file.wgsl\""
+                        "{file}:{number}: an import reads #import \"folder/file.wgsl\""
                     ))
                 })?;
-                self.add(name, &format!("shaders/{path}:{number}"))?;
+                self.import(path, &format!("{file}:{number}"))?;
             } else if let Some(declaration) = trimmed.strip_prefix("#array ") {
                 let text = array_text(declaration, self.arrays).ok_or_else(|| {
                     Error::Gpu(format!(
-                        "shaders/{path}:{number}: an array reads #array read|write GROUP BINDING name: u32|vec2u|vec4u"
+                        "{file}:{number}: an array reads #array read|write GROUP BINDING name: u32|vec2u|vec4u"
                     ))
                 })?;
                 self.body.push((text, file.clone(), number));
@@ -234,9 +120,25 @@ impl Composer<'_> {
                 self.body.push((line.into(), file.clone(), number));
             }
         }
-        self.open.pop();
-        self.done.push(path.into());
         Ok(())
+    }
+
+    /// Directives first, then the constants that are named, then all else.
+    fn finish(self) -> Composed {
+        let used = |name: &str| self.body.iter().any(|(text, ..)| text.contains(name));
+        let constants = self
+            .library
+            .constants()
+            .filter(|(name, _)| used(name))
+            .map(|(name, value)| (format!("const {name} = {value}u;"), "constants".into(), 1))
+            .collect::<Vec<Line>>();
+        let lines = || self.directives.iter().chain(&constants).chain(&self.body);
+        Composed {
+            text: lines().map(|(text, ..)| format!("{text}\n")).collect(),
+            origins: lines()
+                .map(|(_, file, line)| (file.clone(), *line))
+                .collect(),
+        }
     }
 }
 
@@ -269,25 +171,25 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
     })
 }
 
-/// The shader at `path` under `shaders/`, parsed and validated once.
+/// The shader at `path` of the device's library, parsed and validated once.
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
-    let key = (path.to_owned(), gpu.arrays);
-    let modules = || gpu.modules.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(module) = modules().get(&key) {
-        return Ok(module.clone());
-    }
-    let module = parse(gpu, path)?;
-    modules().insert(key, module.clone());
-    Ok(module)
+    gpu.module(path, || {
+        let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
+        create_module(gpu, path, &composed)
+    })
 }
 
-fn parse(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
-    let composed = compose(path, gpu.arrays)?;
+/// Parses and validates a composed shader.
+///
+/// # Errors
+///
+/// The first one in the WGSL, with the file and line that it came from.
+pub fn create_module(gpu: &Gpu, label: &str, composed: &Composed) -> Result<wgpu::ShaderModule> {
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(path),
+            label: Some(label),
             source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
         });
     let Some(error) = pollster::block_on(scope.pop()) else {
@@ -295,17 +197,11 @@ fn parse(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     };
     let info = pollster::block_on(module.get_compilation_info());
     let first = info.messages.iter().find_map(|message| {
-        message.location.map(|at| {
-            format!(
-                "{}: {}",
-                composed.origin(at.line_number as usize),
-                message.message
-            )
-        })
+        let line = message.location?.line_number as usize;
+        Some(format!("{}: {}", composed.origin(line), message.message))
     });
-    Err(Error::Gpu(super::one_line(
-        &first.unwrap_or_else(|| format!("shaders/{path}: {error}")),
-    )))
+    let message = first.unwrap_or_else(|| format!("{label}: {error}"));
+    Err(Error::Gpu(one_line(&message)))
 }
 
 #[cfg(test)]
@@ -313,16 +209,11 @@ mod tests {
     use super::*;
 
     fn from(files: &'static [(&'static str, &'static str)], path: &str) -> Result<Composed> {
-        compose_from(
-            &move |path| {
-                files
-                    .iter()
-                    .find(|(known, _)| *known == path)
-                    .map(|(_, text)| Cow::Borrowed(*text))
-            },
-            path,
-            Arrays::Buffers,
-        )
+        let library = Library {
+            files,
+            ..Library::default()
+        };
+        compose(&library, path, Arrays::Buffers)
     }
 
     #[test]
@@ -340,6 +231,36 @@ mod tests {
         assert_eq!(composed.origin(2), "shaders/c:2");
         assert_eq!(composed.origin(4), "shaders/a:3");
         assert_eq!(composed.origin(99), "generated");
+    }
+
+    #[test]
+    fn text_of_the_caller_imports_files_of_a_library_and_of_those_below() {
+        static BASE: Library = Library {
+            files: &[("b", "const B = A;")],
+            constants: &[("A", 7), ("UNUSED", 8)],
+            base: None,
+        };
+        let library = Library {
+            files: &[("c", "#import \"b\"\nconst C = B;")],
+            constants: &[],
+            base: Some(&BASE),
+        };
+        let text = "#import \"c\"\n#array write 0 1 out: u32";
+        let composed = compose_text(&library, "mine.wgsl", text, Arrays::Buffers).unwrap();
+        assert!(
+            composed
+                .text
+                .starts_with("const A = 7u;\nconst B = A;\nconst C = B;\n")
+        );
+        assert!(composed.text.contains("fn out(i: u32, value: u32)"));
+        assert_eq!(composed.origin(1), "constants:1");
+        assert_eq!(composed.origin(3), "shaders/c:2");
+        assert_eq!(composed.origin(4), "mine.wgsl:2");
+        let missing = compose_text(&library, "mine.wgsl", "#import \"d\"", Arrays::Buffers);
+        assert_eq!(
+            missing.unwrap_err().to_string(),
+            "mine.wgsl:1: there is no shader file \"d\""
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The settings of a pass: one struct in one uniform buffer, which is made once and written whenever the pass is recorded.
 
-use super::{Bind, Gpu};
+use super::{bind::Bind, device::Gpu};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 

@@ -1,6 +1,7 @@
-//! Uniforms of one type side by side in one buffer: a bind group holds all of them, and is bound with the offset of one.
+//! Uniforms of one type side by side in one buffer: a bind group holds all of them, and is bound with the
+//! offset of one.
 
-use super::Gpu;
+use super::device::Gpu;
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::marker::PhantomData;

@@ -2,7 +2,7 @@
 //! binding order.
 
 use crate::{
-    gpu::layout::{LeafTriangle, MeshRange, NEEDS_CONSENT, Node, TlasEntry},
+    accel::layout::{ANY_HIT_TEST, LeafTriangle, MeshRange, Node, TlasEntry},
     scene::bounds::Aabb,
 };
 use glam::Vec3;
@@ -269,5 +269,5 @@ fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
 
 /// The mesh in a triangle's first word, without the flag.
 pub fn mesh_of(info: u32) -> u32 {
-    info & !NEEDS_CONSENT
+    info & !ANY_HIT_TEST
 }

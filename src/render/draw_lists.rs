@@ -1,7 +1,7 @@
 //! What is drawn of an uploaded scene: runs of triangles, lines and points, sorted out by how they are drawn.
 
 use crate::{
-    gpu::layout::NEEDS_CONSENT,
+    accel::layout::ANY_HIT_TEST,
     scene::{AlphaMode, Scene},
 };
 use std::ops::Range;
@@ -93,13 +93,13 @@ impl Surfaces {
         for (instance, primitive) in parts() {
             let material = &scene.materials[primitive.material];
             let solid = material.alpha_mode == AlphaMode::Opaque && !material.is_blended();
-            let consent = if solid { 0 } else { NEEDS_CONSENT };
+            let test = if solid { 0 } else { ANY_HIT_TEST };
             runs.push(Run {
                 material: primitive.material,
                 first_triangle: info.len() as u32,
                 triangle_count: primitive.indices.len() as u32,
             });
-            let of_triangle = [instance | consent, primitive.material as u32];
+            let of_triangle = [instance | test, primitive.material as u32];
             info.extend(std::iter::repeat_n(of_triangle, primitive.indices.len()));
         }
         let (triangle_count, mut segments) = (info.len(), Vec::new());

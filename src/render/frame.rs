@@ -273,7 +273,7 @@ impl FrameUniforms {
                 input.view.projection,
                 Projection::Orthographic { .. }
             )),
-            occlusion: u32::from(config.occlusion.sends_rays(gpu.is_software())),
+            occlusion: u32::from(config.occlusion.sends_rays(gpu.capabilities.fast_rays)),
             ..GpuFrame::default()
         };
         gpu.queue

@@ -22,10 +22,9 @@ pub(super) type Bound = (Option<(usize, TextureUse)>, Sampler);
 
 /// The image formats that `gpu` can sample.
 pub fn texture_support(gpu: &Gpu) -> TextureSupport {
-    let features = gpu.device.features();
     TextureSupport {
-        blocks: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
-        sixteen_bits: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
+        blocks: gpu.capabilities.bc_textures,
+        sixteen_bits: gpu.capabilities.norm16_textures,
         max_side: gpu.limits.max_texture_dimension_2d,
     }
 }

@@ -2,7 +2,8 @@
 
 use super::draw_lists::Surfaces;
 use crate::{
-    gpu::layout::{DeformPart, MeshRange},
+    accel::MeshRange,
+    gpu::layout::DeformPart,
     scene::{Primitive, Scene, Shading},
 };
 

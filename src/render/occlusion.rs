@@ -42,7 +42,7 @@ impl Occlusion {
     /// What a frame compiles.
     pub fn needs(&self, gpu: &Gpu, input: &FrameInput<'_>, needs: &mut Needs) {
         let settings = &input.config.occlusion;
-        if settings.sends_rays(gpu.is_software()) {
+        if settings.sends_rays(gpu.capabilities.fast_rays) {
             self.rays.needs(needs);
             self.filter.needs(settings.filter, needs);
         }
@@ -59,7 +59,10 @@ impl Occlusion {
         plan: &TreePlan,
     ) -> Result<&AmbientVisibility> {
         let gpu = recording.gpu;
-        let traced = frame.config.occlusion.sends_rays(gpu.is_software());
+        let traced = frame
+            .config
+            .occlusion
+            .sends_rays(gpu.capabilities.fast_rays);
         if !traced && self.history.size().is_some() {
             self.history = History::new(gpu)?;
         }

@@ -139,12 +139,8 @@ impl<'a> Recording<'a> {
             label,
             ..
         } = self;
-        if let Some(query) = scope.scope.take() {
-            scope.profiler.end_query(scope.recorder, query);
-        }
-        let recorded = std::mem::replace(scope.recorder, gpu.encoder(label));
+        let recorded = scope.split(label, gpu.encoder(label));
         stopwatch.without(|| gpu.queue.submit([recorded.finish()]));
-        scope.scope = Some(scope.profiler.begin_query(*label, scope.recorder));
     }
 
     /// Ends the frame; the time in milliseconds that the CPU took to record it.

@@ -2,7 +2,7 @@
 
 use super::{draw_lists::DrawLists, materials::Materials};
 use crate::{
-    gpu::layout::MeshRange,
+    accel::MeshRange,
     scene::bounds::{Aabb, Bounds},
 };
 use glam::Vec3;

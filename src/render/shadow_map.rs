@@ -185,7 +185,7 @@ impl ShadowMap {
         let layers = self.maps.layer_views.iter().take(self.views.len());
         for (layer, view) in layers.enumerate() {
             let mut pass = scope.scoped_render_pass(
-                format!("layer {layer}"),
+                &format!("layer {layer}"),
                 wgpu::RenderPassDescriptor {
                     label: Some("shadow_map"),
                     depth_stencil_attachment: Some(pass::depth(view, wgpu::LoadOp::Clear(0.0))),

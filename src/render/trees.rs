@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     accel::{Cost, Lbvh, Work},
-    gpu::{Gpu, Needs, OnDemand},
+    gpu::{Gpu, Needs},
 };
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct TreePasses {
     /// The builder, which an upload needs too.
-    pub(super) lbvh: OnDemand<Lbvh>,
+    pub(super) lbvh: Arc<Lbvh>,
     pub(super) cost: Arc<Cost>,
 }
 
@@ -25,7 +25,7 @@ impl TreePasses {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
-            lbvh: OnDemand::new("lbvh", Lbvh::new),
+            lbvh: Arc::new(Lbvh::new(gpu)),
             cost: Arc::new(Cost::new(gpu)),
         }
     }
@@ -55,7 +55,7 @@ impl TreePasses {
         if let Some((meshes, work)) = work {
             state.tree.build_only(gpu, meshes);
             let scope = &mut recording.scope;
-            self.lbvh.get(gpu)?.record(scope, &mut state.tree, work);
+            self.lbvh.record(gpu, scope, &mut state.tree, work)?;
             let built = work == Work::Rebuild;
             if built {
                 state.policy.built();

@@ -53,7 +53,7 @@ impl Uploader {
         }
         check_sizes(gpu, scene, config)?;
         let mut needs = Needs::default();
-        needs.add(&self.trees.lbvh);
+        self.trees.lbvh.needs(&mut needs);
         needs.meet(gpu)?;
         let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
         gpu.catch(|| self.make_buffers(gpu, scene, codes, config.image.anisotropy))?
@@ -131,10 +131,10 @@ impl Uploader {
         let geometry = Geometry {
             positions: &positions,
             indices: &indices,
-            triangle_info: &triangle_info,
+            triangle_info: Some(&triangle_info),
             meshes: &merge.meshes,
         };
-        let tree = trees.lbvh.get(gpu)?.tree(gpu, &geometry, codes)?;
+        let tree = trees.lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
 
         let bounds = Bounds::new(scene);

@@ -5,14 +5,15 @@ pub(crate) mod golden;
 pub(crate) mod scenes;
 
 use canopy::{
-    accel::{Codes, Geometry, Lbvh, Tree, Work, validate::TreeData},
+    accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, tree::TreeData},
     config::Config,
-    gpu::{Arrays, Gpu, Tier, adapters, instance, layout::MeshRange, profiler::Profiler},
+    gpu::{Arrays, Gpu, Tier, adapters, instance, profiler::Profiler},
+    render::SHADERS,
 };
 use glam::Vec3;
 
-/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. `CANOPY_TEST_ARRAYS=buffers` sends
-/// all tests down the road of GPUs there, as scripts/test does once with the frames.
+/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
+/// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with the frames.
 pub(crate) fn gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
@@ -24,28 +25,30 @@ pub(crate) fn gpu() -> Gpu {
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Gpu {
     let gpu = gpu();
-    Gpu::open(&gpu.adapter, Tier::Portable).unwrap_or_else(|e| panic!("{e}"))
+    let adapter = gpu.adapter.unwrap();
+    Gpu::open(&adapter, Tier::Portable, &SHADERS).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The roads that builds and rays can take, each on a device of its own: arrays in textures and a thread per run, as on software adapters; arrays
-/// in buffers with subgroups and without; and exactly what WebGPU promises.
-pub(crate) fn roads() -> Vec<(&'static str, Gpu)> {
+/// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on software adapters;
+/// arrays in buffers with subgroups and without; and exactly what WebGPU promises.
+pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
     let with = |arrays, subgroups: bool| {
         let mut gpu = gpu();
-        gpu.arrays = arrays;
-        gpu.subgroup_size = gpu.subgroup_size.filter(|_| subgroups);
+        let capabilities = &mut gpu.capabilities;
+        capabilities.arrays = arrays;
+        capabilities.subgroup_size = capabilities.subgroup_size.filter(|_| subgroups);
         gpu
     };
-    let mut roads = vec![
+    let mut all = vec![
         ("textures", with(Arrays::Textures, false)),
         ("buffers", with(Arrays::Buffers, false)),
         ("portable", portable_gpu()),
     ];
     let subgroups = with(Arrays::Buffers, true);
-    if subgroups.subgroup_size.is_some() {
-        roads.push(("subgroups", subgroups));
+    if subgroups.capabilities.subgroup_size.is_some() {
+        all.push(("subgroups", subgroups));
     }
-    roads
+    all
 }
 
 /// A random number generator with the same sequence on every machine (PCG, O'Neill 2014).
@@ -111,7 +114,7 @@ impl Soup {
         canopy::reference::lbvh::triangles(&self.positions, &self.indices)
     }
 
-    /// Room for the trees, and one build of them.
+    /// The trees, built once.
     pub(crate) fn build(&self, gpu: &Gpu, lbvh: &Lbvh) -> Tree {
         self.build_with(gpu, lbvh, Codes::Bits30)
     }
@@ -125,11 +128,11 @@ impl Soup {
         let geometry = Geometry {
             positions: &positions,
             indices: &indices,
-            triangle_info: &triangle_info,
             meshes: &self.meshes,
+            triangle_info: Some(&triangle_info),
         };
-        let tree = lbvh.tree(gpu, &geometry, codes).unwrap();
-        record(gpu, lbvh, &tree, Work::Rebuild);
+        let mut tree = lbvh.tree(gpu, &geometry, codes).unwrap();
+        record(gpu, lbvh, &mut tree, Work::Rebuild);
         tree
     }
 
@@ -140,10 +143,11 @@ impl Soup {
 }
 
 /// Builds once more.
-pub(crate) fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &Tree, work: Work) {
+pub(crate) fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &mut Tree, work: Work) {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
-    lbvh.record(&mut profiler.scope("test", &mut encoder), tree, work);
+    let recorded = lbvh.record(gpu, &mut profiler.scope("test", &mut encoder), tree, work);
+    recorded.unwrap();
     profiler.submit(gpu, encoder);
     gpu.wait().unwrap();
 }

@@ -25,8 +25,12 @@ pub(super) struct Facts<'a> {
     pub(super) exposure_ev: f32,
     /// The adapter.
     pub(super) adapter: &'a str,
-    /// Whether the adapter is no GPU.
-    pub(super) is_software: bool,
+    /// Whether the adapter is a GPU.
+    pub(super) has_gpu: bool,
+    /// Whether several rays a pixel are fast on it.
+    pub(super) fast_rays: bool,
+    /// The render scale that suits it.
+    pub(super) render_scale: f32,
     /// Pixels that are traced and shaded.
     pub(super) size: [u32; 2],
 }
@@ -180,7 +184,9 @@ mod tests {
             dropping: true,
             exposure_ev: 0.0,
             adapter: "test",
-            is_software: true,
+            has_gpu: false,
+            fast_rays: false,
+            render_scale: 0.5,
             size: [640, 360],
         };
         for (size, help) in [([320.0, 200.0], true), ([1280.0, 720.0], false)] {

@@ -75,7 +75,7 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     });
     let adapter = RichText::new(facts.adapter).small().weak();
     ui.add(egui::Label::new(adapter).truncate());
-    if facts.is_software {
+    if !facts.has_gpu {
         let color = ui.visuals().warn_fg_color;
         ui.label(
             RichText::new("software renderer: no GPU is used")
@@ -207,7 +207,7 @@ fn occlusion(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     .on_hover_text(
         "Rays that find out how much light arrives from everywhere; auto sends them on GPUs",
     );
-    if !occlusion.sends_rays(facts.is_software) {
+    if !occlusion.sends_rays(facts.fast_rays) {
         return;
     }
     setting(ui, "rays", |ui| {
@@ -504,7 +504,7 @@ fn view(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let scale = &mut state.config.window.render_scale;
     let mut auto = *scale == 0.0;
     setting(ui, "render scale", |ui| {
-        let used = if facts.is_software { 0.5 } else { 1.0 };
+        let used = facts.render_scale;
         if ui.checkbox(&mut auto, "auto").changed() {
             *scale = if auto { 0.0 } else { used };
         }

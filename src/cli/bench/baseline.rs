@@ -4,27 +4,22 @@ use super::inputs::Input;
 use crate::{
     Error, Result,
     accel::{
+        layout::{TRACE_BLOCK, TlasEntry},
         trace::{Hit, Query, RayBatch},
-        validate::TreeData,
+        tree::TreeData,
     },
     gpu::{
-        Gpu,
-        layout::{BASELINE_STACK, BaselineNode, TlasEntry},
-        pass::{
-            self,
-            Binding::{Read, Uniform, Write},
-        },
-        profiler::Scope,
-        shader,
+        Gpu, Kernel, Scope, Workgroups,
+        layout::{BASELINE_STACK, BaselineNode},
+        pass::Binding::{Read, Uniform, Write},
     },
 };
 
 /// The pipelines.
 #[derive(Debug)]
 pub(super) struct Baseline {
-    closest_hit: wgpu::ComputePipeline,
-    any_hit: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
+    closest_hit: Kernel,
+    any_hit: Kernel,
 }
 
 /// A textbook's tree in GPU memory.
@@ -35,16 +30,16 @@ pub(super) struct Textbook {
 }
 
 impl Baseline {
-    /// Compiles both queries.
-    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
-        let module = shader::module(gpu, "accel/baseline.wgsl")?;
-        let layout = pass::compute_layout(gpu, "baseline", &[Uniform, Read, Read, Read, Write]);
-        let pipeline = |entry| pass::compute_pipeline_with(gpu, &module, entry, Some(&[&layout]));
-        Ok(Self {
-            closest_hit: pipeline("baseline_closest_hit")?,
-            any_hit: pipeline("baseline_any_hit")?,
-            layout,
-        })
+    /// Both queries, compiled when they are first needed.
+    pub(super) fn new(gpu: &Gpu) -> Self {
+        let kernel = |entry| {
+            let bindings = [Uniform, Read, Read, Read, Write];
+            Kernel::new(gpu, "bench/baseline.wgsl", entry, &[], &bindings)
+        };
+        Self {
+            closest_hit: kernel("baseline_closest_hit"),
+            any_hit: kernel("baseline_any_hit"),
+        }
     }
 
     /// Records the query of all rays of `batch`.
@@ -55,25 +50,27 @@ impl Baseline {
         tree: &Textbook,
         batch: &RayBatch,
         query: Query,
-    ) {
+    ) -> Result<()> {
         let params = [[batch.len(), 0, 0, 0]];
         let params = gpu.buffer_with("baseline.query", &params, wgpu::BufferUsages::UNIFORM);
-        let resources = [
-            &params,
-            &batch.rays,
-            &tree.nodes,
-            &tree.corners,
-            &batch.hits,
-        ];
-        let resources = resources.map(wgpu::Buffer::as_entire_binding);
-        let group = pass::bind_group(gpu, "baseline", &self.layout, &resources);
-        let mut pass = scope.scoped_compute_pass("baseline");
-        pass.set_pipeline(match query {
+        let kernel = match query {
             Query::ClosestHit => &self.closest_hit,
             Query::AnyHit => &self.any_hit,
-        });
-        pass.set_bind_group(0, &group, &[]);
-        pass::dispatch(&mut pass, batch.len().div_ceil(64));
+        };
+        let mut pass = scope.scoped_compute_pass("baseline");
+        kernel.dispatch(
+            gpu,
+            &mut pass,
+            &[],
+            &[
+                &params,
+                &batch.rays,
+                &tree.nodes,
+                &tree.corners,
+                &batch.hits,
+            ],
+            Workgroups::Count(batch.len().div_ceil(TRACE_BLOCK)),
+        )
     }
 }
 
@@ -110,7 +107,7 @@ enum Part {
     Meshes(usize, usize),
     /// An inner node of canopy's tree.
     Inner(u32),
-    /// A place in leaf order.
+    /// A leaf.
     Leaf(u32),
 }
 
@@ -180,7 +177,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     Ok(nodes)
 }
 
-/// The child over the places `first..=last`, which is node `node` if it is none of one triangle.
+/// The child over the leaves `first..=last`, which is node `node` unless it has one triangle.
 fn part_of(first: u32, last: u32, node: u32) -> Part {
     if first == last {
         Part::Leaf(first)
@@ -222,7 +219,7 @@ fn split(meshes: &mut [&TlasEntry]) -> usize {
 /// Fails when more than a few hits at the edges of triangles differ.
 pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) -> Result<()> {
     let differ = |(a, b): &(&Hit, &Hit)| {
-        let hits = [a, b].map(|hit| hit.place != u32::MAX);
+        let hits = [a, b].map(|hit| !hit.is_miss());
         let far = (a.t - b.t).abs() > 1e-3 * a.t.abs().max(b.t.abs());
         hits[0] != hits[1] || (query == Query::ClosestHit && hits[0] && far)
     };
@@ -240,18 +237,18 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
 mod tests {
     use super::*;
     use crate::{
+        accel::layout::{LeafTriangle, Node},
         cli::bench::inputs::{Kind, generate},
-        gpu::layout::{LeafTriangle, Node},
     };
 
-    /// Meshes of one triangle and one of two, as canopy would have grown them.
-    fn grown(input: &Input) -> TreeData {
+    /// Meshes of one triangle and one of two, as canopy would have built them.
+    fn built(input: &Input) -> TreeData {
         let leaf = |triangle| LeafTriangle {
             triangle,
             ..LeafTriangle::default()
         };
         let count = input.indices.len() as u32;
-        let entry = |mesh: &crate::gpu::layout::MeshRange| TlasEntry {
+        let entry = |mesh: &crate::accel::MeshRange| TlasEntry {
             node_count: mesh.triangle_count.saturating_sub(1),
             node_offset: mesh.first_triangle,
             first_triangle: mesh.first_triangle,
@@ -277,7 +274,7 @@ mod tests {
         let input = generate(Kind::Meshes, 6, 5, 1);
         let mut input = input.divided(5);
         input.meshes.resize(7, Default::default());
-        let nodes = nodes(&grown(&input), &input).unwrap();
+        let nodes = nodes(&built(&input), &input).unwrap();
         assert_eq!(nodes.len(), 2 * 6 - 1);
         let mut seen = Vec::new();
         for node in &nodes {
@@ -299,15 +296,15 @@ mod tests {
     #[test]
     fn nothing_has_no_nodes() {
         let input = Input::default();
-        assert!(nodes(&grown(&input), &input).unwrap().is_empty());
+        assert!(nodes(&built(&input), &input).unwrap().is_empty());
     }
 
     #[test]
     fn hits_elsewhere_are_seen() {
-        let hit = |t, place| {
-            let mut hit: Hit = bytemuck::Zeroable::zeroed();
-            (hit.t, hit.place) = (t, place);
-            hit
+        let hit = |t, mesh| Hit {
+            t,
+            mesh,
+            ..Hit::default()
         };
         let expected = vec![hit(2.0, 7); 10];
         let differ = |wrong: Hit, count, query| {
@@ -316,7 +313,7 @@ mod tests {
             check(&ours, &expected, query, "test").is_err()
         };
         let (any, closest) = (Query::AnyHit, Query::ClosestHit);
-        // Another triangle at the same place, or farther for any hit, is no difference.
+        // Another triangle as far away, or farther for any hit, is no difference.
         assert!(!differ(hit(2.0, 8), 10, closest) && !differ(hit(3.0, 8), 10, any));
         assert!(differ(hit(2.1, 7), 3, closest) && !differ(hit(2.1, 7), 2, closest));
         assert!(differ(hit(9.0, u32::MAX), 3, any));

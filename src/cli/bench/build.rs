@@ -60,7 +60,8 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let divides = bench.args.files.is_empty() && !bench.args.generates();
     let steps = sources.len() + if divides { DIVISIONS.len() } else { 0 };
     let mut progress = bench.progress(steps);
-    let lbvh = Lbvh::new(&bench.meter.gpu)?;
+    let lbvh = Lbvh::new(&bench.meter.gpu);
+    lbvh.compile(&bench.meter.gpu)?;
     for source in &sources {
         progress.step(&source.name());
         match input(bench, source) {
@@ -101,7 +102,7 @@ fn input(bench: &Bench<'_>, source: &Source) -> Result<Input> {
     shot.triangles()
 }
 
-/// Builds over `input` often enough and checks what has grown.
+/// Builds over `input` often enough and checks the trees.
 fn measure(bench: &mut Bench<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Result<()> {
     let Bench {
         meter,
@@ -116,21 +117,24 @@ fn measure(bench: &mut Bench<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Res
         "vertices": input.positions.len(),
         "meshes": input.meshes.len(),
     }));
-    let tree = match trees::room(&meter.gpu, lbvh, input, config.tree.code_bits) {
+    let mut tree = match trees::room(&meter.gpu, lbvh, input, config.tree.code_bits) {
         Ok(tree) => tree,
         Err(why) => {
             report.skip(run, &why);
             return Ok(());
         }
     };
-    let timings = meter.time(|_| {}, |_, scope| lbvh.record(scope, &tree, Work::Rebuild))?;
+    let timings = meter.time(
+        |_| {},
+        |gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild),
+    )?;
     let copy = report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         Some(floor::share(floor::build_bytes(stage, counts)?, ms, copy?))
     });
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
     run.set("triangles_per_s", rate);
-    // A broken tree is an error, however fast it grew.
+    // A broken tree is an error, however fast it was built.
     let quality = tree.read(&meter.gpu)?.validate(&input.meshes)?;
     run.set("nodes", quality.nodes);
     run.set("depth", quality.depth);

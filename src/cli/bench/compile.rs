@@ -41,13 +41,13 @@ const SIDE: u32 = 8;
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let gpu = &bench.meter.gpu;
     let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/");
-    let shaders: Vec<_> = shader::SOURCES.iter().filter(|s| entries(s)).collect();
+    let shaders: Vec<_> = gpu.shaders().files().filter(entries).collect();
     let mut progress = bench.progress(shaders.len());
     let mut runs = Vec::new();
     let mut total_ms = 0.0;
     for (path, _) in shaders {
         progress.step(path);
-        if path.ends_with("_subgroups.wgsl") && gpu.subgroup_size.is_none() {
+        if path.ends_with("_subgroups.wgsl") && gpu.capabilities.subgroup_size.is_none() {
             continue;
         }
         let stopwatch = Stopwatch::new();
@@ -99,7 +99,7 @@ struct Reflected {
 impl Reflected {
     fn new(gpu: &Gpu, path: &str) -> Result<Self> {
         let broken = |what: String| Error::Gpu(format!("shaders/{path}: {what}"));
-        let text = shader::compose(path, gpu.arrays)?.text;
+        let text = shader::compose(gpu.shaders(), path, gpu.capabilities.arrays)?.text;
         let module = wgsl::parse_str(&text).map_err(|e| broken(e.to_string()))?;
         let info = Validator::new(ValidationFlags::all(), Capabilities::all())
             .validate(&module)

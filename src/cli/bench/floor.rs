@@ -13,13 +13,13 @@ const COPY_BYTES_SOFTWARE: u64 = 64 << 20;
 /// Gigabytes a second of a plain copy, reads and writes counted: the best of several.
 pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     let gpu = &meter.gpu;
-    let wanted = if gpu.is_software() {
-        COPY_BYTES_SOFTWARE
-    } else {
+    let wanted = if gpu.capabilities.has_gpu {
         COPY_BYTES
+    } else {
+        COPY_BYTES_SOFTWARE
     };
     let bytes = wanted.min(gpu.limits.max_storage_buffer_binding_size) & !15;
-    let pipeline = pass::compute_pipeline(gpu, "accel/copy.wgsl", "copy")?;
+    let pipeline = pass::compute_pipeline(gpu, "bench/copy.wgsl", "copy")?;
     let group = gpu.catch(|| {
         let buffer = |label: &str| gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
         let resources = [buffer("copy.source"), buffer("copy.destination")];
@@ -34,6 +34,7 @@ pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &group, &[]);
             pass::dispatch(&mut pass, groups);
+            Ok(())
         },
     )?;
     let best_ms = timings.gpu_ms.iter().copied().fold(f64::INFINITY, f64::min);
@@ -103,7 +104,7 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         // Reads the codes and two boxes a node, writes the node.
         "hierarchy" => triangles * (2 * WORD + 2 * BOX + NODE),
         // Reads the order, the codes and the geometry; writes triangles and nodes.
-        "grow" => geometry + triangles * (WORD + CODE + LEAF + NODE),
+        "hierarchy_serial" => geometry + triangles * (WORD + CODE + LEAF + NODE),
         // Reads range and box of each mesh, writes its row.
         "tlas" => meshes * (12 + BOX + 48),
         _ => return None,

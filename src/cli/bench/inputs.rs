@@ -1,7 +1,7 @@
 //! Generated triangles: seeded, and the same on every machine (only arithmetic that IEEE 754 defines exactly).
 
 use crate::{
-    gpu::layout::MeshRange,
+    accel::MeshRange,
     scene::{Material, Mesh, Node, Primitive, Scene, Transform},
 };
 use clap::ValueEnum;
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// Merged world-space triangles, as the tree's builder takes them.
+/// Merged world-space triangles, as the tree's builder reads them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
     /// World positions.

@@ -182,7 +182,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
     }
     let gpu = Gpu::new(&config.gpu)?;
-    let software = gpu.is_software();
+    let software = !gpu.capabilities.has_gpu;
     let mut report = Report::new(args.suite.name(), super::adapter_json(&gpu.info));
     let sampling = Sampling {
         samples: args.samples,
@@ -222,7 +222,7 @@ struct Bench<'a> {
     args: &'a BenchArgs,
     config: &'a Config,
     quiet: bool,
-    /// Whether the adapter is a processor in disguise: sizes are small.
+    /// Whether the adapter is no GPU: sizes are small.
     software: bool,
     /// The device that is measured, and on which nothing is drawn.
     meter: Meter,

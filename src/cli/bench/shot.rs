@@ -3,9 +3,10 @@
 use super::{inputs::Input, sources::Source, timing};
 use crate::{
     Result,
+    accel::MeshRange,
     cli::render::{light_from_file, target, view},
     config::{Config, Rebuild},
-    gpu::{Gpu, layout::MeshRange, profiler::Stopwatch},
+    gpu::{Gpu, profiler::Stopwatch},
     render::{Channel, FloatImage, FrameInput, FrameStats, Renderer, UploadedScene, View},
     scene::{
         Pose, Scene,

@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     };
     let sizes = bench.args.pairs.clone();
     let sizes = if sizes.is_empty() { default } else { &sizes };
-    let sort = RadixSort::new(&bench.meter.gpu)?;
+    let sort = RadixSort::new(&bench.meter.gpu);
     let mut progress = bench.progress(sizes.len() * Keys::ALL.len());
     for keys in Keys::ALL {
         for pairs in sizes {
@@ -123,7 +123,7 @@ impl Room {
         let values: Vec<u32> = (0..count).collect();
         let room = gpu.catch(|| {
             let pairs = sort.buffers(gpu, count)?;
-            let digits = sort.digits(gpu, &pairs, 0, BITS, false);
+            let mut digits = sort.digits(gpu, &pairs, 0, BITS, false);
             digits.set_count(gpu, count);
             Ok::<_, Error>(Self {
                 pairs,
@@ -140,33 +140,31 @@ impl Room {
         meter.time(
             |encoder| {
                 // Digits move the pairs to and fro: each sample begins with the unsorted ones.
-                let side = self.digits.first_side();
+                let input = self.digits.input();
                 for (from, array) in [
-                    (&self.keys, &self.pairs.keys[side]),
-                    (&self.values, &self.pairs.values[side]),
+                    (&self.keys, &self.pairs.keys[input]),
+                    (&self.values, &self.pairs.values[input]),
                 ] {
                     let bytes = 4 * u64::from(self.count);
                     encoder.copy_buffer_to_buffer(from, 0, array.buffer(), 0, bytes);
-                    array.publish(encoder, self.count);
+                    array.publish(encoder, 0..self.count);
                 }
             },
-            |_, scope| {
-                sort.record(scope, &self.pairs, &self.digits);
-            },
+            |gpu, scope| sort.record(gpu, scope, &self.pairs, &self.digits).map(drop),
         )
     }
 
     /// Fails unless the pairs are the stable order of `keys`.
     fn check(&self, gpu: &Gpu, keys: &[u32]) -> Result<()> {
-        let side = self.digits.last_side();
+        let output = self.digits.output();
         let read = |array: &Array| -> Result<Vec<u32>> {
             let mut words = array.read(gpu)?;
             words.truncate(keys.len());
             Ok(words)
         };
         let (sorted, values) = (
-            read(&self.pairs.keys[side])?,
-            read(&self.pairs.values[side])?,
+            read(&self.pairs.keys[output])?,
+            read(&self.pairs.values[output])?,
         );
         if is_sorted(keys, &sorted, &values) {
             return Ok(());

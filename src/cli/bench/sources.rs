@@ -7,11 +7,9 @@ use super::{
 };
 use crate::{
     Result,
+    accel::layout::{LeafTriangle, Node},
     config::Config,
-    gpu::{
-        Gpu,
-        layout::{LeafTriangle, Node},
-    },
+    gpu::Gpu,
     scene::{self, Progress, Scene},
 };
 use serde_json::json;

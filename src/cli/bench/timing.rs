@@ -185,7 +185,7 @@ impl Meter {
     pub fn time(
         &mut self,
         prepare: impl Fn(&mut wgpu::CommandEncoder),
-        record: impl Fn(&Gpu, &mut Scope<'_>),
+        mut record: impl FnMut(&Gpu, &mut Scope<'_>) -> Result<()>,
     ) -> Result<Timings> {
         let Self {
             gpu,
@@ -198,7 +198,7 @@ impl Meter {
             gpu.queue.submit([encoder.finish()]);
             gpu.wait()?;
             let mut encoder = gpu.encoder("sample");
-            record(gpu, &mut profiler.scope("sample", &mut encoder));
+            record(gpu, &mut profiler.scope("sample", &mut encoder))?;
             let measured = profiler.measure(gpu, encoder)?;
             let sample = Sample::new(&measured.passes, measured.wall_ms);
             Ok((measured.wall_ms, sample))
@@ -206,17 +206,16 @@ impl Meter {
     }
 
     /// Does it once, unmeasured, and waits.
-    pub fn once(&mut self, record: impl Fn(&Gpu, &mut Scope<'_>)) -> Result<()> {
+    pub fn once(&mut self, record: impl FnOnce(&Gpu, &mut Scope<'_>) -> Result<()>) -> Result<()> {
         let mut encoder = self.gpu.encoder("once");
-        record(&self.gpu, &mut self.profiler.scope("once", &mut encoder));
+        record(&self.gpu, &mut self.profiler.scope("once", &mut encoder))?;
         self.profiler.measure(&self.gpu, encoder).map(drop)
     }
 }
 
 /// Fails where the adapter has no timestamps.
 pub fn check_timestamps(gpu: &Gpu) -> Result<()> {
-    let features = gpu.device.features();
-    if features.contains(wgpu::Features::TIMESTAMP_QUERY) {
+    if gpu.capabilities.timestamps {
         return Ok(());
     }
     Err(Error::Gpu(format!(

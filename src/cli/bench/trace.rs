@@ -80,9 +80,9 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sources = sources(bench.args, defaults);
     let gpu = &bench.meter.gpu;
     let tracer = Tracer {
-        lbvh: Lbvh::new(gpu)?,
-        trace: Trace::new(gpu)?,
-        baseline: Baseline::new(gpu)?,
+        lbvh: Lbvh::new(gpu),
+        trace: Trace::new(gpu),
+        baseline: Baseline::new(gpu),
     };
     let mut progress = bench.progress(sources.len() * 3 * QUERIES.len());
     for source in &sources {
@@ -98,7 +98,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         run.set("triangles", input.indices.len());
         run.set("meshes", input.meshes.len());
         let gpu = &bench.meter.gpu;
-        let tree = match trees::room(gpu, &tracer.lbvh, &input, bench.config.tree.code_bits) {
+        let mut tree = match trees::room(gpu, &tracer.lbvh, &input, bench.config.tree.code_bits) {
             Ok(tree) => tree,
             Err(why) => {
                 bench.report.skip(run, &why);
@@ -107,11 +107,11 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         };
         bench
             .meter
-            .once(|_, scope| tracer.lbvh.record(scope, &tree, Work::Rebuild))?;
-        let grown = tree.read(&bench.meter.gpu)?;
-        grown.validate(&input.meshes)?;
-        let textbook = Textbook::new(&bench.meter.gpu, &grown, &input)?;
-        drop(grown);
+            .once(|gpu, scope| tracer.lbvh.record(gpu, scope, &mut tree, Work::Rebuild))?;
+        let built = tree.read(&bench.meter.gpu)?;
+        built.validate(&input.meshes)?;
+        let textbook = Textbook::new(&bench.meter.gpu, &built, &input)?;
+        drop(built);
         for rays in &rays {
             for query in QUERIES {
                 progress.step(&format!(
@@ -203,12 +203,12 @@ fn measure(
             |_| {},
             |gpu, scope| {
                 let trace = &tracer.trace;
-                trace.record(gpu, scope, tree, &batch, query, *cutoff);
+                trace.record(gpu, scope, tree, &batch, query, *cutoff)
             },
         )?;
         let hits = batch.read(&meter.gpu)?;
         baseline::check(&hits, &expected, query, rays.name)?;
-        let hit = hits.iter().filter(|hit| hit.place != u32::MAX).count();
+        let hit = hits.iter().filter(|hit| !hit.is_miss()).count();
         let visits = tracer
             .trace
             .count(&meter.gpu, tree, &batch, query, *cutoff)?;

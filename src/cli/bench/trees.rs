@@ -1,4 +1,4 @@
-//! Trees over an input: the one place where the suites ask the builder for room.
+//! Trees over an input.
 
 use super::inputs::Input;
 use crate::{
@@ -25,7 +25,7 @@ fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Uploads `input` and makes room for its trees; fails when the adapter does not hold them.
+/// Uploads `input` and makes the buffers of its trees; fails when the adapter does not hold them.
 pub(super) fn room(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
     let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -40,8 +40,12 @@ pub(super) fn room(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Res
         let geometry = Geometry {
             positions: &gpu.buffer_with("bench.positions", &input.positions, storage),
             indices: &gpu.buffer_with("bench.indices", &input.indices, storage),
-            triangle_info: &gpu.buffer_with("bench.triangle_info", &input.triangle_info, storage),
             meshes: &input.meshes,
+            triangle_info: Some(&gpu.buffer_with(
+                "bench.triangle_info",
+                &input.triangle_info,
+                storage,
+            )),
         };
         lbvh.tree(gpu, &geometry, codes)
     })?

@@ -110,7 +110,7 @@ pub fn most_texels(gpu: &Gpu, config: &Config) -> u32 {
 
 /// Texels along an edge of the largest cube that is chosen automatically.
 fn largest_face(gpu: &Gpu) -> u32 {
-    if gpu.is_software() { 256 } else { 1024 }
+    gpu.capabilities.cube_face
 }
 
 /// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the zenith, times [`sky_gain`].
@@ -276,8 +276,7 @@ impl Environment {
             Origin::Sky(_) if config.face > 0 => {
                 return config.face.next_power_of_two().min(SKY_FACE);
             }
-            Origin::Sky(_) if gpu.is_software() => 64,
-            Origin::Sky(_) => SKY_FACE,
+            Origin::Sky(_) => gpu.capabilities.sky_face,
             Origin::File(_) => {
                 let most = largest_face(gpu);
                 self.file

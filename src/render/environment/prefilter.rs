@@ -34,7 +34,7 @@ impl PrefilterSettings {
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             samples: 1024,
-            step_samples: if gpu.is_software() { 1 << 20 } else { 1 << 25 },
+            step_samples: gpu.capabilities.dispatch_samples,
         }
     }
 }

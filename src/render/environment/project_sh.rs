@@ -8,7 +8,7 @@ use super::cube::Cube;
 use crate::{
     Result,
     gpu::{
-        Arrays, Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Cooperation, Gpu, Kernel, Needs, Workgroups,
         pass::Binding::{self, FloatArray, LoadArray, Read, Write},
         profiler::Scope,
     },
@@ -61,10 +61,10 @@ type Orders = [Kernel; 2];
 impl ProjectSh {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let software = gpu.arrays == Arrays::Textures;
+        let software = gpu.capabilities.cooperation() == Cooperation::None;
         let cut = if software { SOFTWARE } else { GPU };
-        let loaded = match gpu.subgroup_size {
-            Some(4..) if !software => (
+        let loaded = match gpu.capabilities.cooperation() {
+            Cooperation::Subgroups(4..) => (
                 "project_sh_subgroups",
                 "render/environment/project_sh_subgroups.wgsl",
             ),

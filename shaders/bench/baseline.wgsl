@@ -1,9 +1,10 @@
 // baseline: traversal as textbooks have it, to measure `trace` by.
 //
 // in   rays, nodes (a binary tree whose root is node 0), corners (three vec4 a triangle)
-// out  hits, one per ray; `place` is the triangle's number
-// One thread per ray. A node is its own box with two children or one triangle, so that both children are fetched to be tested; children are
-// pushed unordered; one triangle a leaf, by Möller and Trumbore (1997). The host checks that no tree is deeper than the stack.
+// out  hits, one per ray; the mesh is 0, `triangle` the number among all triangles
+// One thread per ray. A node is its own box with two children or one triangle, so that both children are
+// fetched to be tested; children are pushed unordered; one triangle a leaf, by Möller and Trumbore (1997).
+// The host checks that no tree is deeper than the stack.
 #import "common/dispatch.wgsl"
 #import "common/ray.wgsl"
 
@@ -50,7 +51,7 @@ fn intersect(triangle: u32, ray: Ray, hit: ptr<function, Hit>) -> bool {
     if u < 0.0 || v < 0.0 || u + v > 1.0 || t <= ray.t_min || t >= ray.t_max {
         return false;
     }
-    *hit = Hit(t, vec2f(u, v), triangle);
+    *hit = Hit(t, vec2f(u, v), 0u, triangle);
     return true;
 }
 
@@ -62,7 +63,7 @@ fn baseline(i: u32, any: bool) {
     let tiny = vec3f(1.0e-20);
     let d = ray.direction;
     let inverse = 1.0 / select(d, select(tiny, -tiny, d < vec3f(0.0)), abs(d) < tiny);
-    var hit = Hit(ray.t_max, vec2f(0.0), 0xffffffffu);
+    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     var stack: array<u32, BASELINE_STACK>;
     var depth = 1u;
     stack[0] = 0u;
@@ -88,12 +89,20 @@ fn baseline(i: u32, any: bool) {
     hits[i] = hit;
 }
 
-@compute @workgroup_size(64)
-fn baseline_closest_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    baseline(dispatch_workgroup(workgroup, workgroups) * 64u + thread, false);
+@compute @workgroup_size(TRACE_BLOCK)
+fn baseline_closest_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    baseline(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, false);
 }
 
-@compute @workgroup_size(64)
-fn baseline_any_hit(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
-    baseline(dispatch_workgroup(workgroup, workgroups) * 64u + thread, true);
+@compute @workgroup_size(TRACE_BLOCK)
+fn baseline_any_hit(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    baseline(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, true);
 }

@@ -1,0 +1,235 @@
+// hierarchy_serial: nodes for software adapters, in time linear in the leaves and without a barrier. The
+// radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours (Apetrei 2014,
+// section 3: a node is split where its δ is least), and a stack builds it from left to right.
+//
+// serial_leaves  in   as leaves.wgsl
+//                out  leaf_rows; a node for every range of triangles that lies within the run; segments
+// serial_meshes  the same for the TLAS's leaves, whose runs follow; apart, because software adapters run both
+//                sides of a branch
+// serial_nodes   in   segments of SERIAL_FAN runs
+//                out  the nodes that join them; segments
+// A thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. What it cannot join, because
+// the parent reaches beyond its run, it leaves as segments for the next dispatch: a range of leaves with its
+// box and the δ at its right end. δ falls along those that wait for what is to their left, and rises along
+// those that wait for their right, so there are at most SERIAL_SEGMENTS. Nodes get the numbers that Karras
+// gives them (2012, section 3): a left child that of its last leaf, any other that of its first.
+#import "common/dispatch.wgsl"
+#import "common/leaf.wgsl"
+
+// The number of runs, and of those over triangles.
+@group(0) @binding(1) var<uniform> runs: vec2u;
+#array write 0 2 node_rows: vec4u
+// Three rows a segment, SERIAL_SEGMENTS of them a run; counts: how many a run has left.
+#array write 0 3 segments_out: vec4u
+#array write 0 4 counts_out: u32
+// serial_leaves and serial_meshes.
+#array write 0 5 leaf_rows: vec4u
+// serial_nodes.
+#array read 0 5 segments_in: vec4u
+#array read 0 6 counts_in: u32
+
+// More segments than a stack can hold at a time: δ is −1 to 95, and rises along it.
+const STACK = 97u;
+
+// Each thread's segments below the uppermost one, which is in `top_…`: two rows a segment, (lower, first
+// leaf) and (upper, δ at its right end). Thread beside thread in the workgroup's memory: in a thread's own,
+// Mesa's software adapter takes 15 seconds to compile the zeros.
+var<workgroup> stack: array<vec4u, 2u * STACK * SERIAL_THREADS>;
+var<private> stack_lane: u32;
+var<private> depth: u32;
+var<private> top: Box;
+var<private> top_first: u32;
+var<private> top_last: u32;
+// δ at the left end of the lowest segment.
+var<private> left_prefix: i32;
+var<private> mesh_here: u32;
+var<private> run_here: u32;
+var<private> left_over: u32;
+
+fn stack_row(at: u32) -> u32 {
+    return 2u * SERIAL_THREADS * at + stack_lane;
+}
+
+fn stack_prefix(at: u32) -> i32 {
+    return bitcast<i32>(stack[stack_row(at) + SERIAL_THREADS].w);
+}
+
+fn leave(b: Box, first: u32, last: u32, prefix: i32) {
+    let row = 3u * (run_here * SERIAL_SEGMENTS + left_over);
+    segments_out(row, tree_row(b.lower, first));
+    segments_out(row + 1u, tree_row(b.upper, last));
+    segments_out(row + 2u, vec4u(mesh_here, bitcast<u32>(prefix), 0u, 0u));
+    left_over++;
+}
+
+// Closes the uppermost segment, at whose right end δ is `prefix`: all that ends there is joined.
+fn close(prefix: i32) {
+    loop {
+        if depth == 0u || stack_prefix(depth - 1u) <= prefix {
+            break;
+        }
+        depth--;
+        let lower_row = stack[stack_row(depth)];
+        let lower = bitcast<vec3f>(lower_row.xyz);
+        let upper = bitcast<vec3f>(stack[stack_row(depth) + SERIAL_THREADS].xyz);
+        let first = lower_row.w;
+        var before = left_prefix;
+        if depth > 0u {
+            before = stack_prefix(depth - 1u);
+        }
+        let node = NODE_ROWS * select(first, top_last, prefix > before);
+        node_rows(node, tree_row(lower, first));
+        node_rows(node + 1u, tree_row(upper, top_first - 1u));
+        node_rows(node + 2u, tree_row(top.lower, top_last));
+        node_rows(node + 3u, tree_row(top.upper, mesh_here));
+        top = Box(min(lower, top.lower), max(upper, top.upper));
+        top_first = first;
+    }
+    if depth == 0u && prefix <= left_prefix {
+        // Its parent lies to its left: it waits for the next dispatch. A whole mesh is done.
+        if prefix < left_prefix {
+            leave(top, top_first, top_last, prefix);
+        }
+        left_prefix = prefix;
+    } else {
+        stack[stack_row(depth)] = tree_row(top.lower, top_first);
+        stack[stack_row(depth) + SERIAL_THREADS] = tree_row(top.upper, bitcast<u32>(prefix));
+        depth++;
+    }
+}
+
+// What is left waits for its right. Segments lie side by side, so each ends where the next one begins.
+fn finish() {
+    for (var at = 0u; at < depth; at++) {
+        var last = top_last;
+        if at + 1u < depth {
+            last = stack[stack_row(at + 1u)].w - 1u;
+        }
+        let lower = stack[stack_row(at)];
+        let upper = stack[stack_row(at) + SERIAL_THREADS];
+        let b = Box(bitcast<vec3f>(lower.xyz), bitcast<vec3f>(upper.xyz));
+        leave(b, lower.w, last, bitcast<i32>(upper.w));
+    }
+    counts_out(run_here, left_over);
+}
+
+// Karras's δ of neighbouring leaves.
+fn neighbours_prefix(leaf: u32, a: vec4u, b: vec4u) -> i32 {
+    if ((a.w ^ b.w) & ~ANY_HIT_TEST) != 0u {
+        return -1;
+    }
+    if a.x != b.x {
+        return i32(countLeadingZeros(a.x ^ b.x));
+    }
+    if a.y != b.y {
+        return 32 + i32(countLeadingZeros(a.y ^ b.y));
+    }
+    return 64 + i32(countLeadingZeros(leaf ^ (leaf + 1u)));
+}
+
+// δ at the left end of a run that begins at `begin`; `first` is the first position of its kind.
+fn run_begin(begin: u32, first: u32, code: vec4u) {
+    left_prefix = -1;
+    if begin > first {
+        left_prefix = neighbours_prefix(leaf_index(begin - 1u), codes(order(begin - 1u)), code);
+    }
+}
+
+fn add_leaf(leaf: u32, b: Box, code: vec4u, next: vec4u, is_last: bool) {
+    mesh_here = code.w & ~ANY_HIT_TEST;
+    top = b;
+    top_first = leaf;
+    top_last = leaf;
+    close(select(neighbours_prefix(leaf, code, next), -1, is_last));
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn serial_leaves(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    run_here = dispatch_workgroup(workgroup, workgroups) * SERIAL_THREADS + thread;
+    stack_lane = thread;
+    if run_here >= runs.y {
+        return;
+    }
+    let begin = run_here * SERIAL_RUN;
+    let last = params.item_triangles - 1u;
+    let end = min(begin + SERIAL_RUN, last + 1u);
+    var code = codes(order(begin));
+    run_begin(begin, 0u, code);
+    for (var k = begin; k < end; k++) {
+        let leaf = leaf_index(k);
+        let b = leaf_triangle(leaf, code);
+        let next = codes(order(min(k + 1u, last)));
+        add_leaf(leaf, b, code, next, k == last);
+        code = next;
+    }
+    finish();
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn serial_meshes(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let run = dispatch_workgroup(workgroup, workgroups) * SERIAL_THREADS + thread;
+    stack_lane = thread;
+    run_here = runs.y + run;
+    if run_here >= runs.x {
+        return;
+    }
+    let begin = params.item_triangles + run * SERIAL_RUN;
+    let last = params.item_count - 1u;
+    let end = min(begin + SERIAL_RUN, last + 1u);
+    var code = codes(order(begin));
+    run_begin(begin, params.item_triangles, code);
+    for (var k = begin; k < end; k++) {
+        let leaf = leaf_index(k);
+        let b = leaf_mesh(leaf, code);
+        let next = codes(order(min(k + 1u, last)));
+        add_leaf(leaf, b, code, next, k == last);
+        code = next;
+    }
+    finish();
+}
+
+@compute @workgroup_size(SERIAL_THREADS)
+fn serial_nodes(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    run_here = dispatch_workgroup(workgroup, workgroups) * SERIAL_THREADS + thread;
+    stack_lane = thread;
+    let begin = run_here * SERIAL_FAN;
+    if begin >= runs.x {
+        return;
+    }
+    left_prefix = -1;
+    if begin > 0u {
+        let count = counts_in(begin - 1u);
+        if count > 0u {
+            let before = (begin - 1u) * SERIAL_SEGMENTS + count - 1u;
+            left_prefix = bitcast<i32>(segments_in(3u * before + 2u).y);
+        }
+    }
+    let end = min(begin + SERIAL_FAN, runs.x);
+    for (var run = begin; run < end; run++) {
+        let count = counts_in(run);
+        for (var i = 0u; i < count; i++) {
+            let row = 3u * (run * SERIAL_SEGMENTS + i);
+            let a = segments_in(row);
+            let b = segments_in(row + 1u);
+            let c = segments_in(row + 2u);
+            mesh_here = c.x;
+            top = Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz));
+            top_first = a.w;
+            top_last = b.w;
+            close(bitcast<i32>(c.y));
+        }
+    }
+    finish();
+}

@@ -1,0 +1,83 @@
+//! The triangles that trees are built over, in the caller's buffers.
+
+use super::layout::MeshRange;
+use crate::{
+    Error, Result,
+    gpu::{Array, Gpu},
+};
+
+/// Merged triangles in GPU memory. The buffers need the usages `STORAGE` and `COPY_SRC`; the builder reads
+/// them whenever it builds.
+#[derive(Debug, Clone, Copy)]
+pub struct Geometry<'a> {
+    /// World positions, three `f32` a vertex.
+    pub positions: &'a wgpu::Buffer,
+    /// Triangle list with absolute vertex numbers, three `u32` a triangle. The caller has checked their
+    /// range.
+    pub indices: &'a wgpu::Buffer,
+    /// Where each mesh lies: triangles ascending and without gaps.
+    pub meshes: &'a [MeshRange],
+    /// Two `u32` a triangle: its mesh, with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST), and a word of the
+    /// caller's that any-hit tests see as `payload`. `None` gives all triangles their mesh and no test.
+    pub triangle_info: Option<&'a wgpu::Buffer>,
+}
+
+/// The geometry as shaders read it.
+#[derive(Debug)]
+pub(super) struct GeometryArrays {
+    pub(super) positions: Array,
+    pub(super) indices: Array,
+    pub(super) triangle_info: Array,
+}
+
+impl Geometry<'_> {
+    /// Triangles of all meshes; fails where the meshes leave gaps or the index buffer ends before they do.
+    pub(super) fn triangle_count(&self) -> Result<u32> {
+        let mut end = 0;
+        for (number, mesh) in self.meshes.iter().enumerate() {
+            if mesh.first_triangle != end {
+                return Err(Error::Tree(format!(
+                    "mesh {number} begins at triangle {}, and the mesh before it ends at {end}",
+                    mesh.first_triangle
+                )));
+            }
+            end = end.saturating_add(mesh.triangle_count);
+        }
+        let held = self.indices.size() / 12;
+        if u64::from(end) > held {
+            return Err(Error::Tree(format!(
+                "the meshes have {end} triangles, and the index buffer holds {held}"
+            )));
+        }
+        Ok(end)
+    }
+
+    pub(super) fn arrays(&self, gpu: &Gpu, triangle_count: u32) -> Result<GeometryArrays> {
+        let made;
+        let triangle_info = match self.triangle_info {
+            Some(buffer) => buffer,
+            None => {
+                made = self.make_triangle_info(gpu, triangle_count)?;
+                &made
+            }
+        };
+        let vertex_words = u32::try_from(self.positions.size() / 4).unwrap_or(u32::MAX);
+        let array = |label, words, buffer, len| Array::of_buffer(gpu, label, words, buffer, len);
+        Ok(GeometryArrays {
+            positions: array("lbvh.positions", 1, self.positions, vertex_words)?,
+            indices: array("lbvh.indices", 1, self.indices, 3 * triangle_count)?,
+            triangle_info: array("lbvh.triangle_info", 2, triangle_info, triangle_count)?,
+        })
+    }
+
+    /// The mesh of each triangle, without tests and words of the caller's.
+    fn make_triangle_info(&self, gpu: &Gpu, triangle_count: u32) -> Result<wgpu::Buffer> {
+        gpu.check_binding("lbvh.triangle_info", 8 * u64::from(triangle_count))?;
+        let info: Vec<[u32; 2]> = (0..)
+            .zip(self.meshes)
+            .flat_map(|(number, mesh)| (0..mesh.triangle_count).map(move |_| [number, 0]))
+            .collect();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        Ok(gpu.buffer_with("lbvh.triangle_info", &info, usage))
+    }
+}

@@ -1,0 +1,89 @@
+//! Which kernels sort and make nodes on a device: chosen here, by [`Capabilities`](crate::gpu::Capabilities).
+
+use super::{
+    hierarchy::{Hierarchy, HierarchyStages},
+    pairs::SortKernels,
+    software::{
+        hierarchy_serial::{HierarchySerial, SerialStages},
+        sort_serial,
+    },
+    sort_parallel,
+    stages::{Room, StageLayouts, Stages},
+};
+use crate::{
+    Result,
+    gpu::{Cooperation, Gpu, Needs},
+};
+use std::sync::Arc;
+
+/// The kernels of the radix sort.
+pub(super) fn sort(gpu: &Gpu) -> SortKernels {
+    match gpu.capabilities.cooperation() {
+        Cooperation::None => sort_serial::kernels(gpu),
+        // Each subgroup has a byte of a digit's eight words.
+        Cooperation::Subgroups(8..=128) => sort_parallel::kernels(gpu, true),
+        Cooperation::Subgroups(_) | Cooperation::Workgroups => sort_parallel::kernels(gpu, false),
+    }
+}
+
+/// The kernels that make nodes.
+#[derive(Debug)]
+pub(super) enum NodeKernels {
+    Parallel(Arc<Hierarchy>),
+    Serial(Arc<HierarchySerial>),
+}
+
+/// Those kernels with what they bind for one scene's trees.
+#[derive(Debug)]
+pub(super) enum NodeStages {
+    Parallel(HierarchyStages),
+    Serial(Box<SerialStages>),
+}
+
+impl NodeKernels {
+    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts) -> Self {
+        match gpu.capabilities.cooperation() {
+            Cooperation::None => Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts))),
+            Cooperation::Subgroups(_) | Cooperation::Workgroups => {
+                Self::Parallel(Arc::new(Hierarchy::new(gpu, layouts)))
+            }
+        }
+    }
+
+    pub(super) fn needs(&self, needs: &mut Needs) {
+        match self {
+            Self::Parallel(kernels) => kernels.needs(needs),
+            Self::Serial(kernels) => kernels.needs(needs),
+        }
+    }
+
+    pub(super) fn stages(&self, gpu: &Gpu, room: &Room<'_>) -> Result<NodeStages> {
+        Ok(match self {
+            Self::Parallel(kernels) => NodeStages::Parallel(kernels.stages(gpu, room)?),
+            Self::Serial(kernels) => NodeStages::Serial(Box::new(kernels.stages(gpu, room)?)),
+        })
+    }
+}
+
+impl NodeStages {
+    /// From now on makes the nodes of that many triangles and meshes.
+    pub(super) fn set_counts(&self, gpu: &Gpu, triangles: u32, meshes: u32) {
+        match self {
+            Self::Parallel(_) => {}
+            Self::Serial(stages) => stages.set_counts(gpu, triangles, meshes),
+        }
+    }
+
+    /// Makes the nodes of that many triangles and meshes, which [`NodeStages::set_counts`] has been told.
+    pub(super) fn record(
+        &self,
+        stages: &mut Stages<'_, '_>,
+        triangles: u32,
+        meshes: u32,
+    ) -> Result<()> {
+        match self {
+            Self::Parallel(nodes) => nodes.record(stages, triangles + meshes),
+            Self::Serial(nodes) => nodes.record(stages, triangles, meshes),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The structs and constants that the tree's shaders share with Rust.
+
+use crate::gpu::structs::gpu_structs;
+
+/// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts it.
+pub const ANY_HIT_TEST: u32 = 1 << 31;
+/// The mesh of a [`Hit`] of a ray that hit nothing.
+pub const MISS: u32 = u32::MAX;
+/// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of
+/// 30-bit codes over n triangles.
+pub const STACK_SIZE: u32 = 64;
+
+/// Words that `bounds` gathers per mesh; half as many follow for the scene.
+pub const BOUNDS_WORDS: u32 = 12;
+/// Threads of a workgroup of `bounds`.
+pub const BOUNDS_THREADS: u32 = 64;
+/// Triangles per thread of `bounds`.
+pub const BOUNDS_RUN: u32 = 16;
+/// Threads of a workgroup of `morton`.
+pub const MORTON_THREADS: u32 = 64;
+/// Triangles per thread of `morton`.
+pub const MORTON_RUN: u32 = 8;
+
+/// Threads of a sorting workgroup: one per digit.
+pub const SORT_BLOCK: u32 = 256;
+/// Pairs per thread of a sorting workgroup.
+pub const SORT_ROUNDS: u32 = 8;
+/// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup
+/// per digit.
+pub const SORT_SERIAL_BLOCKS: u32 = 64;
+/// Pairs that one workgroup sorts in one dispatch.
+pub const SORT_SMALL: u32 = 2048;
+
+/// Levels that one dispatch of `pyramid` adds.
+pub const PYRAMID_STEP: u32 = 9;
+
+/// Leaves per thread of `hierarchy_serial`.
+pub const SERIAL_RUN: u32 = 512;
+/// Runs that a thread of its later dispatches joins.
+pub const SERIAL_FAN: u32 = 16;
+/// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once for
+/// those that wait for their right.
+pub const SERIAL_SEGMENTS: u32 = 192;
+/// Threads of a workgroup of the kernels for software adapters.
+pub const SERIAL_THREADS: u32 = 8;
+
+/// Workgroups of `cost`, and threads of each.
+pub const COST_BLOCK: u32 = 256;
+/// Threads of a workgroup of `trace`.
+pub const TRACE_BLOCK: u32 = 64;
+
+/// Those that the shaders need; each becomes a `const` of the shaders that name it.
+pub const CONSTANTS: &[(&str, u32)] = &[
+    ("ANY_HIT_TEST", ANY_HIT_TEST),
+    ("BOUNDS_RUN", BOUNDS_RUN),
+    ("BOUNDS_THREADS", BOUNDS_THREADS),
+    ("BOUNDS_WORDS", BOUNDS_WORDS),
+    ("BVH_MISS", MISS),
+    ("COST_BLOCK", COST_BLOCK),
+    ("MORTON_RUN", MORTON_RUN),
+    ("MORTON_THREADS", MORTON_THREADS),
+    ("PYRAMID_STEP", PYRAMID_STEP),
+    ("SERIAL_FAN", SERIAL_FAN),
+    ("SERIAL_RUN", SERIAL_RUN),
+    ("SERIAL_SEGMENTS", SERIAL_SEGMENTS),
+    ("SERIAL_THREADS", SERIAL_THREADS),
+    ("SORT_BLOCK", SORT_BLOCK),
+    ("SORT_ROUNDS", SORT_ROUNDS),
+    ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
+    ("STACK_SIZE", STACK_SIZE),
+    ("TRACE_BLOCK", TRACE_BLOCK),
+];
+
+gpu_structs! {
+    /// Where a mesh lies in the merged buffers.
+    MeshRange {
+        first_triangle: u32,
+        triangle_count: u32,
+        first_vertex: u32,
+    }
+    /// A row of the TLAS: where a mesh lies, and its box.
+    TlasEntry {
+        node_count: u32,
+        /// The root, when there are nodes.
+        node_offset: u32,
+        vertex_offset: u32,
+        index_offset: u32,
+        box_min: [f32; 3],
+        first_triangle: u32,
+        box_max: [f32; 3],
+        triangle_count: u32,
+    }
+    /// An inner node over the leaves `first..=last`: the left child has `first..=split`, the right one the
+    /// rest. A child of one leaf is that leaf; else the left child is node `split` and the right one node
+    /// `split + 1`.
+    Node {
+        left_min: [f32; 3],
+        first: u32,
+        left_max: [f32; 3],
+        split: u32,
+        right_min: [f32; 3],
+        last: u32,
+        right_max: [f32; 3],
+        mesh: u32,
+    }
+    /// A triangle in leaf order.
+    LeafTriangle {
+        v0: [f32; 3],
+        /// Its number in the merged index buffer.
+        triangle: u32,
+        v1: [f32; 3],
+        /// The caller's word for this triangle (canopy: the material).
+        payload: u32,
+        v2: [f32; 3],
+        /// The mesh, with [`ANY_HIT_TEST`].
+        mesh: u32,
+    }
+    /// Sizes that traversal needs.
+    TreeInfo {
+        /// Leaves from here on are those of the TLAS.
+        triangle_count: u32,
+        mesh_count: u32,
+    }
+    /// Sizes that every stage of a build needs.
+    BuildParams {
+        triangle_count: u32,
+        mesh_count: u32,
+        /// Items that are sorted: triangles, then meshes.
+        item_count: u32,
+        item_triangles: u32,
+        /// 1 where those are all, in order.
+        all_items: u32,
+        /// Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
+        axis_bits: u32,
+        _pad: [u32; 2],
+        /// First box of each level of the pyramid, four levels a row.
+        level_offset: [[u32; 4]; 7],
+    }
+    /// One pass of the radix sort.
+    SortParams {
+        count: u32,
+        /// Blocks of SORT_BLOCK · SORT_ROUNDS pairs, or runs of `run`.
+        block_count: u32,
+        /// First bit of the digit.
+        shift: u32,
+        /// 1 where values are the pairs' own numbers, not yet written.
+        implied_values: u32,
+        run: u32,
+        /// Digits that one dispatch of sort_small sorts.
+        digits: u32,
+    }
+    /// A ray. Hits lie strictly between `t_min` and `t_max`, in units of the direction's length.
+    Ray {
+        origin: [f32; 3],
+        t_min: f32,
+        direction: [f32; 3],
+        t_max: f32,
+    }
+    /// What a ray hit.
+    Hit {
+        /// Distance in units of the direction's length; the ray's `t_max` for a miss.
+        t: f32,
+        _pad: u32,
+        /// Weights of the triangle's second and third vertex.
+        barycentric: [f32; 2],
+        /// Index of the mesh among the ranges of the geometry; [`MISS`] for a miss.
+        mesh: u32,
+        /// Index of the triangle within that mesh, in the order of the index buffer.
+        triangle: u32,
+    }
+    /// What a ray went through: nodes, and triangles that were tested.
+    Visits {
+        /// Nodes of the trees and of the TLAS.
+        nodes: u32,
+        triangles: u32,
+    }
+}
+
+impl Hit {
+    /// Whether the ray hit nothing.
+    pub fn is_miss(&self) -> bool {
+        self.mesh == MISS
+    }
+}

@@ -1,0 +1,180 @@
+//! `hierarchy_serial`: from sorted items to nodes, where each thread joins a run of leaves by itself.
+
+use crate::{
+    Result,
+    accel::{
+        layout::{SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_THREADS},
+        stages::{Bound, Room, StageLayouts, Stages},
+    },
+    gpu::{
+        Array, Gpu, Kernel, Needs,
+        pass::Binding::{ReadArray, Uniform, Write},
+    },
+};
+use std::sync::Arc;
+
+const NAME: &str = "hierarchy_serial";
+
+/// The kernels.
+#[derive(Debug)]
+pub(in crate::accel) struct HierarchySerial {
+    leaves: Kernel,
+    meshes: Kernel,
+    nodes: Kernel,
+}
+
+/// The kernels with what they bind for one scene's trees.
+#[derive(Debug)]
+pub(in crate::accel) struct SerialStages {
+    kernels: Arc<HierarchySerial>,
+    leaves: Bound,
+    meshes: Bound,
+    /// How many runs there are: over all items, and over triangles.
+    runs: wgpu::Buffer,
+    /// Until one run is left: each with the number of runs that it joins.
+    nodes: Vec<(Bound, wgpu::Buffer)>,
+    /// Segments and their counts; `nodes` read from one list and write to the other, in turns.
+    lists: [(Array, Array); 2],
+    output: [Array; 2],
+}
+
+impl HierarchySerial {
+    pub(in crate::accel) fn new(gpu: &Gpu, layouts: &StageLayouts) -> Self {
+        let path = "accel/software/hierarchy_serial.wgsl";
+        let (geometry, leaf) = ((1, &layouts.geometry), (2, &layouts.leaf));
+        let of_leaves = [Uniform, Uniform, Write, Write, Write, Write];
+        let of_nodes = [Uniform, Uniform, Write, Write, Write, ReadArray, ReadArray];
+        Self {
+            leaves: Kernel::new(gpu, path, "serial_leaves", &[geometry, leaf], &of_leaves),
+            meshes: Kernel::new(gpu, path, "serial_meshes", &[geometry, leaf], &of_leaves),
+            nodes: Kernel::new(gpu, path, "serial_nodes", &[], &of_nodes),
+        }
+    }
+
+    pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
+        for kernel in [&self.leaves, &self.meshes, &self.nodes] {
+            kernel.needs(needs);
+        }
+    }
+
+    pub(in crate::accel) fn stages(
+        self: &Arc<Self>,
+        gpu: &Gpu,
+        room: &Room<'_>,
+    ) -> Result<SerialStages> {
+        let runs = runs(room.triangle_count, room.mesh_count).0.max(1);
+        let list = |runs: u32| -> Result<(Array, Array)> {
+            let rows = 3 * u64::from(SERIAL_SEGMENTS) * u64::from(runs);
+            let segments = room.array(gpu, "hierarchy_serial.segments", 4, rows)?;
+            let counts = room.array(gpu, "hierarchy_serial.counts", 1, runs.into())?;
+            Ok((segments, counts))
+        };
+        let lists = [list(runs)?, list(runs.div_ceil(SERIAL_FAN))?];
+        let number = || {
+            let usage = wgpu::BufferUsages::UNIFORM;
+            gpu.buffer_with("hierarchy_serial.runs", &[[0u32; 4]], usage)
+        };
+        let item_runs = number();
+        let of_leaves = |kernel| {
+            let (segments, counts) = &lists[0];
+            room.bind_leaves(
+                gpu,
+                kernel,
+                &[
+                    room.params,
+                    &item_runs,
+                    room.nodes.buffer(),
+                    segments.buffer(),
+                    counts.buffer(),
+                    room.triangles.buffer(),
+                ],
+            )
+        };
+        let (leaves, meshes) = (of_leaves(&self.leaves), of_leaves(&self.meshes));
+        let mut nodes = Vec::new();
+        let mut left = runs;
+        while left > 1 {
+            let runs = number();
+            let (from, to) = (&lists[nodes.len() % 2], &lists[(nodes.len() + 1) % 2]);
+            let bound = Bound::new(
+                gpu,
+                &self.nodes,
+                &[],
+                &[
+                    room.params,
+                    &runs,
+                    room.nodes.buffer(),
+                    to.0.buffer(),
+                    to.1.buffer(),
+                    &from.0,
+                    &from.1,
+                ],
+            );
+            nodes.push((bound, runs));
+            left = left.div_ceil(SERIAL_FAN);
+        }
+        Ok(SerialStages {
+            kernels: self.clone(),
+            leaves,
+            meshes,
+            runs: item_runs,
+            nodes,
+            lists,
+            output: [room.triangles.clone(), room.nodes.clone()],
+        })
+    }
+}
+
+impl SerialStages {
+    /// Makes the nodes of that many triangles and meshes, which [`SerialStages::set_counts`] has been told,
+    /// and publishes all nodes and leaves.
+    pub(in crate::accel) fn record(
+        &self,
+        stages: &mut Stages<'_, '_>,
+        triangles: u32,
+        meshes: u32,
+    ) -> Result<()> {
+        let kernels = &self.kernels;
+        let (mut runs, of_triangles) = runs(triangles, meshes);
+        let of_meshes = runs - of_triangles;
+        for (kernel, bound, runs) in [
+            (&kernels.leaves, &self.leaves, of_triangles),
+            (&kernels.meshes, &self.meshes, of_meshes),
+        ] {
+            stages.run(NAME, kernel, bound, runs.div_ceil(SERIAL_THREADS))?;
+        }
+        for (step, (bound, _)) in self.nodes.iter().enumerate() {
+            if runs < 2 {
+                break;
+            }
+            let (segments, counts) = &self.lists[step % 2];
+            stages.publish(segments, 0..3 * SERIAL_SEGMENTS * runs);
+            stages.publish(counts, 0..runs);
+            runs = runs.div_ceil(SERIAL_FAN);
+            stages.run(NAME, &kernels.nodes, bound, runs.div_ceil(SERIAL_THREADS))?;
+        }
+        let [triangles, nodes] = &self.output;
+        stages.publish_all(&[triangles, nodes]);
+        Ok(())
+    }
+
+    /// From now on makes the nodes of that many triangles and meshes.
+    pub(in crate::accel) fn set_counts(&self, gpu: &Gpu, triangles: u32, meshes: u32) {
+        let write = |buffer, words: &[u32]| {
+            gpu.queue
+                .write_buffer(buffer, 0, bytemuck::cast_slice(words));
+        };
+        let (mut all, of_triangles) = runs(triangles, meshes);
+        write(&self.runs, &[all, of_triangles]);
+        for (_, runs) in &self.nodes {
+            write(runs, &[all]);
+            all = all.div_ceil(SERIAL_FAN);
+        }
+    }
+}
+
+/// Runs over triangles and meshes: all, and those over triangles.
+fn runs(triangles: u32, meshes: u32) -> (u32, u32) {
+    let of_triangles = triangles.div_ceil(SERIAL_RUN);
+    (of_triangles + meshes.div_ceil(SERIAL_RUN), of_triangles)
+}

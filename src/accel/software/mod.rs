@@ -1,0 +1,5 @@
+//! The kernels for software adapters, where a barrier costs more than the work between two of them: each
+//! thread works on a run of elements by itself. [`implementation`](super::implementation) chooses them.
+
+pub(super) mod hierarchy_serial;
+pub(super) mod sort_serial;

@@ -1,0 +1,44 @@
+//! `sort` for GPUs: workgroups rank their pairs by subgroup ballots, or by a ballot in shared memory.
+
+use super::{
+    layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS},
+    pairs::SortKernels,
+};
+use crate::gpu::{
+    Gpu, Kernel,
+    pass::Binding::{self, ReadArray, Uniform, Write},
+};
+
+/// What the kernels of a digit bind: parameters, input keys and values, output keys and values, counts,
+/// totals.
+pub(super) const BINDINGS: [Binding; 7] =
+    [Uniform, ReadArray, ReadArray, Write, Write, Write, Write];
+
+/// Few pairs are sorted by one workgroup, which reads and writes both arrays.
+const SMALL_BINDINGS: [Binding; 5] = [Uniform, Write, Write, Write, Write];
+
+/// The kernels; `by_subgroups` for subgroups of one size of 8 to 128 threads.
+pub(super) fn kernels(gpu: &Gpu, by_subgroups: bool) -> SortKernels {
+    let kernel = |path, entry| Kernel::new(gpu, path, entry, &[], &BINDINGS);
+    SortKernels {
+        histogram: kernel("accel/sort.wgsl", "histogram"),
+        scan: kernel("accel/sort.wgsl", "scan"),
+        scatter: if by_subgroups {
+            kernel("accel/sort_subgroups.wgsl", "scatter_subgroups")
+        } else {
+            kernel("accel/sort.wgsl", "scatter")
+        },
+        small: Some(Kernel::new(
+            gpu,
+            "accel/sort_small.wgsl",
+            "sort_small",
+            &[],
+            &SMALL_BINDINGS,
+        )),
+        block_size: |_| SORT_BLOCK * SORT_ROUNDS,
+        workgroups: |blocks| {
+            let rows = if blocks <= SORT_SERIAL_BLOCKS { 1 } else { 256 };
+            [blocks, rows]
+        },
+    }
+}

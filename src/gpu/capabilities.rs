@@ -1,0 +1,100 @@
+//! What a device can do, and what canopy chooses for it: one table, made when the device is wrapped.
+
+/// How shaders read large arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arrays {
+    /// From storage buffers.
+    Buffers,
+    /// From textures of [`Arrays::WIDTH`] texels a row. Software adapters vectorise texture loads; they load
+    /// from buffers lane by lane.
+    Textures,
+}
+
+impl Arrays {
+    /// Elements in a row of a texture.
+    pub const WIDTH: u32 = 8192;
+}
+
+/// How the threads of a workgroup share their work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cooperation {
+    /// By subgroup operations; all subgroups have this many threads.
+    Subgroups(u32),
+    /// Through the workgroup's memory, with barriers.
+    Workgroups,
+    /// Not at all: each thread works on a run of elements. On software adapters a barrier costs more than the
+    /// work between two of them.
+    None,
+}
+
+/// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
+/// `accel/software/hierarchy_serial.wgsl`.
+const SERIAL_WORKGROUP_BYTES: u32 = 2 * 97 * 8 * 16;
+
+/// What a device can do, and what suits it.
+#[derive(Debug, Clone)]
+pub struct Capabilities {
+    /// How shaders read large arrays. [`Arrays::Textures`] implies [`Cooperation::None`].
+    pub arrays: Arrays,
+    /// Threads of a subgroup; `None` where subgroup operations are missing or sizes differ.
+    pub subgroup_size: Option<u32>,
+    /// Whether a GPU does the work. Without one everything runs on the processor.
+    pub has_gpu: bool,
+    /// Whether several rays per pixel and frame leave a frame interactive.
+    pub fast_rays: bool,
+    /// The share of a window's pixels along each side that suits the device.
+    pub render_scale: f32,
+    /// Samples that one dispatch may take without holding up the frames behind it.
+    pub dispatch_samples: u32,
+    /// Texels along an edge of the largest cube map that is chosen automatically.
+    pub cube_face: u32,
+    /// The same for the cube map of a procedural sky.
+    pub sky_face: u32,
+    /// Textures in BC formats.
+    pub bc_textures: bool,
+    /// Textures of 16-bit normalised integers.
+    pub norm16_textures: bool,
+    /// GPU timestamps around passes.
+    pub timestamps: bool,
+    /// Pipeline caches that can be saved.
+    pub pipeline_cache: bool,
+}
+
+impl Capabilities {
+    /// Those of `device`.
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        let (info, features) = (device.adapter_info(), device.features());
+        let is_software = info.device_type == wgpu::DeviceType::Cpu;
+        let workgroup_bytes = device.limits().max_compute_workgroup_storage_size;
+        let one_size = info.subgroup_min_size == info.subgroup_max_size;
+        let has_subgroups = features.contains(wgpu::Features::SUBGROUP) && one_size;
+        Self {
+            arrays: if is_software && workgroup_bytes >= SERIAL_WORKGROUP_BYTES {
+                Arrays::Textures
+            } else {
+                Arrays::Buffers
+            },
+            subgroup_size: has_subgroups.then_some(info.subgroup_min_size),
+            has_gpu: !is_software,
+            fast_rays: !is_software,
+            render_scale: if is_software { 0.5 } else { 1.0 },
+            dispatch_samples: if is_software { 1 << 20 } else { 1 << 25 },
+            cube_face: if is_software { 256 } else { 1024 },
+            sky_face: if is_software { 64 } else { 256 },
+            bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
+            norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
+            timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            // Software adapters have nothing to save: they keep compiled shaders on disk by themselves.
+            pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE) && !is_software,
+        }
+    }
+
+    /// Which kernels the device gets where there are several for the same work.
+    pub fn cooperation(&self) -> Cooperation {
+        match (self.arrays, self.subgroup_size) {
+            (Arrays::Textures, _) => Cooperation::None,
+            (Arrays::Buffers, Some(size)) => Cooperation::Subgroups(size),
+            (Arrays::Buffers, None) => Cooperation::Workgroups,
+        }
+    }
+}

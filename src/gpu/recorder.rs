@@ -1,0 +1,198 @@
+//! Where commands are recorded: a plain encoder, or a scope of the profiler.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Something that compute passes are recorded to: a [`wgpu::CommandEncoder`] or a [`Scope`].
+pub trait Recorder {
+    /// Opens a scope: a debug group and, below a profiler, a row of timings.
+    fn scope(&mut self, label: &str) -> Scope<'_>;
+
+    /// Begins a compute pass; below a profiler it has a row of timings.
+    fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_>;
+
+    /// The encoder.
+    fn encoder(&mut self) -> &mut wgpu::CommandEncoder;
+}
+
+/// A debug group on an encoder, in which passes and further scopes are opened. It dereferences to the
+/// encoder.
+pub struct Scope<'a>(Kind<'a>);
+
+enum Kind<'a> {
+    Plain(Group<'a>),
+    #[cfg(feature = "render")]
+    Timed(wgpu_profiler::Scope<'a, wgpu::CommandEncoder>),
+}
+
+/// Closes its debug group when dropped.
+struct Group<'a>(&'a mut wgpu::CommandEncoder);
+
+/// A compute pass. It dereferences to wgpu's.
+pub struct ComputePass<'a>(ComputeKind<'a>);
+
+enum ComputeKind<'a> {
+    Plain(wgpu::ComputePass<'a>),
+    #[cfg(feature = "render")]
+    Timed(wgpu_profiler::OwningScope<'a, wgpu::ComputePass<'a>>),
+}
+
+/// A render pass. It dereferences to wgpu's.
+#[cfg(feature = "render")]
+pub struct RenderPass<'a>(RenderKind<'a>);
+
+#[cfg(feature = "render")]
+enum RenderKind<'a> {
+    Plain(wgpu::RenderPass<'a>),
+    Timed(wgpu_profiler::OwningScope<'a, wgpu::RenderPass<'a>>),
+}
+
+impl Recorder for wgpu::CommandEncoder {
+    fn scope(&mut self, label: &str) -> Scope<'_> {
+        self.push_debug_group(label);
+        Scope(Kind::Plain(Group(self)))
+    }
+
+    fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_> {
+        let descriptor = wgpu::ComputePassDescriptor {
+            label: Some(label),
+            timestamp_writes: None,
+        };
+        ComputePass(ComputeKind::Plain(self.begin_compute_pass(&descriptor)))
+    }
+
+    fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
+        self
+    }
+}
+
+impl Recorder for Scope<'_> {
+    fn scope(&mut self, label: &str) -> Scope<'_> {
+        self.scope(label)
+    }
+
+    fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_> {
+        self.scoped_compute_pass(label)
+    }
+
+    fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
+        self
+    }
+}
+
+impl Scope<'_> {
+    /// Opens a further scope.
+    pub fn scope(&mut self, label: &str) -> Scope<'_> {
+        match &mut self.0 {
+            Kind::Plain(group) => group.0.scope(label),
+            #[cfg(feature = "render")]
+            Kind::Timed(scope) => Scope(Kind::Timed(scope.scope(label))),
+        }
+    }
+
+    /// Begins a compute pass.
+    pub fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_> {
+        match &mut self.0 {
+            Kind::Plain(group) => group.0.scoped_compute_pass(label),
+            #[cfg(feature = "render")]
+            Kind::Timed(scope) => ComputePass(ComputeKind::Timed(scope.scoped_compute_pass(label))),
+        }
+    }
+}
+
+#[cfg(feature = "render")]
+impl<'a> Scope<'a> {
+    /// A scope whose time is taken.
+    pub(super) fn timed(scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>) -> Self {
+        Self(Kind::Timed(scope))
+    }
+
+    /// Begins a render pass; its timestamps are the profiler's.
+    pub fn scoped_render_pass(
+        &mut self,
+        label: &str,
+        descriptor: wgpu::RenderPassDescriptor<'_>,
+    ) -> RenderPass<'_> {
+        RenderPass(match &mut self.0 {
+            Kind::Plain(group) => RenderKind::Plain(group.0.begin_render_pass(&descriptor)),
+            Kind::Timed(scope) => RenderKind::Timed(scope.scoped_render_pass(label, descriptor)),
+        })
+    }
+
+    /// Continues in `encoder`, in a scope named `label`, and returns what has been recorded.
+    pub fn split(&mut self, label: &str, encoder: wgpu::CommandEncoder) -> wgpu::CommandEncoder {
+        match &mut self.0 {
+            Kind::Plain(group) => {
+                group.0.pop_debug_group();
+                let recorded = std::mem::replace(group.0, encoder);
+                group.0.push_debug_group(label);
+                recorded
+            }
+            Kind::Timed(scope) => {
+                if let Some(query) = scope.scope.take() {
+                    scope.profiler.end_query(scope.recorder, query);
+                }
+                let recorded = std::mem::replace(scope.recorder, encoder);
+                scope.scope = Some(scope.profiler.begin_query(label, scope.recorder));
+                recorded
+            }
+        }
+    }
+}
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        self.0.pop_debug_group();
+    }
+}
+
+impl Deref for Group<'_> {
+    type Target = wgpu::CommandEncoder;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl DerefMut for Group<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
+
+/// Gives access to what a scope or a pass wraps.
+macro_rules! dereferences {
+    ($name:ident, $kind:ident, $target:ty) => {
+        impl<'a> Deref for $name<'a> {
+            type Target = $target;
+
+            fn deref(&self) -> &Self::Target {
+                match &self.0 {
+                    $kind::Plain(plain) => plain,
+                    #[cfg(feature = "render")]
+                    $kind::Timed(timed) => timed,
+                }
+            }
+        }
+
+        impl DerefMut for $name<'_> {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match &mut self.0 {
+                    $kind::Plain(plain) => plain,
+                    #[cfg(feature = "render")]
+                    $kind::Timed(timed) => timed,
+                }
+            }
+        }
+
+        impl fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+dereferences!(Scope, Kind, wgpu::CommandEncoder);
+dereferences!(ComputePass, ComputeKind, wgpu::ComputePass<'a>);
+#[cfg(feature = "render")]
+dereferences!(RenderPass, RenderKind, wgpu::RenderPass<'a>);
