@@ -20,12 +20,15 @@ use canopy::{
         equirect::{self as equirect_twin, Picture},
         prefilter as prefilter_twin,
     },
-    render::environment::{
-        Cube,
-        brdf_table::BrdfTable,
-        cube_mips::CubeMips,
-        equirect::{Equirect, EquirectImage},
-        prefilter::{Prefilter, PrefilterSettings, samples},
+    render::{
+        SHADERS,
+        environment::{
+            Cube,
+            brdf_table::BrdfTable,
+            cube_mips::CubeMips,
+            equirect::{Equirect, EquirectImage},
+            prefilter::{Prefilter, PrefilterSettings, samples},
+        },
     },
     scene::environment::{EnvironmentImage, Shape},
 };

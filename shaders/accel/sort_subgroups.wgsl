@@ -3,7 +3,7 @@
 // 2016); the first of them puts their number into the byte that its subgroup has in the digit's words, and
 // each thread adds the bytes of the subgroups before its own.
 //
-// Takes for granted that a workgroup's threads are in the order of their subgroups and lanes, as desktop
+// Relies on a workgroup's threads being in the order of their subgroups and lanes, as desktop
 // drivers have it and tests check. in and out as scatter's. Threads of different subgroups meet in workgroup
 // memory with barriers between.
 #import "common/sort_scatter.wgsl"

@@ -9,7 +9,7 @@ struct SortParams {
     // 1 where values are the pairs' own numbers, not yet written.
     implied_values: u32,
     run: u32,
-    // Digits that one dispatch of sort_small takes.
+    // Digits that one dispatch of sort_small sorts.
     digits: u32,
 }
 

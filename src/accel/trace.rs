@@ -6,7 +6,7 @@ use super::{layout::TRACE_BLOCK, tree::Tree};
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -191,7 +191,7 @@ impl Trace {
         let tree = tree.bind_group(gpu, &self.tree);
         let mut pass = recorder.scoped_compute_pass("trace");
         let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK));
-        let own: [&dyn crate::gpu::Bind; 3] = [&query, &batch.rays, out];
+        let own: [&dyn Bind; 3] = [&query, &batch.rays, out];
         kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
     }
 }

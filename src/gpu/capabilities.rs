@@ -42,11 +42,11 @@ pub struct Capabilities {
     pub has_gpu: bool,
     /// Whether several rays per pixel and frame leave a frame interactive.
     pub fast_rays: bool,
-    /// Suitable pixels of a window that are drawn, as a share of each side.
+    /// The share of a window's pixels along each side that suits the device.
     pub render_scale: f32,
     /// Samples that one dispatch may take without holding up the frames behind it.
     pub dispatch_samples: u32,
-    /// Texels along an edge of the largest cube map that is chosen without being asked for.
+    /// Texels along an edge of the largest cube map that is chosen automatically.
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
     pub sky_face: u32,

@@ -335,7 +335,7 @@ impl Gpu {
         (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size)
     }
 
-    /// Fails when a storage binding of `bytes` is more than the device takes.
+    /// Fails when a storage binding of `bytes` exceeds the limit of the device.
     pub fn check_binding(&self, what: &str, bytes: u64) -> Result<()> {
         let allowed = self.binding_limit();
         if bytes <= allowed {

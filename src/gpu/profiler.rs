@@ -27,7 +27,7 @@ pub struct Measured {
     pub wall_ms: f64,
 }
 
-/// Takes the time of every scope; on an adapter without timestamps it measures nothing and still groups.
+/// Measures every scope; on an adapter without timestamps it measures nothing and still groups.
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,
@@ -89,7 +89,7 @@ impl Profiler {
         })
     }
 
-    /// Takes in the timings of frames that have finished.
+    /// Collects the timings of frames that have finished.
     pub fn collect(&mut self, gpu: &Gpu) {
         while let Some(scopes) = self
             .inner

@@ -77,7 +77,7 @@ impl<const N: usize> Counters<N> {
         true
     }
 
-    /// After the submission: asks for the copies that were recorded, and takes in those that have arrived.
+    /// After the submission: maps the copies that were recorded, and collects those that have arrived.
     pub fn collect(&mut self) {
         self.collect_each(|_, _| {});
     }

@@ -59,7 +59,10 @@ impl Occlusion {
         plan: &TreePlan,
     ) -> Result<&AmbientVisibility> {
         let gpu = recording.gpu;
-        let traced = frame.config.occlusion.sends_rays(gpu.capabilities.fast_rays);
+        let traced = frame
+            .config
+            .occlusion
+            .sends_rays(gpu.capabilities.fast_rays);
         if !traced && self.history.size().is_some() {
             self.history = History::new(gpu)?;
         }

@@ -131,7 +131,7 @@ impl Uploader {
         let geometry = Geometry {
             positions: &positions,
             indices: &indices,
-            triangle_info: &triangle_info,
+            triangle_info: Some(&triangle_info),
             meshes: &merge.meshes,
         };
         let tree = trees.lbvh.tree(gpu, &geometry, codes)?;

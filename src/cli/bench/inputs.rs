@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// Merged world-space triangles, as the tree's builder takes them.
+/// Merged world-space triangles, as the tree's builder reads them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
     /// World positions.
