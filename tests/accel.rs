@@ -765,7 +765,9 @@ fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
 #[test]
 fn errors_of_a_callers_shader_name_its_line() {
     let gpu = gpu();
-    let text = "#import \"common/bvh.wgsl\"\n\nfn wrong() -> u32 { return 1.5; }";
+    let text = "#import \"common/bvh.wgsl\"
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool { return true; }
+fn wrong() -> u32 { return 1.5; }";
     let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
     assert!(error.to_string().starts_with("mine.wgsl:3: "), "{error}");
     let text = "fn right() {}\n#import \"common/nothing.wgsl\"";
