@@ -37,7 +37,7 @@
 //! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render              files that leave the program
-//! app, cli, tests ─► reference ─► scene, accel::layout, gpu::layout
+//! cli::bench, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
 //! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui, but the binary. [`gpu`] knows no

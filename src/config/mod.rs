@@ -22,7 +22,7 @@ use toml::{Table, Value};
 /// The defaults, with their documentation.
 const DEFAULTS: &str = include_str!("../../config.toml");
 
-/// Declares [`Config`], and asks each of its sections what it allows.
+/// Declares [`Config`] and its check, section by section.
 macro_rules! config {
     ($(#[$doc:meta])* $name:ident { $($section:ident: $type:ident),* $(,)? }) => {
         $(#[$doc])*

@@ -93,7 +93,7 @@ enum EnvironmentFileFormat {
 }
 
 impl EnvironmentFileFormat {
-    /// Goes by content, which does not lie.
+    /// The format by content.
     fn of(bytes: &[u8]) -> Result<Self, String> {
         let begins = [
             (&b"#?"[..], Self::Radiance),

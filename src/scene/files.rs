@@ -187,7 +187,7 @@ impl Folder {
             }
         }
         let root = self.root.as_ref().ok_or_else(|| {
-            format!("{quoted} lies in no folder; canopy was given bytes and no file")
+            format!("{quoted} is in no folder; canopy was given bytes and no file")
         })?;
         let found = root
             .join(relative)

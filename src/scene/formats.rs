@@ -21,7 +21,7 @@ enum SceneFileFormat {
 }
 
 impl SceneFileFormat {
-    /// Goes by content, which does not lie, then by extension.
+    /// The format by content; where that is unclear, by extension.
     fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
         let extension = path
             .extension()
@@ -97,7 +97,7 @@ pub fn load_bytes(
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
-/// The scene that one file holds.
+/// Reads the scene of one file.
 fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let mut scene = match SceneFileFormat::of(path, &bytes) {
         Some(SceneFileFormat::Gltf) => gltf::load(path, &bytes, load)?,

@@ -2,7 +2,7 @@
 
 use glam::{Affine2, Vec2};
 
-/// An image with the way it is sampled.
+/// An image with a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Texture {
     /// Index into [`super::Scene::images`].

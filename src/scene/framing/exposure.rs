@@ -227,13 +227,13 @@ mod tests {
             [256, 10_000].map(|count| ev(many(LightKind::Point, count, 4.0, above), &config));
         assert_eq!(some, (3.0_f32 / 64.0).log2());
         assert_eq!(all, some);
-        // The sun takes the room of one.
+        // The sun counts as one of them.
         config.sun.enabled = config::Switch::On;
         config.sun.strength = 0.25;
         config.sun.color = [1.0; 3];
         let with_sun = ev(many(LightKind::Point, 10_000, 4.0, above), &config);
         assert_eq!(with_sun, some);
-        // Hidden ones take none.
+        // Hidden lights do not count.
         config.sun.enabled = config::Switch::Off;
         let (scene, mut pose) = many(LightKind::Point, 300, 8.0, above);
         pose.visible[..280].fill(false);

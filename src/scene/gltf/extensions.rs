@@ -38,7 +38,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_texture_basisu",
         Full,
-        "transcoded to what the adapter takes",
+        "transcoded to a format that the adapter supports",
     ),
     ("KHR_texture_transform", Full, "on every texture"),
     ("MSFT_texture_dds", Full, "decoded when it is loaded"),
@@ -141,7 +141,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_node_visibility",
         Full,
-        "hidden nodes neither show nor cast shadows",
+        "hidden nodes are not drawn and cast no shadows",
     ),
     (
         "KHR_xmp_json_ld",

@@ -157,7 +157,7 @@ fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     let window = frame.header.window_size().map_err(|e| one_line(&e))?;
     if window > ZSTD_WINDOW.max(2 * bytes) {
         return Err(format!(
-            "asks for a Zstandard window of {window} bytes to hold {bytes}"
+            "declares a Zstandard window of {window} bytes for {bytes} bytes"
         ));
     }
     Ok(())
