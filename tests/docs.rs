@@ -1,0 +1,198 @@
+//! The documentation: its links lead somewhere, its command lines parse, and the settings that it names exist.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use canopy::{cli::Cli, config::Config};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// Pages outside of `docs/`.
+const PAGES: &[&str] = &[
+    "README.md",
+    "BENCHMARKS.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "fuzz/README.md",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every page with its text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let in_docs = std::fs::read_dir(root().join("docs")).unwrap();
+    let in_docs = in_docs
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let mut paths: Vec<_> = PAGES.iter().map(|page| root().join(page)).collect();
+    paths.extend(in_docs);
+    let text = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        (path, text)
+    };
+    paths.into_iter().map(text).collect()
+}
+
+/// The lines of a page, and whether each lies in a code block.
+fn lines(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    let mut in_block = false;
+    text.lines().filter_map(move |line| {
+        let is_fence = line.starts_with("```");
+        in_block ^= is_fence;
+        (!is_fence).then_some((in_block, line))
+    })
+}
+
+/// The anchors that a page's headings have on the web: lower case, spaces to dashes, punctuation left out.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = lines(text).filter(|(in_block, line)| !in_block && line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        title
+            .chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    headings.map(|(_, line)| anchor(line)).collect()
+}
+
+/// Where the links of a page lead, but for those to other hosts.
+fn links(text: &str) -> Vec<&str> {
+    let targets = lines(text)
+        .filter(|(in_block, _)| !in_block)
+        .flat_map(|(_, line)| {
+            let after = line.split("](").skip(1);
+            after.filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
+        });
+    targets
+        .filter(|target| !target.starts_with("http"))
+        .collect()
+}
+
+/// The link targets of a page that do not exist.
+fn broken_links(path: &Path, text: &str) -> Vec<String> {
+    let broken = |target: &&str| {
+        let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+        let file = match file {
+            "" => path.to_owned(),
+            file => path.parent().unwrap().join(file),
+        };
+        !file.exists()
+            || !anchor.is_empty()
+                && !anchors(&std::fs::read_to_string(&file).unwrap()).contains(&anchor.to_owned())
+    };
+    links(text)
+        .into_iter()
+        .filter(broken)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The command lines of a page's code blocks that begin with `canopy`, without comments.
+fn commands(text: &str) -> Vec<&str> {
+    let commands = lines(text)
+        .filter(|(in_block, line)| *in_block && (line.starts_with("canopy ") || *line == "canopy"));
+    commands
+        .map(|(_, line)| {
+            line.split_once(" #")
+                .map_or(line, |(command, _)| command)
+                .trim()
+        })
+        .collect()
+}
+
+/// Whether canopy understands a command line.
+fn parses(command: &str) -> bool {
+    Cli::parse_from_os(command.split_whitespace().map(OsString::from)).is_ok()
+}
+
+/// What looks like a setting, SECTION.KEY, in a page's code, and is none.
+fn unknown_settings(text: &str) -> Vec<String> {
+    let settings = toml::Table::try_from(Config::default()).unwrap();
+    let is_file = |key: &str| {
+        [
+            "exr", "glb", "gltf", "json", "md", "obj", "png", "rs", "toml", "wgsl",
+        ]
+        .contains(&key)
+    };
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_' || c == '.';
+    text.split(|c: char| !is_part(c))
+        .filter_map(|word| word.split_once('.').map(|parts| (word, parts)))
+        .filter(|(_, (_, key))| !key.is_empty() && !key.contains('.') && !is_file(key))
+        .filter_map(|(word, (section, key))| Some((word, settings.get(section)?.as_table()?, key)))
+        .filter(|(_, section, key)| !section.contains_key(*key))
+        .map(|(word, ..)| word.to_owned())
+        .collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for (path, text) in pages() {
+        count += links(&text).len();
+        let broken = broken_links(&path, &text);
+        faults.extend(
+            broken
+                .iter()
+                .map(|target| format!("{}: {target}", path.display())),
+        );
+    }
+    assert!(count > 100, "only {count} links were found");
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn commands_parse_and_settings_exist() {
+    let mut count = 0;
+    for (path, text) in pages() {
+        for command in commands(&text) {
+            count += 1;
+            assert!(parses(command), "{}: {command}", path.display());
+        }
+        assert_eq!(unknown_settings(&text), [""; 0], "{}", path.display());
+    }
+    assert!(count > 20, "only {count} commands were found");
+}
+
+#[test]
+fn the_readme_fits_a_stranger() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.len() <= 12 * 1024, "{} bytes", readme.len());
+}
+
+#[test]
+fn what_is_wrong_is_found() {
+    let page = "# A page: `x`, y\n[a](README.md) [b](nowhere.md) [c](#a-page-x-y) [d](#elsewhere)\n\
+                ```sh\n[e](code.md)\ncanopy render a.glb -o a.png # draw\ncanopy paint\n```\n\
+                `tree.leaf_cutoff` `tree.leaf_cut` `scene.rs`";
+    let path = root().join("page.md");
+    assert_eq!(
+        links(page),
+        ["README.md", "nowhere.md", "#a-page-x-y", "#elsewhere"]
+    );
+    assert_eq!(anchors(page), ["a-page-x-y"]);
+    let [first, second] = commands(page)[..] else {
+        panic!("{:?}", commands(page))
+    };
+    assert!(parses(first) && parses("canopy"), "{first}");
+    // A word that is no command is a file to view: only options can be wrong.
+    assert!(
+        parses(second) && !parses("canopy paint --nothing"),
+        "{second}"
+    );
+    assert_eq!(unknown_settings(page), ["tree.leaf_cut"]);
+    let missing = "[a](README.md) [b](nowhere.md)";
+    assert_eq!(broken_links(&path, missing), ["nowhere.md"]);
+    let readme = root().join("README.md");
+    assert_eq!(
+        broken_links(&readme, "[a](#elsewhere) [b](#keys)"),
+        ["#elsewhere"]
+    );
+}
