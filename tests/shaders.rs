@@ -252,3 +252,139 @@ fn opaque_surfaces_are_not_discarded() {
         .collect();
     assert_eq!(found, [("gbuffer", false), ("gbuffer_masked", true)]);
 }
+
+/// A declared constant: where, its name, and the text of its value.
+struct Declared {
+    file: String,
+    name: String,
+    value: String,
+}
+
+/// All `const NAME … = VALUE;` of the files below `folder` with this extension, at any indentation; tests within a file
+/// are left out.
+fn declared(folder: &str, extension: &str) -> Vec<Declared> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|known| known == extension) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap();
+                let file = path.strip_prefix(root).unwrap().display().to_string();
+                found.extend(constants_of(&file, code));
+            }
+        }
+    }
+    found
+}
+
+fn constants_of(file: &str, code: &str) -> Vec<Declared> {
+    let declaration = |line: &str| {
+        let (head, value) = line.split_once('=')?;
+        let head = head.split("const ").nth(1)?;
+        let name = head.split(':').next()?.trim();
+        let is_name = name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        (is_name && !line.trim_start().starts_with("//")).then(|| Declared {
+            file: file.into(),
+            name: name.into(),
+            value: value.trim().trim_end_matches(';').replace('_', ""),
+        })
+    };
+    code.lines().filter_map(declaration).collect()
+}
+
+/// A number with a fraction that nobody writes by chance: of two significant digits or more.
+fn telling(value: &str) -> Option<f64> {
+    let number: f64 = value.trim_end_matches(['f', 'u']).parse().ok()?;
+    let digits = value.split(['e', 'E']).next()?.replace('.', "");
+    let digits = digits.trim_matches('0');
+    (value.contains('.') && digits.len() > 1).then_some(number)
+}
+
+/// The constants of WGSL that are declared twice: in two files, in Rust as well, or as a number that Rust has under
+/// another name.
+fn doubled(wgsl: &[Declared], rust: &[Declared], shared: &BTreeSet<&str>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (index, constant) in wgsl.iter().enumerate() {
+        let Declared { file, name, .. } = constant;
+        if shared.contains(name.as_str()) {
+            faults.push(format!("{file}: {name} is declared in Rust"));
+        }
+        // A private constant of two entry shaders may share its name, but not its value.
+        for other in &wgsl[..index] {
+            let same = other.value == constant.value && other.file != *file;
+            if other.name == *name && (same || other.file.contains("/common/")) {
+                faults.push(format!("{file}: {name} is in {} too", other.file));
+            }
+        }
+        let value = telling(&constant.value);
+        for other in rust {
+            let same_name = other.name == *name && other.value == constant.value;
+            if same_name || value.is_some() && telling(&other.value) == value {
+                faults.push(format!(
+                    "{file}: {name} is {} of {}",
+                    other.name, other.file
+                ));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn no_constant_is_written_twice() {
+    let (wgsl, rust) = (declared("shaders", "wgsl"), declared("src", "rs"));
+    assert!(
+        wgsl.len() > 40 && rust.len() > 150,
+        "{} and {}",
+        wgsl.len(),
+        rust.len()
+    );
+    let shared: Vec<_> = SHADERS.constants().map(|constant| constant.name).collect();
+    let names: BTreeSet<_> = shared.iter().copied().collect();
+    assert_eq!(
+        names.len(),
+        shared.len(),
+        "two shared constants have one name"
+    );
+    let faults = doubled(&wgsl, &rust, &names);
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+    // Every shared constant is named by some shader.
+    let text: String = SHADERS.files().map(|(_, text)| text).collect();
+    let words: BTreeSet<_> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    for name in names {
+        assert!(words.contains(name), "no shader names {name}");
+    }
+}
+
+#[test]
+fn doubled_constants_are_found() {
+    let wgsl = |code| constants_of("shaders/common/a.wgsl", code);
+    let rust = constants_of(
+        "src/b.rs",
+        "pub const RADIUS: f64 = 0.004_653;\nconst SIDE: u32 = 7;",
+    );
+    let shared = BTreeSet::from(["LIMIT"]);
+    for (code, count) in [
+        ("const LIMIT = 3u;", 1),
+        ("const SUN = 0.004653;", 1),
+        ("const SIDE = 7;", 1),
+        (
+            "const HALF = 0.5;\nconst OTHER = 8;\n// const LIMIT = 3u;",
+            0,
+        ),
+    ] {
+        assert_eq!(doubled(&wgsl(code), &rust, &shared).len(), count, "{code}");
+    }
+    let mut both = wgsl("const TWICE = 2u;");
+    both.extend(constants_of("shaders/render/c.wgsl", "const TWICE = 2u;"));
+    assert_eq!(doubled(&both, &[], &BTreeSet::new()).len(), 1);
+}

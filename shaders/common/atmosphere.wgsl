@@ -13,16 +13,8 @@ struct SkyParams {
     ground_albedo: f32,
 }
 
-// Height of the eye in kilometres: `EYE` of scene/atmosphere.rs.
-const SKY_EYE = 0.5;
-const AIR_GROUND = 6360.0;
-const AIR_TOP = 100.0;
 // Distance from the ground to the top along the horizon.
 const AIR_REACH = 1132.2544;
-const AIR_RAYLEIGH = vec4f(7.8755e-3, 11.7527e-3, 16.9678e-3, 33.1e-3);
-const AIR_MIE = 3.996e-3;
-const AIR_MIE_EXTINCTION = 4.44e-3;
-const AIR_OZONE = vec4f(1.7277e-3, 2.5107e-3, 1.1495e-3, 0.085e-3);
 
 // Scattering and extinction of the air, per kilometre.
 struct Air {

@@ -5,8 +5,6 @@ struct Box {
     upper: vec3f,
 }
 
-const BOX_FAR = 3.0e38;
-
 fn box_empty() -> Box {
     return Box(vec3f(BOX_FAR), vec3f(-BOX_FAR));
 }

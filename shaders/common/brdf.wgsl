@@ -4,14 +4,6 @@
 #import "common/gbuffer.wgsl"
 #import "common/ambient_visibility.wgsl"
 
-const PI = 3.14159265358979;
-
-// Largest finite value of rgba16float, which holds the radiance.
-const RADIANCE_MAX = 65504.0;
-
-// Below this a highlight is smaller than a pixel, and its peak exceeds what f32 can hold.
-const ROUGHNESS_MIN = 0.045;
-
 // The distribution uses |n × h|² instead of 1 − (n · h)², which loses all its digits near a highlight's peak.
 fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
     let sine = cross(normal, half_vector);

@@ -7,11 +7,9 @@
 // one roughness. Along a row, n · v is spaced logarithmically, starting at the angle from which facets begin
 // to shadow each other, which is proportional to α.
 
-const BRDF_TABLE_ROUGHNESS_MIN = 0.045;
-
 // Roughness of a row, from the least to 1.
 fn brdf_table_roughness(row: f32) -> f32 {
-    return mix(BRDF_TABLE_ROUGHNESS_MIN, 1.0, row / f32(BRDF_TABLE_ROWS - 1u));
+    return mix(ROUGHNESS_MIN, 1.0, row / f32(BRDF_TABLE_ROWS - 1u));
 }
 
 fn brdf_table_steepness(roughness: f32) -> f32 {
@@ -32,9 +30,9 @@ fn brdf_table_entry(row: u32, column: u32) -> vec2f {
 // Scale x and bias y of the reflectance at normal incidence: the surface reflects f0 · x + y, and x + y is
 // the albedo of the first bounce.
 fn brdf_table_at(roughness: f32, n_dot_v: f32) -> vec2f {
-    let clamped = clamp(roughness, BRDF_TABLE_ROUGHNESS_MIN, 1.0);
+    let clamped = clamp(roughness, ROUGHNESS_MIN, 1.0);
     let row =
-        (clamped - BRDF_TABLE_ROUGHNESS_MIN) / (1.0 - BRDF_TABLE_ROUGHNESS_MIN) * f32(BRDF_TABLE_ROWS - 1u);
+        (clamped - ROUGHNESS_MIN) / (1.0 - ROUGHNESS_MIN) * f32(BRDF_TABLE_ROWS - 1u);
     let steepness = brdf_table_steepness(clamped);
     let column =
         log2(1.0 + steepness * saturate(n_dot_v)) / log2(1.0 + steepness) * f32(BRDF_TABLE_COLUMNS - 1u);

@@ -77,15 +77,15 @@ fn agx(color: vec3f) -> vec3f {
     return srgb_from_rec2020 * pow(max(outset * curved, vec3f(0.0)), vec3f(2.2));
 }
 
-// Curves: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX. The clamp is far past white: some curves would
+// The clamp is far past white: some curves would
 // divide infinity by infinity.
 fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
-    let color = min(exposed, vec3f(65504.0));
+    let color = min(exposed, vec3f(RADIANCE_MAX));
     switch curve {
-        case 1u: { return color / (1.0 + color); }
-        case 2u: { return aces(color); }
-        case 3u: { return neutral(color); }
-        case 4u: { return agx(color); }
+        case CURVE_REINHARD: { return color / (1.0 + color); }
+        case CURVE_ACES: { return aces(color); }
+        case CURVE_NEUTRAL: { return neutral(color); }
+        case CURVE_AGX: { return agx(color); }
         default: { return color; }
     }
 }

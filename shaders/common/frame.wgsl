@@ -28,10 +28,6 @@ struct Frame {
     sun_horizon: f32,
 }
 
-const SHADOWS_OFF = 0u;
-const SHADOWS_MAP = 1u;
-const SHADOWS_RAYS = 2u;
-
 @group(0) @binding(0) var<uniform> frame: Frame;
 
 // Unit vector of the view ray through a pixel.

@@ -28,11 +28,6 @@ struct Layers {
     attenuation: vec3f,
 }
 
-// Side of the table of E. The square root of the cosine runs along its rows, roughness down its columns.
-const SHEEN_TABLE = 32u;
-// Below this, fibres are so upright that f32 cannot hold their distribution.
-const SHEEN_ROUGHNESS_MIN = 0.07;
-
 @group(3) @binding(27) var<uniform> sheen_table: array<vec4f, 256>;
 
 fn layers_max(v: vec3f) -> f32 {

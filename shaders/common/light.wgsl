@@ -2,7 +2,7 @@
 
 struct Light {
     position: vec3f,
-    // 0 directional, 1 point, 2 spot
+    // LIGHT_DIRECTIONAL, LIGHT_POINT or LIGHT_SPOT.
     kind: u32,
     // Direction in which the light travels.
     direction: vec3f,
@@ -15,10 +15,6 @@ struct Light {
     spot_scale: f32,
     spot_offset: f32,
 }
-
-const LIGHT_DIRECTIONAL = 0u;
-const LIGHT_POINT = 1u;
-const LIGHT_SPOT = 2u;
 
 @group(0) @binding(1) var<uniform> lights: array<Light, LIGHT_LIMIT>;
 

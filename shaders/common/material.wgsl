@@ -20,15 +20,6 @@ struct Material {
     texture_from_uv: array<vec4f, 10>,
 }
 
-const MATERIAL_DOUBLE_SIDED = 1u;
-const MATERIAL_UNLIT = 2u;
-const MATERIAL_LAYERED = 4u;
-const MATERIAL_GLOSSINESS = 8u;
-const MATERIAL_BLENDED = 16u;
-const MATERIAL_STAND_IN = 32u;
-const MATERIAL_NORMALS_SPREAD = 64u;
-const MATERIAL_COAT_NORMALS_SPREAD = 128u;
-
 @group(3) @binding(0) var<uniform> material: Material;
 @group(3) @binding(1) var base_color_texture: texture_2d<f32>;
 @group(3) @binding(2) var metallic_roughness_texture: texture_2d<f32>;

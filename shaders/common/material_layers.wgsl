@@ -26,19 +26,6 @@ struct MaterialLayers {
     layer_from_uv: array<vec4f, 24>,
 }
 
-const LAYER_SPECULAR = 0u;
-const LAYER_SPECULAR_COLOR = 1u;
-const LAYER_CLEARCOAT = 2u;
-const LAYER_CLEARCOAT_ROUGHNESS = 3u;
-const LAYER_CLEARCOAT_NORMAL = 4u;
-const LAYER_SHEEN_COLOR = 5u;
-const LAYER_SHEEN_ROUGHNESS = 6u;
-const LAYER_ANISOTROPY = 7u;
-const LAYER_IRIDESCENCE = 8u;
-const LAYER_IRIDESCENCE_THICKNESS = 9u;
-const LAYER_TRANSMISSION = 10u;
-const LAYER_THICKNESS = 11u;
-
 @group(3) @binding(11) var layer_texture_0: texture_2d<f32>;
 @group(3) @binding(12) var layer_texture_1: texture_2d<f32>;
 @group(3) @binding(13) var layer_texture_2: texture_2d<f32>;

@@ -5,12 +5,6 @@
 // triangles. `Fragment::triangle` holds the number in `triangle_info`, behind the triangles, with the flags.
 #import "common/material.wgsl"
 
-// Without normals: shows base colour and emission.
-const SEGMENT_UNLIT = 0x80000000u;
-// Without tangents: normal textures are ignored.
-const SEGMENT_PLAIN = 0x40000000u;
-const SEGMENT_NUMBER = 0x3fffffffu;
-
 fn segment_vertex(triangles: u32, segment: u32, end: u32) -> Fragment {
     let word = indices[3u * triangles + 2u * segment + end];
     return merged_fragment(word & SEGMENT_NUMBER, (word & ~SEGMENT_NUMBER) | (triangles + segment));

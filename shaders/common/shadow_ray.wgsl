@@ -6,23 +6,11 @@
 #import "common/scene.wgsl"
 #import "common/shadow_start.wgsl"
 
-// Words of a material's header in `alpha`.
-const ALPHA_HEADER = 16u;
-const ALPHA_MODE = 0u; // 0 opaque, 1 mask, 2 blend, 3 clear: casts no shadow
-const ALPHA_CUTOFF = 1u;
-const ALPHA_FACTOR = 2u;
-const ALPHA_UV_SET = 3u; // all ones without a texture
-const ALPHA_FIRST_WORD = 4u;
-const ALPHA_WIDTH = 5u;
-const ALPHA_HEIGHT = 6u;
-const ALPHA_SAMPLER = 7u; // wrap u (2 bits: repeat, mirror, clamp), wrap v (2 bits), linear (1 bit)
-const ALPHA_FROM_UV = 8u; // two rows of three
-
 fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
-    if mode == 2u {
+    if mode == ALPHA_WRAP_CLAMP {
         return clamp(x, 0, size - 1);
     }
-    if mode == 1u {
+    if mode == ALPHA_WRAP_MIRROR {
         let period = 2 * size;
         let folded = ((x % period) + period) % period;
         return select(folded, period - 1 - folded, folded >= size);
@@ -48,7 +36,7 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
     // Clamped to where i32 is exact: a texture repeated 2^20 times has no texels left to tell apart.
     let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
-    if (alpha[header + ALPHA_SAMPLER] & 16u) == 0u {
+    if (alpha[header + ALPHA_SAMPLER] & ALPHA_LINEAR) == 0u {
         let nearest = vec2i(floor(texel));
         return alpha_texel(header, nearest.x, nearest.y);
     }
@@ -63,8 +51,8 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     let mode = alpha[header + ALPHA_MODE];
-    if mode >= 2u {
-        return mode == 2u && frame.blended_cast != 0u;
+    if mode >= ALPHA_BLEND {
+        return mode == ALPHA_BLEND && frame.blended_cast != 0u;
     }
     let i = vec3u(
         indices[3u * triangle.triangle],

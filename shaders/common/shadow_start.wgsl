@@ -23,10 +23,6 @@ struct ShadowStart {
     grazing: f32,
 }
 
-// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the contact
-// shadows of what touches it.
-const GRAZING_MAX = 0.25;
-
 // The start of rays from a point of a triangle. Interpolation has rounded the point, so it is first projected
 // onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
 // bring a ray back through the surface, and no further: every rounding on the way is in proportion to the

@@ -1,7 +1,5 @@
 // The disc of the sun, for backgrounds that are drawn sharp.
 
-// Angular radius of the sun in radians: 0.2666°. `SUN_RADIUS` of scene/atmosphere.rs.
-const SUN_RADIUS = 0.004653;
 // Solid angle of the sun in steradians.
 const SUN_SOLID_ANGLE = 6.8017e-5;
 

@@ -37,9 +37,6 @@ struct TreeInfo {
     mesh_count: u32,
 }
 
-const NODE_ROWS = 4u;
-const TRIANGLE_ROWS = 3u;
-
 fn tree_row(v: vec3f, word: u32) -> vec4u {
     return vec4u(bitcast<vec3u>(v), word);
 }

@@ -70,31 +70,31 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         );
         let info = triangle_info[(textureLoad(ids_texture, pixel, 0).r & ~GBUFFER_NO_TRIANGLE) - 1u];
         switch params.channel {
-            case 1u: { value = params.origin + s.position; }
-            case 2u: { value = s.normal; }
-            case 3u: { value = s.albedo; }
-            case 4u: { value = vec3f(s.roughness); }
-            case 5u: { value = vec3f(s.metallic); }
-            case 6u: { value = vec3f(s.occlusion); }
-            case 7u: { value = s.emissive; }
-            case 8u: { value = vec3f(dot(s.position - frame.eye, frame.forward)); }
-            case 9u: { value = vec3f(f32(info.x & ~ANY_HIT_TEST)); }
-            case 10u: { value = vec3f(f32(info.y)); }
-            case 11u: { value = vec3f(shadow(pixel, s)); }
-            case 12u: {
+            case CHANNEL_POSITION: { value = params.origin + s.position; }
+            case CHANNEL_NORMAL: { value = s.normal; }
+            case CHANNEL_ALBEDO: { value = s.albedo; }
+            case CHANNEL_ROUGHNESS: { value = vec3f(s.roughness); }
+            case CHANNEL_METALLIC: { value = vec3f(s.metallic); }
+            case CHANNEL_OCCLUSION: { value = vec3f(s.occlusion); }
+            case CHANNEL_EMISSIVE: { value = s.emissive; }
+            case CHANNEL_DEPTH: { value = vec3f(dot(s.position - frame.eye, frame.forward)); }
+            case CHANNEL_MESH: { value = vec3f(f32(info.x & ~ANY_HIT_TEST)); }
+            case CHANNEL_MATERIAL: { value = vec3f(f32(info.y)); }
+            case CHANNEL_SHADOW: { value = vec3f(shadow(pixel, s)); }
+            case CHANNEL_COST: {
                 // Only shadow rays have a cost.
                 if frame.shadow_mode == SHADOWS_RAYS {
                     let cost = shadow_cost_word(pixel);
                     value = vec3f(f32(shadow_words[cost]), f32(shadow_words[cost + 1u]), 0.0);
                 }
             }
-            case 13u: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
+            case CHANNEL_AMBIENT: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
             default: {}
         }
-    } else if params.channel == 1u {
+    } else if params.channel == CHANNEL_POSITION {
         value = vec3f(params.nan);
     }
-    if params.channel == 0u {
+    if params.channel == CHANNEL_LIT {
         let lit = textureLoad(hdr_texture, pixel, 0);
         value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
         alpha = lit.a;

@@ -52,7 +52,7 @@ fn hashed(id: f32) -> vec3f {
 fn tonemap(in: Corner) -> @location(0) vec4f {
     let zero = unseen_zero(in.clip.x);
     let channel = params.channel + zero;
-    if channel == 0u {
+    if channel == CHANNEL_LIT {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
         let toned = saturate(display_tone(radiance * exposure.scale, params.curve + zero));
@@ -65,16 +65,12 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     }
     let value = (texel.rgb + params.offset.xyz) * params.scale;
     switch channel {
-        // position, normal: offset and scale have mapped them to 0..1
-        case 1u, 2u: { return vec4f(saturate(value), 1.0); }
-        // depth
-        case 8u: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }
-        // mesh, material
-        case 9u, 10u: { return vec4f(hashed(texel.r), 1.0); }
-        // cost
-        case 12u: { return vec4f(heat((texel.r + texel.g) * params.scale), 1.0); }
-        // albedo, emissive: colours
-        case 3u, 7u: { return vec4f(srgb_encode(value), 1.0); }
+        // Offset and scale have mapped them to 0..1.
+        case CHANNEL_POSITION, CHANNEL_NORMAL: { return vec4f(saturate(value), 1.0); }
+        case CHANNEL_DEPTH: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }
+        case CHANNEL_MESH, CHANNEL_MATERIAL: { return vec4f(hashed(texel.r), 1.0); }
+        case CHANNEL_COST: { return vec4f(heat((texel.r + texel.g) * params.scale), 1.0); }
+        case CHANNEL_ALBEDO, CHANNEL_EMISSIVE: { return vec4f(srgb_encode(value), 1.0); }
         default: { return vec4f(saturate(value), 1.0); }
     }
 }

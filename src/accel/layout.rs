@@ -1,75 +1,57 @@
 //! The structs and constants that the tree's shaders share with Rust.
 
-use crate::gpu::structs::gpu_structs;
+use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
 
-/// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts it.
-pub const ANY_HIT_TEST: u32 = 1 << 31;
-/// The mesh of a [`Hit`] of a ray that hit nothing.
-pub const MISS: u32 = u32::MAX;
-/// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of
-/// 30-bit codes over n triangles.
-pub const STACK_SIZE: u32 = 64;
+wgsl_constants! {
+    /// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts it.
+    pub const ANY_HIT_TEST: u32 = 1 << 31;
+    /// The mesh of a [`Hit`] of a ray that hit nothing.
+    pub const BVH_MISS: u32 = u32::MAX;
+    /// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of
+    /// 30-bit codes over n triangles.
+    pub const STACK_SIZE: u32 = 64;
+    /// Words that `bounds` gathers per mesh; half as many follow for the scene.
+    pub const BOUNDS_WORDS: u32 = 12;
+    /// Threads of a workgroup of `bounds`.
+    pub const BOUNDS_THREADS: u32 = 64;
+    /// Triangles per thread of `bounds`.
+    pub const BOUNDS_RUN: u32 = 16;
+    /// Threads of a workgroup of `morton`.
+    pub const MORTON_THREADS: u32 = 64;
+    /// Triangles per thread of `morton`.
+    pub const MORTON_RUN: u32 = 8;
+    /// Threads of a sorting workgroup: one per digit.
+    pub const SORT_BLOCK: u32 = 256;
+    /// Pairs per thread of a sorting workgroup.
+    pub const SORT_ROUNDS: u32 = 8;
+    /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup
+    /// per digit.
+    pub const SORT_SERIAL_BLOCKS: u32 = 64;
+    /// Levels that one dispatch of `pyramid` adds.
+    pub const PYRAMID_STEP: u32 = 9;
+    /// Leaves per thread of `hierarchy_serial`.
+    pub const SERIAL_RUN: u32 = 512;
+    /// Runs that a thread of its later dispatches joins.
+    pub const SERIAL_FAN: u32 = 16;
+    /// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once for
+    /// those that wait for their right.
+    pub const SERIAL_SEGMENTS: u32 = 192;
+    /// Threads of a workgroup of the kernels for software adapters.
+    pub const SERIAL_THREADS: u32 = 8;
+    /// Workgroups of `cost`, and threads of each.
+    pub const COST_BLOCK: u32 = 256;
+    /// Threads of a workgroup of `trace`.
+    pub const TRACE_BLOCK: u32 = 64;
+    /// Coordinates of the empty box, whose lower corner is at plus this and whose upper one is at minus this.
+    pub const BOX_FAR: f64 = 3.0e38;
+    /// Rows of four words in a [`Node`].
+    pub const NODE_ROWS: u32 = 4;
+    /// Rows of four words in a [`LeafTriangle`].
+    pub const TRIANGLE_ROWS: u32 = 3;
+}
 
-/// Words that `bounds` gathers per mesh; half as many follow for the scene.
-pub const BOUNDS_WORDS: u32 = 12;
-/// Threads of a workgroup of `bounds`.
-pub const BOUNDS_THREADS: u32 = 64;
-/// Triangles per thread of `bounds`.
-pub const BOUNDS_RUN: u32 = 16;
-/// Threads of a workgroup of `morton`.
-pub const MORTON_THREADS: u32 = 64;
-/// Triangles per thread of `morton`.
-pub const MORTON_RUN: u32 = 8;
-
-/// Threads of a sorting workgroup: one per digit.
-pub const SORT_BLOCK: u32 = 256;
-/// Pairs per thread of a sorting workgroup.
-pub const SORT_ROUNDS: u32 = 8;
-/// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup
-/// per digit.
-pub const SORT_SERIAL_BLOCKS: u32 = 64;
 /// Pairs that one workgroup sorts in one dispatch.
 pub const SORT_SMALL: u32 = 2048;
-
-/// Levels that one dispatch of `pyramid` adds.
-pub const PYRAMID_STEP: u32 = 9;
-
-/// Leaves per thread of `hierarchy_serial`.
-pub const SERIAL_RUN: u32 = 512;
-/// Runs that a thread of its later dispatches joins.
-pub const SERIAL_FAN: u32 = 16;
-/// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once for
-/// those that wait for their right.
-pub const SERIAL_SEGMENTS: u32 = 192;
-/// Threads of a workgroup of the kernels for software adapters.
-pub const SERIAL_THREADS: u32 = 8;
-
-/// Workgroups of `cost`, and threads of each.
-pub const COST_BLOCK: u32 = 256;
-/// Threads of a workgroup of `trace`.
-pub const TRACE_BLOCK: u32 = 64;
-
-/// Those that the shaders need; each becomes a `const` of the shaders that name it.
-pub const CONSTANTS: &[(&str, u32)] = &[
-    ("ANY_HIT_TEST", ANY_HIT_TEST),
-    ("BOUNDS_RUN", BOUNDS_RUN),
-    ("BOUNDS_THREADS", BOUNDS_THREADS),
-    ("BOUNDS_WORDS", BOUNDS_WORDS),
-    ("BVH_MISS", MISS),
-    ("COST_BLOCK", COST_BLOCK),
-    ("MORTON_RUN", MORTON_RUN),
-    ("MORTON_THREADS", MORTON_THREADS),
-    ("PYRAMID_STEP", PYRAMID_STEP),
-    ("SERIAL_FAN", SERIAL_FAN),
-    ("SERIAL_RUN", SERIAL_RUN),
-    ("SERIAL_SEGMENTS", SERIAL_SEGMENTS),
-    ("SERIAL_THREADS", SERIAL_THREADS),
-    ("SORT_BLOCK", SORT_BLOCK),
-    ("SORT_ROUNDS", SORT_ROUNDS),
-    ("SORT_SERIAL_BLOCKS", SORT_SERIAL_BLOCKS),
-    ("STACK_SIZE", STACK_SIZE),
-    ("TRACE_BLOCK", TRACE_BLOCK),
-];
 
 gpu_structs! {
     /// Where a mesh lies in the merged buffers.
@@ -163,7 +145,7 @@ gpu_structs! {
         _pad: u32,
         /// Weights of the triangle's second and third vertex.
         barycentric: [f32; 2],
-        /// Index of the mesh among the ranges of the geometry; [`MISS`] for a miss.
+        /// Index of the mesh among the ranges of the geometry; [`BVH_MISS`] for a miss.
         mesh: u32,
         /// Index of the triangle within that mesh, in the order of the index buffer.
         triangle: u32,
@@ -179,6 +161,6 @@ gpu_structs! {
 impl Hit {
     /// Whether the ray hit nothing.
     pub fn is_miss(&self) -> bool {
-        self.mesh == MISS
+        self.mesh == BVH_MISS
     }
 }

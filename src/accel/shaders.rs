@@ -42,7 +42,7 @@ pub static SHADERS: Library = Library {
         "common/sort_scatter.wgsl",
         "common/tree.wgsl",
     ],
-    constants: layout::CONSTANTS,
+    constants: &[layout::CONSTANTS],
     base: None,
 };
 

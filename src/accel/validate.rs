@@ -1,7 +1,7 @@
 //! Checks what must hold of a scene's trees, read back; for tests, tools and doubts.
 
 use super::{
-    layout::{ANY_HIT_TEST, MeshRange, TlasEntry},
+    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, TlasEntry},
     tree::TreeData,
 };
 use crate::{Error, Result};
@@ -27,7 +27,7 @@ const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 /// Corners of a box.
 type Corners = ([f32; 3], [f32; 3]);
 
-const EMPTY: Corners = ([3.0e38; 3], [-3.0e38; 3]);
+const EMPTY: Corners = ([BOX_FAR as f32; 3], [-BOX_FAR as f32; 3]);
 
 fn union(a: Corners, b: Corners) -> Corners {
     (

@@ -1,86 +1,70 @@
 //! The structs and constants that the renderer's shaders share with Rust;
 //! [`accel::layout`](crate::accel::layout) holds those of the tree.
 
-use super::structs::gpu_structs;
+use super::{library::wgsl_constants, structs::gpu_structs};
 
-/// Lights that a frame can hold: what fits a portable uniform buffer.
-pub const LIGHT_LIMIT: u32 = 256;
-/// Layers of the shadow maps that a frame can hold.
-pub const SHADOW_VIEW_LIMIT: u32 = 128;
+wgsl_constants! {
+    /// Lights that a frame can hold: what fits a portable uniform buffer.
+    pub const LIGHT_LIMIT: u32 = 256;
+    /// Layers of the shadow maps that a frame can hold.
+    pub const SHADOW_VIEW_LIMIT: u32 = 128;
+    /// Entries of the stack of the traversal that `canopy bench trace` measures by.
+    pub const BASELINE_STACK: u32 = 96;
+    /// Lights of a batch of shadow rays.
+    pub const RAY_BATCH_LIGHTS: u32 = 16;
+    /// Threads of a workgroup that traces a list of rays.
+    pub const RAY_BLOCK: u32 = 64;
+    /// Entries in a row of the texture that holds the list of shadow rays.
+    pub const RAY_LIST_WIDTH: u32 = 4096;
+    /// Words of counts in front of what shadow rays leave behind.
+    pub const SHADOW_HEADER: u32 = 2;
+    /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
+    /// most.
+    pub const ANTIALIAS_CONTRAST: u32 = 13;
+    /// How far along an edge its ends are looked for, in pixels each way.
+    pub const ANTIALIAS_REACH: u32 = 32;
+    /// Steps of the sums over rays through the air.
+    pub const SKY_STEPS: u32 = 32;
+    /// Directions that a thread takes in which light falls on the ground.
+    pub const SKY_RAYS: u32 = 4;
+    /// How many times as bright as it is the light in the tables of the sky is held.
+    pub const SKY_SCALE: u32 = 1 << 14;
+    /// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float
+    /// does not reach.
+    pub const EXPOSURE_BINS: u32 = 256;
+    /// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what
+    /// their sums of 20 bits have room for.
+    pub const EXPOSURE_TILE: u32 = 64;
+    /// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
+    pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
+    /// Bits of an f32 below those that number its bin.
+    pub const EXPOSURE_BIN_SHIFT: u32 = 20;
+    /// Most samples that a texel of them is the mean of.
+    pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
+    /// Entries of the split-sum table in a row, along which lies n · v; an even number.
+    pub const BRDF_TABLE_COLUMNS: u32 = 48;
+    /// Its rows, of roughness.
+    pub const BRDF_TABLE_ROWS: u32 = 32;
+    /// Vectors that hold two entries each.
+    pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
+    /// Samples of an entry.
+    pub const BRDF_TABLE_SAMPLES: u32 = 1024;
+    /// Least perceptual roughness that is shaded: below it a highlight is smaller than a pixel, and its peak exceeds what
+    /// f32 can hold.
+    pub const ROUGHNESS_MIN: f64 = 0.045;
+    /// Largest finite value of a half float, which radiance is stored in.
+    pub const RADIANCE_MAX: f64 = 65504.0;
+    /// π.
+    pub const PI: f64 = std::f64::consts::PI;
+    /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the contact shadows of
+    /// what touches it.
+    pub const GRAZING_MAX: f64 = 0.25;
+}
 
-/// Entries of the stack of the traversal that `canopy bench trace` measures by.
-pub const BASELINE_STACK: u32 = 96;
-/// Lights of a batch of shadow rays.
-pub const RAY_BATCH_LIGHTS: u32 = 16;
-/// Threads of a workgroup that traces a list of rays.
-pub const RAY_BLOCK: u32 = 64;
-/// Entries in a row of the texture that holds the list of shadow rays.
-pub const RAY_LIST_WIDTH: u32 = 4096;
-/// Words of counts in front of what shadow rays leave behind.
-pub const SHADOW_HEADER: u32 = 2;
-
-/// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
-/// most.
-pub const ANTIALIAS_CONTRAST: u32 = 13;
-/// How far along an edge its ends are looked for, in pixels each way.
-pub const ANTIALIAS_REACH: u32 = 32;
-
-/// Steps of the sums over rays through the air.
-pub const SKY_STEPS: u32 = 32;
-/// Directions that a thread takes in which light falls on the ground.
-pub const SKY_RAYS: u32 = 4;
-/// How many times as bright as it is the light in the tables of the sky is held.
-pub const SKY_SCALE: u32 = 1 << 14;
-
-/// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float
-/// does not reach.
-pub const EXPOSURE_BINS: u32 = 256;
-/// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what
-/// their sums of 20 bits have room for.
-pub const EXPOSURE_TILE: u32 = 64;
-/// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
-pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
-/// Bits of an f32 below those that number its bin.
-pub const EXPOSURE_BIN_SHIFT: u32 = 20;
 /// Levels of the cube that glossy surfaces mirror, where it is large enough: from smooth to rough.
 pub const PREFILTER_LEVELS: u32 = 6;
 /// Least texels along an edge of the last of them.
 pub const PREFILTER_FACE_MIN: u32 = 8;
-/// Most samples that a texel of them is the mean of.
-pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
-/// Entries of the split-sum table in a row, along which lies n · v; an even number.
-pub const BRDF_TABLE_COLUMNS: u32 = 48;
-/// Its rows, of roughness.
-pub const BRDF_TABLE_ROWS: u32 = 32;
-/// Vectors that hold two entries each.
-pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
-/// Samples of an entry.
-pub const BRDF_TABLE_SAMPLES: u32 = 1024;
-
-/// Constants that both sides need: written here once, put in front of every shader that names them.
-pub const CONSTANTS: &[(&str, u32)] = &[
-    ("ANTIALIAS_CONTRAST", ANTIALIAS_CONTRAST),
-    ("ANTIALIAS_REACH", ANTIALIAS_REACH),
-    ("BASELINE_STACK", BASELINE_STACK),
-    ("BRDF_TABLE_COLUMNS", BRDF_TABLE_COLUMNS),
-    ("BRDF_TABLE_PAIRS", BRDF_TABLE_PAIRS),
-    ("BRDF_TABLE_ROWS", BRDF_TABLE_ROWS),
-    ("BRDF_TABLE_SAMPLES", BRDF_TABLE_SAMPLES),
-    ("EXPOSURE_BINS", EXPOSURE_BINS),
-    ("EXPOSURE_BIN_SHIFT", EXPOSURE_BIN_SHIFT),
-    ("EXPOSURE_LEAST_BITS", EXPOSURE_LEAST_BITS),
-    ("EXPOSURE_TILE", EXPOSURE_TILE),
-    ("LIGHT_LIMIT", LIGHT_LIMIT),
-    ("PREFILTER_SAMPLES_MAX", PREFILTER_SAMPLES_MAX),
-    ("RAY_BATCH_LIGHTS", RAY_BATCH_LIGHTS),
-    ("RAY_BLOCK", RAY_BLOCK),
-    ("RAY_LIST_WIDTH", RAY_LIST_WIDTH),
-    ("SHADOW_HEADER", SHADOW_HEADER),
-    ("SHADOW_VIEW_LIMIT", SHADOW_VIEW_LIMIT),
-    ("SKY_RAYS", SKY_RAYS),
-    ("SKY_SCALE", SKY_SCALE),
-    ("SKY_STEPS", SKY_STEPS),
-];
 
 gpu_structs! {
     /// What every pass of a frame may ask for.

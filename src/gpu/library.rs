@@ -5,8 +5,8 @@
 pub struct Library {
     /// Path and text of each file.
     pub files: &'static [(&'static str, &'static str)],
-    /// Name and value of each constant; it becomes a `const` of the shaders that name it.
-    pub constants: &'static [(&'static str, u32)],
+    /// The constants of each file that declares some.
+    pub constants: &'static [&'static [Constant]],
     /// A library whose files and constants belong to this one as well.
     pub base: Option<&'static Library>,
 }
@@ -28,11 +28,71 @@ impl Library {
         files.find_map(|(known, text)| (known == path).then_some(text))
     }
 
-    /// All constants: name and value.
-    pub fn constants(&self) -> impl Iterator<Item = (&'static str, u32)> + '_ {
-        self.chain().flat_map(|library| library.constants).copied()
+    /// All constants.
+    pub fn constants(&self) -> impl Iterator<Item = Constant> + '_ {
+        let lists = self.chain().flat_map(|library| library.constants);
+        lists.copied().flatten().copied()
     }
 }
+
+/// A constant that Rust declares and WGSL needs too: it becomes a `const` of the shaders that name it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constant {
+    /// Its name in WGSL.
+    pub name: &'static str,
+    value: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
+    U32(u32),
+    F64(f64),
+    Vec4([f64; 4]),
+}
+
+impl Constant {
+    /// A `u32`.
+    pub const fn u32(name: &'static str, value: u32) -> Self {
+        let value = Value::U32(value);
+        Self { name, value }
+    }
+
+    /// An abstract float, which becomes an `f32` where it is used.
+    pub const fn f64(name: &'static str, value: f64) -> Self {
+        let value = Value::F64(value);
+        Self { name, value }
+    }
+
+    /// A `vec4f`.
+    pub const fn vec4(name: &'static str, value: [f64; 4]) -> Self {
+        let value = Value::Vec4(value);
+        Self { name, value }
+    }
+
+    /// The line of WGSL that declares it.
+    pub fn wgsl(&self) -> String {
+        let name = self.name;
+        match self.value {
+            Value::U32(value) => format!("const {name} = {value}u;"),
+            Value::F64(value) => format!("const {name} = {value:?};"),
+            Value::Vec4([x, y, z, w]) => {
+                format!("const {name} = vec4f({x:?}, {y:?}, {z:?}, {w:?});")
+            }
+        }
+    }
+}
+
+/// Declares `u32` and `f64` constants once for Rust and for WGSL, and lists them as `CONSTANTS`.
+macro_rules! wgsl_constants {
+    ($($(#[$doc:meta])* $vis:vis const $name:ident: $type:ident = $value:expr;)*) => {
+        $($(#[$doc])* $vis const $name: $type = $value;)*
+
+        /// Those that the shaders need.
+        pub(crate) const CONSTANTS: &[$crate::gpu::Constant] =
+            &[$($crate::gpu::Constant::$type(stringify!($name), $name)),*];
+    };
+}
+pub(crate) use wgsl_constants;
 
 /// Embeds shader files by their path under `shaders/`.
 macro_rules! wgsl_files {

@@ -38,7 +38,7 @@ pub use capabilities::{Arrays, Capabilities, Cooperation};
 pub use device::Gpu;
 pub use image::GpuImage;
 pub use kernel::{Cover, Kernel, Workgroups};
-pub use library::Library;
+pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "render")]
 pub use open::Tier;

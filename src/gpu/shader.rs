@@ -129,8 +129,8 @@ impl<'a> Composer<'a> {
         let constants = self
             .library
             .constants()
-            .filter(|(name, _)| used(name))
-            .map(|(name, value)| (format!("const {name} = {value}u;"), "constants".into(), 1))
+            .filter(|constant| used(constant.name))
+            .map(|constant| (constant.wgsl(), "constants".into(), 1))
             .collect::<Vec<Line>>();
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
         Composed {
@@ -207,6 +207,7 @@ pub fn create_module(gpu: &Gpu, label: &str, composed: &Composed) -> Result<wgpu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Constant;
 
     fn from(files: &'static [(&'static str, &'static str)], path: &str) -> Result<Composed> {
         let library = Library {
@@ -237,7 +238,7 @@ mod tests {
     fn text_of_the_caller_imports_files_of_a_library_and_of_those_below() {
         static BASE: Library = Library {
             files: &[("b", "const B = A;")],
-            constants: &[("A", 7), ("UNUSED", 8)],
+            constants: &[&[Constant::u32("A", 7), Constant::f64("UNUSED", 8.0)]],
             base: None,
         };
         let library = Library {

@@ -2,13 +2,13 @@
 //! binding order.
 
 use crate::{
-    accel::layout::{ANY_HIT_TEST, LeafTriangle, MeshRange, Node, TlasEntry},
+    accel::layout::{ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, Node, TlasEntry},
     scene::bounds::Aabb,
 };
 use glam::Vec3;
 
 /// `BOX_FAR` of common/box.wgsl: the empty box reaches from it to its negative.
-const FAR: f32 = 3.0e38;
+const FAR: f32 = BOX_FAR as f32;
 
 /// Corners of a triangle.
 pub type Triangle = [Vec3; 3];

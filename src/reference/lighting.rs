@@ -1,7 +1,7 @@
 //! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of
 //! KHR_lights_punctual and environment lighting.
 
-use crate::gpu::layout::Light;
+use crate::gpu::layout::{Light, ROUGHNESS_MIN};
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
@@ -102,7 +102,7 @@ pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3) -> DVec3 {
     let n_dot_v = normal.dot(to_eye).abs() + 1e-5;
     let n_dot_h = normal.dot(half_vector).clamp(0.0, 1.0);
     let v_dot_h = to_eye.dot(half_vector).clamp(0.0, 1.0);
-    let alpha2 = f64::from(surface.roughness.max(0.045)).powi(4);
+    let alpha2 = f64::from(surface.roughness.max(ROUGHNESS_MIN as f32)).powi(4);
     let distribution = alpha2 / (PI * (n_dot_h * n_dot_h * (alpha2 - 1.0) + 1.0).powi(2));
     let smith = |a: f64, b: f64| a * (b * b * (1.0 - alpha2) + alpha2).sqrt();
     let visibility = 0.5 / (smith(n_dot_l, n_dot_v) + smith(n_dot_v, n_dot_l));

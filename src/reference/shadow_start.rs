@@ -1,6 +1,7 @@
 //! Twin of `common/shadow_start.wgsl`, and of its use in `common/shadow_ray.wgsl`, in f64.
 
 use super::{lbvh::Triangle, trace::intersect};
+use crate::gpu::layout::GRAZING_MAX;
 use glam::{DVec3, Vec3};
 
 /// A visible point of a triangle.
@@ -88,7 +89,7 @@ impl Seen {
             smooth_normal,
             horizon_normal: if lifted { smooth_normal } else { normal },
             lift: if lifted { lift } else { DVec3::ZERO },
-            grazing: lifted.then_some(bend.min(0.25)),
+            grazing: lifted.then_some(bend.min(GRAZING_MAX)),
         }
     }
 }

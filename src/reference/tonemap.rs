@@ -1,6 +1,6 @@
 //! Twin of `tonemap`, in f64: exposed radiance to sRGB-encoded display values.
 
-use crate::gpu::layout::{Exposure, TonemapParams};
+use crate::gpu::layout::{Exposure, RADIANCE_MAX, TonemapParams};
 use glam::{DMat3, DVec3};
 
 /// The display value, 0 to 1 a channel, of linear radiance plus `display`, linear light that no curve
@@ -11,7 +11,7 @@ pub fn tonemap(
     radiance: DVec3,
     display: DVec3,
 ) -> DVec3 {
-    let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(65504.0));
+    let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(RADIANCE_MAX));
     let toned = match params.curve {
         1 => exposed / (DVec3::ONE + exposed),
         2 => aces(exposed),

@@ -1,14 +1,45 @@
 //! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in software.
 
 use super::material_uniforms::uv_rows;
-use crate::scene::{AlphaMode, Image, Material, Scene, Wrap};
+use crate::{
+    gpu::library::wgsl_constants,
+    scene::{AlphaMode, Image, Material, Scene, Wrap},
+};
 use std::collections::{HashMap, HashSet};
 
-/// Words of a material's header in the alpha table; `ALPHA_HEADER` of common/shadow_ray.wgsl.
-pub(super) const ALPHA_HEADER: usize = 16;
+wgsl_constants! {
+    /// Words of a material's header.
+    pub(super) const ALPHA_HEADER: u32 = 16;
+    /// Word of the mode: one of the next four.
+    const ALPHA_MODE: u32 = 0;
+    const ALPHA_OPAQUE: u32 = AlphaMode::Opaque as u32;
+    const ALPHA_MASK: u32 = AlphaMode::Mask as u32;
+    const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
+    /// The material casts no shadow.
+    const ALPHA_CLEAR: u32 = 3;
+    /// Word of the cutoff, an `f32`.
+    pub(super) const ALPHA_CUTOFF: u32 = 1;
+    /// Word of the factor, an `f32`, which follows the cutoff.
+    const ALPHA_FACTOR: u32 = 2;
+    /// Word of the UV set; all ones without a texture.
+    const ALPHA_UV_SET: u32 = 3;
+    /// Word that holds the first word of the texture's alpha.
+    const ALPHA_FIRST_WORD: u32 = 4;
+    /// Word of the texels in a row.
+    const ALPHA_WIDTH: u32 = 5;
+    /// Word of the rows.
+    const ALPHA_HEIGHT: u32 = 6;
+    /// Word of the sampler: how u wraps in two bits, then v in two, and whether it interpolates in one.
+    const ALPHA_SAMPLER: u32 = 7;
+    const ALPHA_WRAP_REPEAT: u32 = 0;
+    const ALPHA_WRAP_MIRROR: u32 = 1;
+    const ALPHA_WRAP_CLAMP: u32 = 2;
+    const ALPHA_LINEAR: u32 = 16;
+    /// First word of the transform of UV coordinates: two rows of three `f32`.
+    pub(super) const ALPHA_FROM_UV: u32 = 8;
+}
 
-/// Stands for an alpha mode there: the material casts no shadow.
-const ALPHA_CLEAR: u32 = 3;
+const HEADER: usize = ALPHA_HEADER as usize;
 
 /// The table that common/shadow_ray.wgsl reads: a header for each material, then the alpha of the texture of each masked
 /// material, once per image. Images are halved until all of it fits into `max_bytes`.
@@ -18,7 +49,7 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
         (material.alpha_mode == AlphaMode::Mask).then_some(scene.textures[texture].image)
     };
     let images: HashSet<usize> = scene.materials.iter().filter_map(masked).collect();
-    let headers = 4 * (ALPHA_HEADER * scene.materials.len()) as u64;
+    let headers = 4 * (HEADER * scene.materials.len()) as u64;
     let bytes = |halvings: u32| {
         let sizes = images.iter().map(|i| halved(&scene.images[*i], halvings));
         let texels = sizes.map(|[width, height]| u64::from(width) * u64::from(height) + 3);
@@ -31,25 +62,28 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
             1 << halvings
         );
     }
-    let mut table = vec![0; ALPHA_HEADER * scene.materials.len()];
+    let mut table = vec![0; HEADER * scene.materials.len()];
     let mut first_word_of_image = HashMap::new();
     for (index, material) in scene.materials.iter().enumerate() {
-        let mut header = [0; ALPHA_HEADER];
-        header[0] = match material.alpha_mode {
+        let mut header = [0; HEADER];
+        let mut set = |word: u32, value| header[word as usize] = value;
+        let mode = match material.alpha_mode {
             _ if material.is_clear() => ALPHA_CLEAR,
-            _ if material.is_blended() => AlphaMode::Blend as u32,
-            mode => mode as u32,
+            AlphaMode::Opaque if !material.is_blended() => ALPHA_OPAQUE,
+            AlphaMode::Mask if !material.is_blended() => ALPHA_MASK,
+            _ => ALPHA_BLEND,
         };
-        header[1] = material.alpha_cutoff.to_bits();
-        header[2] = material.base_color.w.to_bits();
-        header[3] = u32::MAX;
+        set(ALPHA_MODE, mode);
+        set(ALPHA_CUTOFF, material.alpha_cutoff.to_bits());
+        set(ALPHA_FACTOR, material.base_color.w.to_bits());
+        set(ALPHA_UV_SET, u32::MAX);
         if let (AlphaMode::Mask, Some(texture_ref)) =
             (material.alpha_mode, material.base_color_texture)
         {
             let texture = scene.textures[texture_ref.texture];
             let image = &scene.images[texture.image];
-            header[3] = texture_ref.uv_set;
-            header[4] = *first_word_of_image.entry(texture.image).or_insert_with(|| {
+            set(ALPHA_UV_SET, texture_ref.uv_set);
+            let first_word = *first_word_of_image.entry(texture.image).or_insert_with(|| {
                 let first = table.len() as u32;
                 table.extend(alphas(image, halvings).chunks(4).map(|four| {
                     four.iter()
@@ -58,22 +92,26 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
                 }));
                 first
             });
-            [header[5], header[6]] = halved(image, halvings);
+            set(ALPHA_FIRST_WORD, first_word);
+            let [width, height] = halved(image, halvings);
+            set(ALPHA_WIDTH, width);
+            set(ALPHA_HEIGHT, height);
             let wrap = |wrap| match wrap {
-                Wrap::Repeat => 0,
-                Wrap::Mirror => 1,
-                Wrap::Clamp => 2,
+                Wrap::Repeat => ALPHA_WRAP_REPEAT,
+                Wrap::Mirror => ALPHA_WRAP_MIRROR,
+                Wrap::Clamp => ALPHA_WRAP_CLAMP,
             };
-            header[7] = wrap(texture.sampler.wrap_u)
+            let sampler = wrap(texture.sampler.wrap_u)
                 | wrap(texture.sampler.wrap_v) << 2
-                | u32::from(texture.sampler.mag_linear) << 4;
-            for (row, values) in uv_rows(&texture_ref).iter().enumerate() {
-                for column in 0..3 {
-                    header[8 + 3 * row + column] = values[column].to_bits();
+                | ALPHA_LINEAR * u32::from(texture.sampler.mag_linear);
+            set(ALPHA_SAMPLER, sampler);
+            for (row, values) in (0..).zip(uv_rows(&texture_ref)) {
+                for (word, value) in (ALPHA_FROM_UV + 3 * row..).zip(&values[..3]) {
+                    set(word, value.to_bits());
                 }
             }
         }
-        table[ALPHA_HEADER * index..ALPHA_HEADER * (index + 1)].copy_from_slice(&header);
+        table[HEADER * index..HEADER * (index + 1)].copy_from_slice(&header);
     }
     table
 }
@@ -129,7 +167,7 @@ mod tests {
             }),
             ..Material::default()
         });
-        let header = 4 * ALPHA_HEADER as u64;
+        let header = 4 * u64::from(ALPHA_HEADER);
         for (bytes, size, words) in [
             (1000, [6, 4], vec![0xc8c8_0000; 1]),
             (26, [3, 2], vec![0x00c8_c800, 0xc8c8]),
@@ -137,8 +175,8 @@ mod tests {
         ] {
             let table = alpha_table(&scene, header + bytes);
             assert_eq!(table[5..7], size);
-            assert_eq!(table[4] as usize, ALPHA_HEADER);
-            assert_eq!(table[ALPHA_HEADER..][..words.len()], words);
+            assert_eq!(table[4], ALPHA_HEADER);
+            assert_eq!(table[HEADER..][..words.len()], words);
             assert!(table.len() as u64 * 4 <= header + bytes);
         }
     }

@@ -1,5 +1,7 @@
 //! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
 
+use crate::gpu::library::wgsl_constants;
+
 /// What a picture shows: the lit image, or a channel of the frame as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Channel {
@@ -72,4 +74,21 @@ impl Channel {
             Self::Ambient => "ambient",
         }
     }
+}
+
+wgsl_constants! {
+    const CHANNEL_LIT: u32 = Channel::Lit as u32;
+    const CHANNEL_POSITION: u32 = Channel::Position as u32;
+    const CHANNEL_NORMAL: u32 = Channel::Normal as u32;
+    const CHANNEL_ALBEDO: u32 = Channel::Albedo as u32;
+    const CHANNEL_ROUGHNESS: u32 = Channel::Roughness as u32;
+    const CHANNEL_METALLIC: u32 = Channel::Metallic as u32;
+    const CHANNEL_OCCLUSION: u32 = Channel::Occlusion as u32;
+    const CHANNEL_EMISSIVE: u32 = Channel::Emissive as u32;
+    const CHANNEL_DEPTH: u32 = Channel::Depth as u32;
+    const CHANNEL_MESH: u32 = Channel::Mesh as u32;
+    const CHANNEL_MATERIAL: u32 = Channel::Material as u32;
+    const CHANNEL_SHADOW: u32 = Channel::Shadow as u32;
+    const CHANNEL_COST: u32 = Channel::Cost as u32;
+    const CHANNEL_AMBIENT: u32 = Channel::Ambient as u32;
 }

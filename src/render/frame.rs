@@ -10,11 +10,21 @@ use crate::{
     gpu::{
         Gpu, bind_group,
         layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
+        library::wgsl_constants,
     },
     scene::{Pose, Projection, Scene, bounds::Aabb},
 };
 use glam::{Mat4, Vec2, Vec3};
 use std::borrow::Cow;
+
+wgsl_constants! {
+    /// [`GpuFrame::shadow_mode`] without shadows.
+    pub const SHADOWS_OFF: u32 = ShadowMode::Off as u32;
+    /// [`GpuFrame::shadow_mode`] with shadow maps.
+    pub const SHADOWS_MAP: u32 = ShadowMode::Map as u32;
+    /// [`GpuFrame::shadow_mode`] with shadow rays.
+    pub const SHADOWS_RAYS: u32 = ShadowMode::Rays as u32;
+}
 
 /// All that a frame is drawn from, beside the uploaded scene.
 #[derive(Debug, Clone, Copy)]
@@ -247,11 +257,7 @@ impl FrameUniforms {
             forward: input.view.forward().to_array(),
             leaf_cutoff: config.tree.leaf_cutoff.max(1),
             view_middle: view_middle.to_array(),
-            shadow_mode: match config.shadows.mode {
-                ShadowMode::Off => 0,
-                ShadowMode::Map => 1,
-                ShadowMode::Rays => 2,
-            },
+            shadow_mode: config.shadows.mode as u32,
             view_right: view_right.to_array(),
             pcf_width: config.shadows.map_pcf_width.max(1),
             view_up: view_up.to_array(),

@@ -3,17 +3,22 @@
 use super::environment;
 use crate::{
     config::{Config, Switch},
-    gpu::layout::{LIGHT_LIMIT, Light as GpuLight},
+    gpu::{
+        layout::{LIGHT_LIMIT, Light as GpuLight},
+        library::wgsl_constants,
+    },
     scene::{Light, LightKind, Pose, Scene, environment::Sun},
 };
 use glam::{Mat4, Vec3};
 
-/// `Light::kind` in common/light.wgsl.
-pub const DIRECTIONAL: u32 = 0;
-/// See [`DIRECTIONAL`].
-pub const POINT: u32 = 1;
-/// See [`DIRECTIONAL`].
-pub const SPOT: u32 = 2;
+wgsl_constants! {
+    /// [`GpuLight::kind`] of a light that shines in one direction.
+    pub const LIGHT_DIRECTIONAL: u32 = 0;
+    /// [`GpuLight::kind`] of a light that shines in all directions from a point.
+    pub const LIGHT_POINT: u32 = 1;
+    /// [`GpuLight::kind`] of a light that shines into a cone.
+    pub const LIGHT_SPOT: u32 = 2;
+}
 
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
@@ -45,7 +50,8 @@ pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Optio
         return None;
     }
     let strength = |light: &GpuLight| Vec3::from(light.intensity).max_element();
-    let from_above = |light: &&GpuLight| light.kind == DIRECTIONAL && light.direction[1] < 0.0;
+    let from_above =
+        |light: &&GpuLight| light.kind == LIGHT_DIRECTIONAL && light.direction[1] < 0.0;
     let brightest = lights
         .iter()
         .filter(from_above)
@@ -68,7 +74,7 @@ pub fn add_sun(lights: &mut Vec<GpuLight>, sun: &Sun, config: &Config) {
 
 fn directional(direction: Vec3, intensity: Vec3) -> GpuLight {
     GpuLight {
-        kind: DIRECTIONAL,
+        kind: LIGHT_DIRECTIONAL,
         direction: direction.to_array(),
         intensity: intensity.to_array(),
         shadow_view: NO_SHADOW_VIEW,
@@ -94,14 +100,14 @@ pub fn has_sun(scene: &Scene, config: &Config) -> bool {
 /// A light where its node is, shining along −Z.
 fn place(light: &Light, world_from_node: Mat4) -> GpuLight {
     let (kind, spot_scale, spot_offset) = match light.kind {
-        LightKind::Directional => (DIRECTIONAL, 0.0, 0.0),
-        LightKind::Point => (POINT, 0.0, 0.0),
+        LightKind::Directional => (LIGHT_DIRECTIONAL, 0.0, 0.0),
+        LightKind::Point => (LIGHT_POINT, 0.0, 0.0),
         LightKind::Spot {
             inner_angle,
             outer_angle,
         } => {
             let scale = 1.0 / (inner_angle.cos() - outer_angle.cos()).max(0.001);
-            (SPOT, scale, -outer_angle.cos() * scale)
+            (LIGHT_SPOT, scale, -outer_angle.cos() * scale)
         }
     };
     GpuLight {

@@ -8,7 +8,7 @@ use crate::{
     Error, Result,
     gpu::{Bind, Gpu, bind_group},
     scene::{
-        AlphaMode, Image, Layers, Material, Sampler, Scene, TexelFormat, TextureRef,
+        AlphaMode, Image, LayerSlot, Layers, Material, Sampler, Scene, TexelFormat, TextureRef,
         TextureSupport, Wrap,
     },
 };
@@ -344,12 +344,11 @@ fn use_of(material: &Material, slot: usize) -> TextureUse {
     }
 }
 
-/// What a texture of [`Layers::slots`] holds.
-fn use_of_layer(slot: usize) -> TextureUse {
+/// What a texture of a layer holds.
+fn use_of_layer(slot: LayerSlot) -> TextureUse {
     match slot {
-        // Colours of specular reflection and of sheen.
-        1 | 5 => TextureUse::Colors,
-        4 => TextureUse::Normals,
+        LayerSlot::SpecularColor | LayerSlot::SheenColor => TextureUse::Colors,
+        LayerSlot::ClearcoatNormal => TextureUse::Normals,
         _ => TextureUse::Numbers,
     }
 }
@@ -374,7 +373,8 @@ pub(super) fn layer_bindings(material: &Material) -> LayerBindings {
     let slots = material.layers.as_deref().map_or([None; 12], Layers::slots);
     let mut bound: Vec<(usize, TextureUse)> = Vec::new();
     let mut indices = [None; 12];
-    for (slot, (index, texture)) in indices.iter_mut().zip(slots).enumerate() {
+    let slots = LayerSlot::ALL.into_iter().zip(slots);
+    for (index, (slot, texture)) in indices.iter_mut().zip(slots) {
         let Some(texture) = texture else { continue };
         let wanted = (texture.texture, use_of_layer(slot));
         let found = bound.iter().position(|known| *known == wanted);

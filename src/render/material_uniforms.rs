@@ -5,9 +5,35 @@ use super::{
     material_textures::{keeps_spread, layer_bindings, texture_refs},
 };
 use crate::{
-    gpu::layout::{Material as GpuMaterial, MaterialLayers},
-    scene::{AlphaMode, Material, Scene, TextureRef, TextureSupport},
+    gpu::{
+        layout::{Material as GpuMaterial, MaterialLayers},
+        library::wgsl_constants,
+    },
+    scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef, TextureSupport},
 };
+
+wgsl_constants! {
+    const MATERIAL_DOUBLE_SIDED: u32 = 1;
+    const MATERIAL_UNLIT: u32 = 2;
+    const MATERIAL_LAYERED: u32 = 4;
+    const MATERIAL_GLOSSINESS: u32 = 8;
+    const MATERIAL_BLENDED: u32 = 16;
+    const MATERIAL_STAND_IN: u32 = 32;
+    const MATERIAL_NORMALS_SPREAD: u32 = 64;
+    const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
+    const LAYER_SPECULAR: u32 = LayerSlot::Specular as u32;
+    const LAYER_SPECULAR_COLOR: u32 = LayerSlot::SpecularColor as u32;
+    const LAYER_CLEARCOAT: u32 = LayerSlot::Clearcoat as u32;
+    const LAYER_CLEARCOAT_ROUGHNESS: u32 = LayerSlot::ClearcoatRoughness as u32;
+    const LAYER_CLEARCOAT_NORMAL: u32 = LayerSlot::ClearcoatNormal as u32;
+    const LAYER_SHEEN_COLOR: u32 = LayerSlot::SheenColor as u32;
+    const LAYER_SHEEN_ROUGHNESS: u32 = LayerSlot::SheenRoughness as u32;
+    const LAYER_ANISOTROPY: u32 = LayerSlot::Anisotropy as u32;
+    const LAYER_IRIDESCENCE: u32 = LayerSlot::Iridescence as u32;
+    const LAYER_IRIDESCENCE_THICKNESS: u32 = LayerSlot::IridescenceThickness as u32;
+    const LAYER_TRANSMISSION: u32 = LayerSlot::Transmission as u32;
+    const LAYER_THICKNESS: u32 = LayerSlot::Thickness as u32;
+}
 
 /// The rows of `texture_from_uv`.
 pub(super) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
@@ -26,6 +52,7 @@ pub(super) fn gpu_material(
 ) -> GpuMaterial {
     let layers = material.layers.as_deref();
     let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
+    let spread = |texture| keeps_spread(scene, support, texture);
     let mut texture_from_uv = [[0.0; 4]; 10];
     let mut uv_sets = 0;
     for (slot, texture) in texture_refs(material).iter().enumerate() {
@@ -47,14 +74,21 @@ pub(super) fn gpu_material(
             0.0
         },
         uv_sets,
-        flags: u32::from(material.double_sided)
-            | u32::from(material.unlit) << 1
-            | u32::from(material.layers.is_some()) << 2
-            | u32::from(material.layers.as_ref().is_some_and(|l| l.glossiness)) << 3
-            | u32::from(material.alpha_mode == AlphaMode::Blend) << 4
-            | u32::from(material.stand_in) << 5
-            | u32::from(keeps_spread(scene, support, material.normal_texture)) << 6
-            | u32::from(keeps_spread(scene, support, coat_texture)) << 7,
+        flags: [
+            (material.double_sided, MATERIAL_DOUBLE_SIDED),
+            (material.unlit, MATERIAL_UNLIT),
+            (layers.is_some(), MATERIAL_LAYERED),
+            (layers.is_some_and(|l| l.glossiness), MATERIAL_GLOSSINESS),
+            (material.alpha_mode == AlphaMode::Blend, MATERIAL_BLENDED),
+            (material.stand_in, MATERIAL_STAND_IN),
+            (spread(material.normal_texture), MATERIAL_NORMALS_SPREAD),
+            (spread(coat_texture), MATERIAL_COAT_NORMALS_SPREAD),
+        ]
+        .into_iter()
+        .fold(
+            0,
+            |flags, (is_set, flag)| if is_set { flags | flag } else { flags },
+        ),
         texture_from_uv,
         ..GpuMaterial::default()
     }

@@ -1,7 +1,7 @@
 //! Materials in GPU memory: one buffer of uniforms, a bind group for each set of textures, and the alpha that rays read.
 
 use super::{
-    alpha_table::{ALPHA_HEADER, alpha_table},
+    alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, alpha_table},
     bindings::Layouts,
     material_textures::{
         Bound, TextureUse, Textures, base_textures, layer_textures, texture_support,
@@ -199,14 +199,14 @@ impl MovedMaterials {
             let uniform = gpu_material(scene, &texture_support(gpu), material);
             materials.uniforms.write(gpu, index, &uniform);
             let alpha = &materials.alpha;
-            let header = 4 * (ALPHA_HEADER * index) as u64;
+            let word = |word: u32| 4 * u64::from(ALPHA_HEADER * index as u32 + word);
             let factors = [material.alpha_cutoff, material.base_color.w];
             gpu.queue
-                .write_buffer(alpha, header + 4, bytemuck::cast_slice(&factors));
+                .write_buffer(alpha, word(ALPHA_CUTOFF), bytemuck::cast_slice(&factors));
             if let Some(texture) = &material.base_color_texture {
                 let rows = uv_rows(texture).map(|row| [row[0], row[1], row[2]]);
                 gpu.queue
-                    .write_buffer(alpha, header + 4 * 8, bytemuck::cast_slice(&rows));
+                    .write_buffer(alpha, word(ALPHA_FROM_UV), bytemuck::cast_slice(&rows));
             }
         }
         *held = moved;

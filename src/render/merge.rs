@@ -3,13 +3,18 @@
 use super::draw_lists::Surfaces;
 use crate::{
     accel::MeshRange,
-    gpu::layout::DeformPart,
+    gpu::{layout::DeformPart, library::wgsl_constants},
     scene::{Primitive, Scene, Shading},
 };
 
-/// Flags above the 30 bits of a vertex number of lines and points; as in common/points_lines.wgsl.
-const SEGMENT_UNLIT: u32 = 1 << 31;
-pub(super) const SEGMENT_PLAIN: u32 = 1 << 30;
+wgsl_constants! {
+    /// Flag of a vertex number of lines and points: it has no normal, so base colour and emission are shown.
+    const SEGMENT_UNLIT: u32 = 1 << 31;
+    /// Flag of a vertex number of lines and points: it has no tangent, so normal textures are ignored.
+    pub(super) const SEGMENT_PLAIN: u32 = 1 << 30;
+    /// The bits of the vertex number below the flags.
+    const SEGMENT_NUMBER: u32 = SEGMENT_PLAIN - 1;
+}
 
 /// The merged scene.
 #[derive(Debug, Default)]

@@ -1,5 +1,8 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
+use super::{
+    alpha_table, aov, environment, frame, lights, material_uniforms, merge, sheen, tonemap,
+};
 use crate::{
     accel,
     gpu::{Library, layout, library::wgsl_files},
@@ -74,6 +77,17 @@ pub static SHADERS: Library = Library {
         "render/shadow_rays.wgsl",
         "render/tonemap.wgsl",
     ],
-    constants: layout::CONSTANTS,
+    constants: &[
+        layout::CONSTANTS,
+        alpha_table::CONSTANTS,
+        aov::CONSTANTS,
+        environment::sky::CONSTANTS,
+        frame::CONSTANTS,
+        lights::CONSTANTS,
+        material_uniforms::CONSTANTS,
+        merge::CONSTANTS,
+        sheen::CONSTANTS,
+        tonemap::CONSTANTS,
+    ],
     base: Some(&accel::SHADERS),
 };

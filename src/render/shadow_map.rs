@@ -5,7 +5,7 @@ use super::{
     bindings::Layouts,
     edges::{DEPTH_FORMAT, Geometry, ShadowMaps},
     frame::Prepared,
-    lights::{DIRECTIONAL, POINT},
+    lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -128,7 +128,7 @@ impl ShadowMap {
         let wanted: u32 = frame
             .lights
             .iter()
-            .map(|light| if light.kind == POINT { 6 } else { 1 })
+            .map(|light| if light.kind == LIGHT_POINT { 6 } else { 1 })
             .sum();
         let layers = wanted.clamp(1, SHADOW_VIEW_LIMIT);
         let mut resolution = frame
@@ -150,8 +150,8 @@ impl ShadowMap {
                 continue;
             }
             let fresh = match light.kind {
-                DIRECTIONAL => vec![directional(light, frame, scene, resolution)],
-                POINT => (0..6)
+                LIGHT_DIRECTIONAL => vec![directional(light, frame, scene, resolution)],
+                LIGHT_POINT => (0..6)
                     .map(|face| point(light, face, scene, resolution))
                     .collect(),
                 _ => vec![spot(light, scene, resolution)],

@@ -1,24 +1,29 @@
 //! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for common/layers.wgsl.
 
+use crate::gpu::library::wgsl_constants;
 use std::f64::consts::PI;
 
-/// Side of the table; `SHEEN_TABLE` of common/layers.wgsl.
-const SIDE: u32 = 32;
+wgsl_constants! {
+    /// Side of the table of E. The square root of the cosine runs along its rows, roughness down its columns.
+    const SHEEN_TABLE: u32 = 32;
+    /// Least roughness: below it fibres are so upright that f32 cannot hold their distribution.
+    const SHEEN_ROUGHNESS_MIN: f64 = 0.07;
+}
+
 /// Numbers in the table.
-pub(super) const TABLE_LEN: usize = (SIDE * SIDE) as usize;
-/// `SHEEN_ROUGHNESS_MIN` of common/layers.wgsl.
-const ROUGHNESS_MIN: f64 = 0.07;
+pub(super) const TABLE_LEN: usize = (SHEEN_TABLE * SHEEN_TABLE) as usize;
 /// Steps of the sum along either angle.
 const STEPS: u32 = 32;
 
-/// Rows of roughness from [`ROUGHNESS_MIN`] to 1, along which lies the square root of the cosine: the table bends most where light grazes.
+/// Rows of roughness from [`SHEEN_ROUGHNESS_MIN`] to 1, along which lies the square root of the cosine: the table bends most where light grazes.
 pub(super) fn albedo_table() -> Vec<f32> {
-    let share = |i: u32| f64::from(i) / f64::from(SIDE - 1);
-    (0..SIDE * SIDE)
+    let share = |i: u32| f64::from(i) / f64::from(SHEEN_TABLE - 1);
+    (0..SHEEN_TABLE * SHEEN_TABLE)
         .map(|i| {
-            let roughness = ROUGHNESS_MIN + (1.0 - ROUGHNESS_MIN) * share(i / SIDE);
+            let roughness =
+                SHEEN_ROUGHNESS_MIN + (1.0 - SHEEN_ROUGHNESS_MIN) * share(i / SHEEN_TABLE);
             // At a cosine of 0 the visibility has no value.
-            let cosine = share(i % SIDE).powi(2).max(1e-3);
+            let cosine = share(i % SHEEN_TABLE).powi(2).max(1e-3);
             albedo(cosine, roughness * roughness) as f32
         })
         .collect()

@@ -8,13 +8,22 @@ use super::{
 };
 use crate::{
     Result,
+    config::Tonemap as Curve,
     gpu::{
         Cover, Gpu, GpuImage, Needs, Uniform,
         layout::TonemapParams,
+        library::wgsl_constants,
         pass::Binding::{self, Filtered, Float, Sampler},
     },
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+wgsl_constants! {
+    const CURVE_REINHARD: u32 = Curve::Reinhard as u32;
+    const CURVE_ACES: u32 = Curve::Aces as u32;
+    const CURVE_NEUTRAL: u32 = Curve::Neutral as u32;
+    const CURVE_AGX: u32 = Curve::Agx as u32;
+}
 
 /// Nodes and triangles that the hottest colour of the cost view stands for.
 pub const COST_SCALE: f32 = 256.0;

@@ -73,8 +73,47 @@ pub struct Layers {
     pub attenuation_color: Vec3,
 }
 
+/// A texture of [`Layers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the members of `Layers`"
+)]
+pub enum LayerSlot {
+    Specular,
+    SpecularColor,
+    Clearcoat,
+    ClearcoatRoughness,
+    ClearcoatNormal,
+    SheenColor,
+    SheenRoughness,
+    Anisotropy,
+    Iridescence,
+    IridescenceThickness,
+    Transmission,
+    Thickness,
+}
+
+impl LayerSlot {
+    /// All slots, in their order.
+    pub const ALL: [Self; 12] = [
+        Self::Specular,
+        Self::SpecularColor,
+        Self::Clearcoat,
+        Self::ClearcoatRoughness,
+        Self::ClearcoatNormal,
+        Self::SheenColor,
+        Self::SheenRoughness,
+        Self::Anisotropy,
+        Self::Iridescence,
+        Self::IridescenceThickness,
+        Self::Transmission,
+        Self::Thickness,
+    ];
+}
+
 impl Layers {
-    /// Its textures, in the order of `LAYER_…` in common/material_layers.wgsl.
+    /// Its textures, in the order of [`LayerSlot`].
     pub fn slots(&self) -> [Option<TextureRef>; 12] {
         [
             self.specular_texture,

@@ -35,7 +35,7 @@ pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
 pub use formats::{load, load_bytes, load_for};
 pub use graph::{ExtensionUse, Scene, Treatment};
 pub use image::{Image, TexelFormat, TextureSupport};
-pub use layers::Layers;
+pub use layers::{LayerSlot, Layers};
 pub use light::{Light, LightKind};
 pub use load::Progress;
 pub use material::{AlphaMode, Material};

@@ -7,8 +7,6 @@
 // small cosine in the integrand. One thread per two entries: a thread may not write half a vector.
 #import "common/brdf_table.wgsl"
 
-const PI = 3.14159265358979;
-
 @group(0) @binding(0) var<storage, read_write> brdf_table: array<vec4f, BRDF_TABLE_PAIRS>;
 
 fn brdf_table_integral(row: u32, column: u32) -> vec2f {

@@ -14,8 +14,6 @@
 #import "common/half_float.wgsl"
 #import "common/unseen.wgsl"
 
-const PI = 3.14159265358979;
-
 struct EquirectParams {
     // Size of the image.
     size: vec2u,

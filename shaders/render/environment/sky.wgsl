@@ -27,7 +27,6 @@
 @group(0) @binding(4) var scattering: texture_2d<f32>;
 @group(0) @binding(5) var irradiance: texture_2d<f32>;
 
-const PI = 3.14159265359;
 const SKY_DIRECTIONS = 64u;
 
 var<workgroup> gathered: array<vec4f, SKY_DIRECTIONS>;
@@ -185,6 +184,6 @@ fn sky(@builtin(global_invocation_id) thread: vec3u) {
     let from_sky = lookup(irradiance, vec2f(air_sun_coords(0.0, mu_ground).x, 0.0)) / f32(SKY_SCALE);
     let ground = params.ground_albedo / PI * (sunlight(0.0, mu_ground) * max(mu_ground, 0.0) + from_sky);
     let light = seen.light + select(vec4f(0.0), seen.through * ground, is_ground);
-    let radiance = min(params.illuminance * air_rgb(light), vec3f(65504.0));
+    let radiance = min(params.illuminance * air_rgb(light), vec3f(RADIANCE_MAX));
     textureStore(cube, thread.xy, thread.z, half_float_round(vec4f(radiance, 1.0)));
 }

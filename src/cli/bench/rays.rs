@@ -129,14 +129,14 @@ impl Surfaces {
 /// Unit vector and distance to a light that reaches the point, as common/light.wgsl has it.
 fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
-    if light.kind == lights::DIRECTIONAL {
+    if light.kind == lights::LIGHT_DIRECTIONAL {
         return Some((-along, 1e30));
     }
     let offset = Vec3::from(light.position) - point;
     let distance = offset.length().max(1e-20);
     let direction = offset / distance;
     let in_range = light.range == 0.0 || distance < light.range;
-    let in_cone = light.kind != lights::SPOT
+    let in_cone = light.kind != lights::LIGHT_SPOT
         || -direction.dot(along) * light.spot_scale + light.spot_offset > 0.0;
     (in_range && in_cone).then_some((direction, distance))
 }
@@ -189,12 +189,12 @@ mod tests {
         let floor = floor([4, 4]);
         assert_eq!(floor.surfaces().count(), 15);
         let below = Light {
-            kind: lights::DIRECTIONAL,
+            kind: lights::LIGHT_DIRECTIONAL,
             direction: [0.0, 1.0, 0.0],
             ..Light::default()
         };
         let lamp = Light {
-            kind: lights::POINT,
+            kind: lights::LIGHT_POINT,
             position: [1.0, 3.0, 2.0],
             ..Light::default()
         };

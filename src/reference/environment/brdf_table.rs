@@ -1,10 +1,7 @@
 //! Twin of `brdf_table`: the reflectance of rough surfaces under uniform white light.
 
-use crate::gpu::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS};
+use crate::gpu::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, ROUGHNESS_MIN};
 use std::f64::consts::{FRAC_PI_2, PI};
-
-/// `ROUGHNESS_MIN` of common/brdf.wgsl.
-const ROUGHNESS_MIN: f64 = 0.045;
 
 /// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` by `steps` half
 /// vectors.

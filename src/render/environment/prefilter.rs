@@ -5,7 +5,10 @@ use crate::{
     Error, Result,
     gpu::{
         Gpu, Kernel, Needs, UniformArray, Workgroups,
-        layout::{PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams},
+        layout::{
+            PREFILTER_FACE_MIN, PREFILTER_LEVELS, PREFILTER_SAMPLES_MAX, PrefilterParams,
+            ROUGHNESS_MIN,
+        },
         pass::Binding::{self, Sampler, StoreArray, Uniform},
         profiler::Scope,
     },
@@ -215,8 +218,7 @@ impl Prefilter {
 /// Unit vectors to the light over the normal z, by GGX's distribution of normals, and in w the level of a cube with faces of `face` texels that
 /// each stands for; see prefilter.wgsl.
 pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
-    // As ROUGHNESS_MIN of common/brdf.wgsl.
-    let alpha2 = roughness.max(0.045).powi(4);
+    let alpha2 = roughness.max(ROUGHNESS_MIN).powi(4);
     // Past this share of the distribution light comes from below.
     let used = 1.0 / (1.0 + alpha2);
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);

@@ -6,13 +6,26 @@ pub use crate::gpu::layout::SkyParams;
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups, pass::Binding, profiler::Scope,
+        Bind, Constant, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups, pass::Binding,
+        profiler::Scope,
     },
     scene::atmosphere,
 };
 use glam::Vec3;
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+
+/// The numbers of [`atmosphere`] that the shaders need.
+pub(crate) const CONSTANTS: &[Constant] = &[
+    Constant::f64("SKY_EYE", atmosphere::EYE),
+    Constant::f64("AIR_GROUND", atmosphere::GROUND_RADIUS),
+    Constant::f64("AIR_TOP", atmosphere::TOP),
+    Constant::vec4("AIR_RAYLEIGH", atmosphere::RAYLEIGH.to_array()),
+    Constant::f64("AIR_MIE", atmosphere::MIE),
+    Constant::f64("AIR_MIE_EXTINCTION", atmosphere::MIE_EXTINCTION),
+    Constant::vec4("AIR_OZONE", atmosphere::OZONE.to_array()),
+    Constant::f64("SUN_RADIUS", atmosphere::SUN_RADIUS),
+];
 
 /// The pass, with tables of the air that it keeps until the air changes.
 #[derive(Debug)]
