@@ -23,7 +23,7 @@ mod polygon;
 mod screen;
 mod text;
 
-use super::{Scene, files::clip, load::Load, surface};
+use super::{files::clip, graph::Scene, load::Load, surface};
 use crate::Result;
 use materials::Materials;
 use std::path::Path;

@@ -8,10 +8,12 @@ use super::{
 use crate::{
     Result,
     scene::{
-        Image, Material, Scene, Texture, TextureRef,
         files::{Bytes, Folder, shorten},
-        image::{self, EncodedImage, Role, Uses},
+        graph::Scene,
+        image::{self, EncodedImage, Image, Role, Uses},
         load::{Budget, Load},
+        material::Material,
+        texture::{Texture, TextureRef},
     },
 };
 use std::{borrow::Cow, collections::HashMap, path::Path, rc::Rc};

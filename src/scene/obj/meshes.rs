@@ -8,9 +8,11 @@ use super::{
 use crate::{
     Result,
     scene::{
-        Mesh, Node, Primitive, Scene, Shading, Transform,
         files::shorten,
+        graph::Scene,
         load::{Budget, Load, POINTS_AND_LINES},
+        mesh::{Mesh, Primitive, Shading},
+        node::{Node, Transform},
         surface,
     },
 };

@@ -3,7 +3,7 @@
 use super::screen::{self, ABSENT, Element, Screened, Shared};
 use crate::{
     Error, Result,
-    scene::{Progress, load::Load},
+    scene::load::{Load, Progress},
 };
 use glam::{Vec2, Vec3};
 use std::{

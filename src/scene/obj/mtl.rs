@@ -1,7 +1,12 @@
 //! MTL materials, mapped to metallic-roughness.
 
 use super::text::{decode, is_number, lines, statement, utf8, words};
-use crate::scene::{self, AlphaMode, Sampler, TextureRef, Wrap, files::shorten, image::Role};
+use crate::scene::{
+    files::shorten,
+    image::Role,
+    material::{self, AlphaMode},
+    texture::{Sampler, TextureRef, Wrap},
+};
 use glam::{Affine2, Vec2, Vec3};
 
 /// A material as its statements have it.
@@ -44,12 +49,12 @@ pub(super) struct Map {
 }
 
 /// The material of faces that have none.
-pub(super) fn default_material(name: &str) -> scene::Material {
-    scene::Material {
+pub(super) fn default_material(name: &str) -> material::Material {
+    material::Material {
         name: name.to_owned(),
         // OBJ does not say which side of a face is seen.
         double_sided: true,
-        ..scene::Material::stand_in()
+        ..material::Material::stand_in()
     }
 }
 
@@ -116,7 +121,7 @@ impl Screen {
             }
             "Ns" | "Pr" | "Pm" => self.write(keyword, &number(rest)?),
             "map_Kd" | "map_Ke" | "map_d" | "map_Pr" | "map_Pm" => {
-                self.write(keyword, map(&decode(rest))?)
+                self.write(keyword, map(&decode(rest))?);
             }
             "norm" | "map_Kn" => {
                 self.write("norm", map(&decode(rest))?);
@@ -218,11 +223,11 @@ impl Material {
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))
-            .unwrap_or(scene::Material::stand_in().roughness)
+            .unwrap_or(material::Material::stand_in().roughness)
     }
 
     /// The material without its textures.
-    pub(super) fn to_material(&self) -> scene::Material {
+    pub(super) fn to_material(&self) -> material::Material {
         // Exporters write black where only the texture counts.
         let or_white = |color: Option<Vec3>, map: &Option<Map>| {
             color.filter(|c| map.is_none() || *c != Vec3::ZERO)
@@ -234,7 +239,7 @@ impl Material {
         let diffuse =
             or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
         let alpha = self.alpha.unwrap_or(1.0);
-        scene::Material {
+        material::Material {
             base_color: diffuse.clamp(Vec3::ZERO, Vec3::ONE).extend(alpha),
             emissive: or_white(self.emissive, &self.emissive_map)
                 .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO)),
