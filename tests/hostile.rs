@@ -608,6 +608,24 @@ fn bombs() -> Vec<(&'static str, Vec<u8>, bool)> {
             [&b"v 0 0 0\n"[..], &b"f 1 1 1\n".repeat(500_000)].concat(),
             true,
         ),
+        (
+            "OBJ of 400,000 faces, each unlike the one before",
+            [
+                &b"v 0 0 0\nvt 0 0\n"[..],
+                &b"f 1 1 1\nf 1/1 1/1 1/1\n".repeat(200_000),
+            ]
+            .concat(),
+            true,
+        ),
+        (
+            "OBJ of 400,000 smoothing groups",
+            [
+                &b"v 0 0 0\n"[..],
+                &b"s 1\nf 1 1 1\ns 0\nf 1 1 1\n".repeat(200_000),
+            ]
+            .concat(),
+            true,
+        ),
         ("OBJ of 1,000,000 objects", b"o\n".repeat(1_000_000), true),
         (
             "OBJ of a polygon of 4,000,000 corners",

@@ -3210,6 +3210,140 @@ fn obj_numbers_and_names_of_other_countries() {
 }
 
 #[test]
+fn obj_shares_vertices_between_faces_of_every_kind() {
+    // With and without texture coordinates and normals, smooth and flat, in one mesh of one material.
+    let scene = obj(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1\nvt 0.5 0.25\nf 1/1/1 2/1/1 3/1/1\ns off\nf 1//1 2//1 3//1\n\
+         f 1 2 3\ns 1\nf -3/-1 -2/-1 -1/-1\nf 1//1 2/1/1 3\n",
+    );
+    let primitive = only(&scene);
+    // The triangle's own normal is that of the file.
+    let [plain, textured] = [[0, 1, 2], [3, 4, 5]];
+    assert_eq!(
+        primitive.indices,
+        [plain, textured, plain, plain, textured, [0, 4, 2]]
+    );
+    assert_eq!(primitive.uv0[..3], [Vec2::ZERO; 3]);
+    assert_eq!(primitive.uv0[3..], [Vec2::new(0.5, 0.75); 3]);
+    assert_eq!(primitive.normals, [Vec3::Z; 6]);
+    assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+}
+
+#[test]
+fn obj_keeps_the_order_of_faces_and_the_vertices_of_the_file() {
+    // The first face comes before its last vertex, and the line and the point are no corners of faces; two vertices coincide.
+    let scene = obj(
+        "v 0 0 0\nv 1 0 0\nf 1 2 3\ng other\nf 4 2 1\nl 1 2 4\nv 0 1 0\nv 0 1 0\ng\nf -4 -3 -1\np -1\nf 1 2 3\n",
+    );
+    let [first, other, last] = &scene.meshes[..] else {
+        panic!("{:?}", scene.meshes)
+    };
+    assert_eq!(
+        ["", "other", ""],
+        [&first.name[..], &other.name, &last.name]
+    );
+    assert_eq!(first.primitives[0].indices, [[0, 1, 2]]);
+    assert_eq!(
+        other.primitives[0].positions,
+        [Vec3::Y, Vec3::X, Vec3::ZERO]
+    );
+    assert_eq!(other.primitives[1].lines, [[0, 1], [1, 2]]);
+    assert_eq!(last.primitives[0].indices, [[0, 1, 2], [0, 1, 3]]);
+    assert_eq!(last.primitives[1].positions, [Vec3::Y]);
+}
+
+#[test]
+fn obj_reads_vertex_colours() {
+    let colors = |vertices: [&str; 3]| {
+        let vertices = vertices.map(|v| format!("v {v}\n")).concat();
+        only(&obj(&format!("{vertices}f 1 2 3\n"))).colors.clone()
+    };
+    // Displayed values become linear; one beyond white is white, and a vertex without a colour is white too.
+    let grey = Vec4::new(0.214_041, 0.214_041, 0.214_041, 1.);
+    let all = colors(["0 0 0 0.5 0.5 0.5", "1 0 0 1 1 0,5 0.5", "0 1 0 -1 2 0"]);
+    assert!(all[0].abs_diff_eq(grey, 1e-6), "{}", all[0]);
+    assert!(
+        all[1].abs_diff_eq(Vec4::new(1., grey.y, grey.y, 1.), 1e-6),
+        "{}",
+        all[1]
+    );
+    assert_eq!(all[2], Vec4::new(0., 1., 0., 1.));
+    let some = ["0 0 0", "1 0 0 0 0 1", "0 1 0 nan 0 0"];
+    assert_eq!(
+        colors(some),
+        [Vec4::ONE, Vec4::new(0., 0., 1., 1.), Vec4::ONE]
+    );
+    // Neither w alone nor two numbers are a colour.
+    assert!(colors(["0 0 0 0", "1 0 0 1 1", "0 1 0"]).is_empty());
+    // A colour of a vertex elsewhere is none of this mesh.
+    let apart = obj("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 1 0 1 0 0\ng a\nf 1 2 3\ng b\nf 1 2 4\n");
+    let colored = apart
+        .meshes
+        .iter()
+        .map(|mesh| !mesh.primitives[0].colors.is_empty());
+    assert_eq!(colored.collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn obj_positions_are_not_divided_by_w() {
+    let scene = obj("v 2 0 0 2\nv 0 3 0 0\nv 0 0 4 0.5\nf 1 2 3\n");
+    assert_eq!(
+        only(&scene).positions,
+        [Vec3::X * 2., Vec3::Y * 3., Vec3::Z * 4.]
+    );
+}
+
+#[test]
+fn obj_warnings_name_the_first_line() {
+    let scene = obj(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv nan 0 0\nf 1 2 9\nf 1 2 0\nf 1 2 3\nf 1 2 \\\n4\nf 1 2 4\nl 1 4\np 4\nf 1/1 2 3//2\n",
+    );
+    for line in [
+        "1 vertices lack numbers, or have some that are none, the first in line 4",
+        "2 faces refer to vertices that do not exist and are left out, the first in line 5",
+        "2 faces have corners that are NaN or infinite and are left out, the first in line 8",
+        "2 points and lines have corners that are NaN or infinite and are left out, the first in line 11",
+        "1 faces refer to texture coordinates or normals that do not exist and do without, the first in line 13",
+    ] {
+        warned(&scene, line);
+    }
+    assert_eq!(only(&scene).indices, [[0, 1, 2]; 2]);
+}
+
+#[test]
+fn obj_vertices_that_nothing_refers_to_change_nothing() {
+    let roof = "v 0 0.2 0\nv 0 0.2 1\nv -1 0 0\nv 1 0 0\nf 1 3 2\nf 1 2 4\n";
+    let far = format!("{roof}v 3e38 0 0\nvt 1 1\nvn 0 0 1\n");
+    assert_eq!(only(&obj(roof)).normals, only(&obj(&far)).normals);
+}
+
+#[test]
+fn mtl_names_and_numbers_are_read_as_they_stand() {
+    let dir = TempDir::new().unwrap();
+    // A name may end in a blank that does not separate words, and a material may have none.
+    let mtl = "newmtl a\u{a0}\nKd 0,5 1 # 1\nd -halo 0,25\nPr 0,5\nnewmtl\nKd 1 0 0\nnewmtl b\nPm 1\nPm x\nTr 2\nTr 0\n";
+    fs::write(dir.path().join("a.mtl"), mtl).unwrap();
+    let path = dir.path().join("a.obj");
+    let faces = "usemtl a\u{a0}\nf 1 2 3\nusemtl b\nf 1 2 3\n";
+    fs::write(
+        &path,
+        format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}"),
+    )
+    .unwrap();
+    let scene = load_files(&[&path]).unwrap();
+    let [a, b] = &scene.materials[..] else {
+        panic!("{:?}", scene.materials)
+    };
+    assert_eq!(
+        (&a.name[..], a.base_color, a.roughness),
+        ("a\u{a0}", Vec4::new(0.5, 1., 1., 0.25), 0.5)
+    );
+    assert_eq!((&b.name[..], b.metallic, b.base_color.w), ("b", 1., 0.));
+    assert_eq!(scene.warnings.len(), 1, "{:?}", scene.warnings);
+    warned(&scene, "a.mtl line 9: \"x\" is not a number");
+}
+
+#[test]
 fn obj_joins_maps_of_roughness_and_metalness() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("rough.png"), png(2, 1, [64, 64, 64, 255])).unwrap();

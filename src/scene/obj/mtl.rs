@@ -1,7 +1,12 @@
 //! MTL materials, mapped to metallic-roughness.
 
-use super::parse::{lines, numbers, statement, utf8};
-use crate::scene::{self, AlphaMode, Sampler, TextureRef, Wrap, files::shorten, image::Role};
+use super::text::{decode, is_number, lines, statement, utf8, words};
+use crate::scene::{
+    files::shorten,
+    image::Role,
+    material::{self, AlphaMode},
+    texture::{Sampler, TextureRef, Wrap},
+};
 use glam::{Affine2, Vec2, Vec3};
 
 /// A material as its statements have it.
@@ -44,29 +49,21 @@ pub(super) struct Map {
 }
 
 /// The material of faces that have none.
-pub(super) fn default_material(name: &str) -> scene::Material {
-    scene::Material {
+pub(super) fn default_material(name: &str) -> material::Material {
+    material::Material {
         name: name.to_owned(),
         // OBJ does not say which side of a face is seen.
         double_sided: true,
-        ..scene::Material::stand_in()
+        ..material::Material::stand_in()
     }
 }
 
 /// The materials of an MTL file called `file`.
 pub(super) fn parse(file: &str, bytes: &[u8], warnings: &mut Vec<String>) -> Vec<Material> {
-    let mut materials: Vec<Material> = Vec::new();
+    let mut screen = Screen::default();
     for (number, line) in lines(&utf8(bytes)) {
-        let Some((keyword, rest)) = statement(&line) else {
-            continue;
-        };
-        if keyword == "newmtl" {
-            materials.push(Material {
-                name: rest.to_owned(),
-                ..Material::default()
-            });
-        } else if let Some(material) = materials.last_mut()
-            && let Err(what) = material.statement(keyword, rest)
+        if let Some((keyword, rest)) = statement(&line)
+            && let Err(what) = screen.statement(&decode(keyword), rest)
             && warnings.len() < MOST_WARNINGS
         {
             warnings.push(format!(
@@ -75,41 +72,110 @@ pub(super) fn parse(file: &str, bytes: &[u8], warnings: &mut Vec<String>) -> Vec
             ));
         }
     }
-    materials
+    match tobj::load_mtl_buf(&mut screen.text.as_bytes()) {
+        Ok((materials, _)) => screen
+            .names
+            .into_iter()
+            .zip(materials)
+            .map(Material::new)
+            .collect(),
+        Err(why) => {
+            warnings.push(format!("{}: {why}; its materials are grey", shorten(file)));
+            Vec::new()
+        }
+    }
 }
 
-impl Material {
-    fn statement(&mut self, keyword: &str, rest: &str) -> Result<(), String> {
+/// An MTL file for tobj: the statements that canopy reads, without those that tobj would refuse.
+#[derive(Default)]
+struct Screen {
+    text: String,
+    /// In the text a material is called by its index here: tobj refuses one without a name.
+    names: Vec<String>,
+    has_alpha: bool,
+    has_normal_map: bool,
+}
+
+impl Screen {
+    fn statement(&mut self, keyword: &str, rest: &[u8]) -> Result<(), String> {
+        if keyword == "newmtl" {
+            self.write(keyword, &self.names.len().to_string());
+            self.names.push(decode(rest).into_owned());
+            (self.has_alpha, self.has_normal_map) = (false, false);
+            return Ok(());
+        }
+        if self.names.is_empty() {
+            return Ok(());
+        }
         match keyword {
-            "Kd" => self.diffuse = Some(color(rest)?),
-            "Ke" => self.emissive = Some(color(rest)?),
-            "d" => self.alpha = Some(number(rest.trim_start_matches("-halo"))?.clamp(0.0, 1.0)),
-            // Files that hold both disagree at times.
-            "Tr" if self.alpha.is_none() => {
-                self.alpha = Some(1.0 - number(rest)?.clamp(0.0, 1.0));
+            "Kd" | "Ke" => self.write(keyword, &color(rest)?),
+            "d" => {
+                let halo = rest.strip_prefix(b"-halo").unwrap_or(rest);
+                self.write("d", &number(halo)?);
+                self.has_alpha = true;
             }
-            "Ns" => self.shininess = Some(number(rest)?.max(0.0)),
-            "Pr" => self.roughness = Some(number(rest)?.clamp(0.0, 1.0)),
-            "Pm" => self.metallic = Some(number(rest)?.clamp(0.0, 1.0)),
-            "map_Kd" => self.color_map = Some(Map::parse(rest)?),
-            "map_Ke" => self.emissive_map = Some(Map::parse(rest)?),
-            "map_d" => self.alpha_map = Some(Map::parse(rest)?),
-            "map_Pr" => self.roughness_map = Some(Map::parse(rest)?),
-            "map_Pm" => self.metallic_map = Some(Map::parse(rest)?),
-            "norm" | "map_Kn" => self.normal_map = Some(Map::parse(rest)?),
-            "bump" | "map_bump" | "map_Bump" if self.normal_map.is_none() => {
-                self.normal_map = Some(Map::parse(rest)?);
+            // Files that hold both disagree at times.
+            "Tr" if !self.has_alpha => {
+                self.write("Tr", &number(rest)?);
+                self.has_alpha = true;
+            }
+            "Ns" | "Pr" | "Pm" => self.write(keyword, &number(rest)?),
+            "map_Kd" | "map_Ke" | "map_d" | "map_Pr" | "map_Pm" => {
+                self.write(keyword, map(&decode(rest))?);
+            }
+            "norm" | "map_Kn" => {
+                self.write("norm", map(&decode(rest))?);
+                self.has_normal_map = true;
+            }
+            "bump" | "map_bump" | "map_Bump" if !self.has_normal_map => {
+                self.write("bump", map(&decode(rest))?);
+                self.has_normal_map = true;
             }
             "map_Ns" | "map_Ps" | "map_Pc" | "map_Pcr" | "disp" | "map_disp" | "decal" | "refl" => {
                 return Err(format!("canopy does not read {keyword}"));
             }
             // Exporters write zeros for what a material does not have.
-            "Ps" | "Pc" | "aniso" if number(rest)? != 0.0 => {
+            "Ps" | "Pc" | "aniso" if number(rest)?.parse() != Ok(0.0_f32) => {
                 return Err(format!("canopy does not read {keyword}"));
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn write(&mut self, keyword: &str, rest: &str) {
+        for part in [keyword, " ", rest, "\n"] {
+            self.text.push_str(part);
+        }
+    }
+}
+
+impl Material {
+    /// The material called `name` from what tobj has read of it.
+    fn new((name, read): (String, tobj::Material)) -> Self {
+        let other = |keyword: &str| read.unknown_param.get(keyword).map(String::as_str);
+        let number = |keyword: &str| other(keyword)?.parse::<f32>().ok();
+        let map = |text: Option<&str>| text.map(Map::parse);
+        let share = |value: f32| value.clamp(0.0, 1.0);
+        let color = |rgb: [f32; 3]| Vec3::from(rgb).clamp(Vec3::ZERO, Vec3::splat(1e9));
+        Self {
+            diffuse: read.diffuse.map(color),
+            emissive: read.emissive.map(color),
+            alpha: read
+                .dissolve
+                .map(share)
+                .or(number("Tr").map(|t| 1.0 - share(t))),
+            shininess: read.shininess.map(|n| n.max(0.0)),
+            roughness: number("Pr").map(share),
+            metallic: number("Pm").map(share),
+            color_map: map(read.diffuse_texture.as_deref()),
+            emissive_map: map(other("map_Ke")),
+            alpha_map: map(read.dissolve_texture.as_deref()),
+            roughness_map: map(other("map_Pr")),
+            metallic_map: map(other("map_Pm")),
+            normal_map: map(other("norm").or(read.normal_texture.as_deref())),
+            name,
+        }
     }
 
     /// Every texture, and what it is.
@@ -128,7 +194,10 @@ impl Material {
 
     /// The material without the maps that `is_missing`, but for those of colours.
     pub(super) fn without(mut self, is_missing: impl Fn(&Map) -> bool) -> Self {
-        let same = |a: &Option<Map>, b: &Option<Map>| matches!((a, b), (Some(a), Some(b)) if a.path == b.path);
+        let same = |a: &Option<Map>, b: &Option<Map>| {
+            let both = a.as_ref().zip(b.as_ref());
+            both.is_some_and(|(a, b)| a.path == b.path)
+        };
         // One file that is missing is missing in both, and then shows as the colour that it is.
         let of_color = same(&self.color_map, &self.alpha_map);
         for map in [
@@ -154,11 +223,11 @@ impl Material {
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))
-            .unwrap_or(scene::Material::stand_in().roughness)
+            .unwrap_or(material::Material::stand_in().roughness)
     }
 
     /// The material without its textures.
-    pub(super) fn to_material(&self) -> scene::Material {
+    pub(super) fn to_material(&self) -> material::Material {
         // Exporters write black where only the texture counts.
         let or_white = |color: Option<Vec3>, map: &Option<Map>| {
             color.filter(|c| map.is_none() || *c != Vec3::ZERO)
@@ -170,7 +239,7 @@ impl Material {
         let diffuse =
             or_white(self.diffuse, &self.color_map).unwrap_or_else(|| white(&self.color_map, grey));
         let alpha = self.alpha.unwrap_or(1.0);
-        scene::Material {
+        material::Material {
             base_color: diffuse.clamp(Vec3::ZERO, Vec3::ONE).extend(alpha),
             emissive: or_white(self.emissive, &self.emissive_map)
                 .unwrap_or_else(|| white(&self.emissive_map, Vec3::ZERO)),
@@ -188,37 +257,41 @@ impl Material {
     }
 }
 
-/// The perceptual roughness whose microfacets are spread as a Phong exponent says (Walter et al. 2007, section 5.2, with α the square
-/// of the perceptual roughness).
+/// The perceptual roughness whose microfacets are spread as a Phong exponent says (Walter et al. 2007,
+/// section 5.2, with α the square of the perceptual roughness).
 fn roughness_of(exponent: f32) -> f32 {
     (2.0 / (exponent + 2.0)).powf(0.25)
 }
 
-fn number(rest: &str) -> Result<f32, String> {
-    match numbers::<1>(rest) {
-        ([value], 1) if value.is_finite() => Ok(value),
-        _ => Err(format!("\"{}\" is not a number", shorten(rest))),
-    }
+/// The first number of `rest`.
+fn number(rest: &[u8]) -> Result<String, String> {
+    let first = words(rest).next().filter(|word| is_number(word));
+    let first = first.ok_or_else(|| format!("\"{}\" is not a number", shorten(&decode(rest))))?;
+    Ok(decode(first).replacen(',', ".", 1))
 }
 
 /// One number is grey; two repeat the last.
-fn color(rest: &str) -> Result<Vec3, String> {
-    let rgb = match numbers::<3>(rest) {
-        ([grey, _, _], 1) => Vec3::splat(grey),
-        ([red, green, _], 2) => Vec3::new(red, green, green),
-        (rgb, 3) => Vec3::from(rgb),
-        _ => return Err("a colour without numbers".into()),
-    };
-    if rgb.is_finite() {
-        Ok(rgb.clamp(Vec3::ZERO, Vec3::splat(1e9)))
+fn color(rest: &[u8]) -> Result<String, String> {
+    let mut numbers: Vec<_> = words(rest).take(3).collect();
+    let last = *numbers.last().ok_or("a colour without numbers")?;
+    numbers.resize(3, last);
+    let numbers: Result<Vec<_>, _> = numbers.into_iter().map(number).collect();
+    let numbers = numbers.map_err(|_| format!("\"{}\" is no colour", shorten(&decode(rest))))?;
+    Ok(numbers.join(" "))
+}
+
+/// A texture statement that names a file.
+fn map(rest: &str) -> Result<&str, String> {
+    if Map::parse(rest).path.is_empty() {
+        Err("a texture without a file".into())
     } else {
-        Err(format!("\"{}\" is no colour", shorten(rest)))
+        Ok(rest)
     }
 }
 
 impl Map {
     /// Options, then a path, which may hold spaces.
-    fn parse(rest: &str) -> Result<Self, String> {
+    fn parse(rest: &str) -> Self {
         let mut map = Self {
             path: String::new(),
             offset: Vec2::ZERO,
@@ -262,11 +335,7 @@ impl Map {
             }
         }
         map.path = rest.trim().trim_matches(['"', '\'']).to_owned();
-        if map.path.is_empty() {
-            Err("a texture without a file".into())
-        } else {
-            Ok(map)
-        }
+        map
     }
 
     /// How the texture is sampled.

@@ -1,43 +1,38 @@
 //! Polygons to triangles.
+//!
+//! The crates earcut 0.4 and earcutr 0.5 were measured for this. Both return no triangles at all where the
+//! corners of a polygon lie on a line or in a point, fewer than two less than corners where it crosses
+//! itself, and need time that is quadratic in the corners: more than 40 s for a star of 600,000 corners,
+//! which takes 1 s here, and as long for a tangle of 20,000.
 
 use glam::{DVec2, Vec3};
 
-/// Comparisons that the polygons of a file are worth together, beyond what is in proportion to their corners, before they are cut
-/// into fans after all.
+/// Comparisons that all polygons of a file may take beyond those of [`TESTS_PER_CORNER`]; the rest is cut
+/// into fans.
 pub(super) const SPARE_TESTS: u64 = 100_000_000;
 
-/// Comparisons that every corner is worth.
+/// Comparisons that a polygon may take for each of its corners.
 const TESTS_PER_CORNER: u64 = 400;
 
-/// The triangles of a polygon as corners of it, counter-clockwise as it is. Convex ones become fans, others are clipped ear by ear
-/// (Meisters 1975), with the reflex corners in a grid. False for one that could not be cut properly: the rest of it is a fan.
+/// Cuts a polygon into triangles between its corners, counter-clockwise as it is, always two less than
+/// corners. A convex one becomes a fan. Others are clipped ear by ear (Meisters 1975), with the reflex
+/// corners in a grid. Returns false where that finds no further ear, or takes too long: the rest of the
+/// polygon is a fan.
 pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usize; 3]>, bool) {
     let count = outline.len();
-    let fan = |corners: &[usize]| -> Vec<[usize; 3]> {
-        corners
-            .windows(2)
-            .skip(1)
-            .map(|pair| [corners[0], pair[0], pair[1]])
-            .collect()
-    };
+    if count == 3 {
+        return (vec![[0, 1, 2]], true);
+    }
     let flat = project(outline);
     let turn = |[a, b, c]: [usize; 3]| (flat[b] - flat[a]).perp_dot(flat[c] - flat[b]);
-    let all: Vec<usize> = (0..count).collect();
-    let mut before: Vec<usize> = (0..count).map(|at| (at + count - 1) % count).collect();
-    let mut after: Vec<usize> = (0..count).map(|at| (at + 1) % count).collect();
-    let reflex: Vec<usize> = all
-        .iter()
-        .copied()
-        .filter(|&at| turn([before[at], at, after[at]]) < 0.0)
-        .collect();
-    if count == 3 || reflex.is_empty() {
-        return (fan(&all), true);
+    let around = |at: usize| [(at + count - 1) % count, at, (at + 1) % count];
+    if !(0..count).any(|at| turn(around(at)) < 0.0) {
+        return ((2..count).map(|at| [0, at - 1, at]).collect(), true);
     }
+    let [mut before, mut after] =
+        [0, 2].map(|end| -> Vec<usize> { (0..count).map(|at| around(at)[end]).collect() });
     // Only a corner that turns inwards, or that the outline touches elsewhere, can lie in an ear.
-    let straight = all
-        .iter()
-        .copied()
-        .filter(|&at| turn([before[at], at, after[at]]) <= 0.0);
+    let straight = (0..count).filter(|&at| turn(around(at)) <= 0.0);
     let grid = Grid::new(&flat, straight.collect());
     let mut clipped = vec![false; count];
     let mut triangles = Vec::with_capacity(count - 2);
@@ -77,7 +72,8 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
                 while after[rest[rest.len() - 1]] != at {
                     rest.push(after[rest[rest.len() - 1]]);
                 }
-                triangles.extend(fan(&rest));
+                let pairs = rest.windows(2).skip(1);
+                triangles.extend(pairs.map(|pair| [rest[0], pair[0], pair[1]]));
                 return (triangles, false);
             }
             (next, Some(spare)) => {
@@ -139,7 +135,7 @@ impl Grid {
             points: points.clone(),
         };
         let cell = |grid: &Self, p: usize| {
-            let [x, y] = grid.place(flat[p]);
+            let [x, y] = grid.cell_of(flat[p]);
             y * side + x
         };
         for &p in &points {
@@ -149,14 +145,14 @@ impl Grid {
         (0..side * side).for_each(|i| grid.first[i + 1] += grid.first[i]);
         let mut next = grid.first.clone();
         for p in points {
-            let place = &mut next[cell(&grid, p)];
-            grid.points[*place as usize] = p;
-            *place += 1;
+            let slot = &mut next[cell(&grid, p)];
+            grid.points[*slot as usize] = p;
+            *slot += 1;
         }
         grid
     }
 
-    fn place(&self, point: DVec2) -> [usize; 2] {
+    fn cell_of(&self, point: DVec2) -> [usize; 2] {
         let cells = (point - self.min) * self.cells_per_unit;
         // Conversions saturate, and NaN becomes 0.
         cells.to_array().map(|c| (c as usize).min(self.side - 1))
@@ -164,8 +160,8 @@ impl Grid {
 
     /// Whether any point near a triangle fulfils `found`; counts what that costs.
     fn any(&self, [a, b, c]: [DVec2; 3], tests: &mut u64, found: impl Fn(usize) -> bool) -> bool {
-        let [left, bottom] = self.place(a.min(b).min(c));
-        let [right, top] = self.place(a.max(b).max(c));
+        let [left, bottom] = self.cell_of(a.min(b).min(c));
+        let [right, top] = self.cell_of(a.max(b).max(c));
         (bottom..=top).any(|y| {
             let row = y * self.side;
             *tests += 1;
