@@ -3,8 +3,8 @@
 use crate::scene::mesh::Primitive;
 use glam::Vec3;
 
-/// The most triangles at a vertex that are compared with each other, which is quadratic in them. MikkTSpace also
-/// recurses over them.
+/// The most triangles at a vertex that are compared with each other, which is quadratic in them. MikkTSpace
+/// also recurses over them.
 pub(super) const MAX_VALENCE: u32 = 1024;
 
 /// Gives every triangle vertices of its own.
