@@ -126,7 +126,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
     type Change = fn(&mut Recorder<'_>);
     let changes: [(&str, Change); 12] = [
         ("sky", |r| {
-            r.config.environment.source = EnvironmentSource::Sky
+            r.config.environment.source = EnvironmentSource::Sky;
         }),
         ("maps", |r| r.config.shadows.mode = ShadowMode::Map),
         ("rays", |r| r.config.shadows.mode = ShadowMode::Rays),
