@@ -767,7 +767,7 @@ fn errors_of_a_callers_shader_name_its_line() {
     let gpu = gpu();
     let text = "#import \"common/bvh.wgsl\"
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool { return true; }
-fn wrong() -> u32 { return 1.5; }";
+fn wrong() -> u32 { return nothing; }";
     let error = accel::shader_module(&gpu, "mine.wgsl", text).unwrap_err();
     assert!(error.to_string().starts_with("mine.wgsl:3: "), "{error}");
     let text = "fn right() {}\n#import \"common/nothing.wgsl\"";
