@@ -1,4 +1,4 @@
-//! The real window, on a virtual display: what a person would see and press.
+//! The real window on a virtual display: its pixels and its keys.
 
 #![cfg(all(target_os = "linux", feature = "viewer"))]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the window may take for anything: a guard against a hang, on a software adapter and a busy machine.
+/// How long the window may take for anything: a guard against a hang, on a software adapter and a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A floor with a card above it, and a mast.
@@ -96,7 +97,8 @@ impl Display {
             .success()
     }
 
-    /// The display as it is. The file is in the format of xwd, version 7: a header of big-endian words, colours, pixels.
+    /// The display as it is. The file is in the format of xwd, version 7: a header of big-endian words,
+    /// colours, pixels.
     fn screenshot(&self) -> Screenshot {
         let bytes = std::fs::read(self.path("Xvfb_screen0")).unwrap();
         let word = |index: usize| {
@@ -235,7 +237,7 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
 }
 
 #[test]
-fn a_picture_that_has_come_to_rest_is_the_mean_of_samples_and_then_nothing_is_drawn() {
+fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let show = |samples: u32| {
@@ -268,7 +270,10 @@ fn a_picture_that_has_come_to_rest_is_the_mean_of_samples_and_then_nothing_is_dr
     let before = worked();
     std::thread::sleep(Duration::from_secs(2));
     let took = worked() - before;
-    assert!(took < 40, "{took} hundredths of a second for two of rest");
+    assert!(
+        took < 40,
+        "{took} hundredths of a second for two idle seconds"
+    );
 }
 
 #[test]
@@ -328,17 +333,18 @@ fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-/// An environment lights the first frame that counts; one that breaks later is told of, once, and what was shown stays.
+/// An environment lights the first frame that counts; one that breaks later is told of, once, and what was
+/// shown stays.
 #[test]
 fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    // Red from everywhere, as 2 × 1 texels without run lengths.
+    // Red in all directions, as 2 × 1 texels without run lengths.
     let mut red = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n".to_vec();
     red.extend([[200, 0, 0, 128]; 2].as_flattened());
     std::fs::write(display.path("red.hdr"), &red).unwrap();
-    let shot = ["--exit-after", "1", "--screenshot", "first.png"];
-    let mut canopy = display.canopy(&[&["scene.obj", "--env", "red.hdr"][..], &shot].concat());
+    let one_frame = ["--exit-after", "1", "--screenshot", "first.png"];
+    let mut canopy = display.canopy(&[&["scene.obj", "--env", "red.hdr"][..], &one_frame].concat());
     let start = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
         assert!(start.elapsed() < PATIENCE, "it never ends");
@@ -349,11 +355,11 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     assert!(r > 150 && g < 60 && b < 60, "{r} {g} {b}");
 
     let canopy = display.canopy(&["scene.obj", "--env", "red.hdr", "--size", "640x480"]);
-    let is_red = |shot: &Screenshot| {
-        let [r, g, b] = shot.pixels[8 * shot.width + 8];
+    let is_red = |screenshot: &Screenshot| {
+        let [r, g, b] = screenshot.pixels[8 * screenshot.width + 8];
         r > 150 && g < 60 && b < 60
     };
-    display.settled("the red environment", |shot| is_red(shot));
+    display.settled("the red environment", |screenshot| is_red(screenshot));
     std::fs::write(display.path("red.hdr"), &red[..20]).unwrap();
     let window = ["search", "--onlyvisible", "--name", "scene.obj"];
     display.xdotool(&[&window[..], &["windowfocus", "key", "F5"]].concat());
@@ -369,7 +375,9 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(told().matches("red.hdr").count(), 1, "{}", told());
-    display.settled("the red environment, still", |shot| is_red(shot));
+    display.settled("the red environment, still", |screenshot| {
+        is_red(screenshot)
+    });
     drop(canopy);
 }
 
