@@ -339,6 +339,8 @@ impl Viewer {
         if self.schedule.counts_frames() {
             opened = opened.checked()?;
         }
+        let warnings = &opened.scene.warnings;
+        warnings.iter().for_each(|line| log::warn!("{line}"));
         let aspect = self.aspect();
         self.state.show(files, opened, &self.options.look, aspect);
         self.graphics.uploaded = Some(uploaded);

@@ -46,7 +46,8 @@ pub(super) struct Moment {
 }
 
 impl Offscreen {
-    /// Uploads `opened` for pictures of `output.size`. The first view is `look`, or that of the settings.
+    /// Uploads `opened` for pictures of `output.size`, and logs its warnings. The first view is `look`, or
+    /// that of the settings.
     ///
     /// # Errors
     ///
@@ -54,6 +55,7 @@ impl Offscreen {
     /// the adapter does not hold, and those of the environment's file.
     pub(super) fn new(gpu: Gpu, opened: OpenedScene, look: &Look, config: Config) -> Result<Self> {
         let mut scene = opened.scene;
+        scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         let size = config.output.size;
         let aspect = size[0] as f32 / size[1] as f32;
         let first = opened

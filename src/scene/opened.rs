@@ -81,7 +81,7 @@ impl Span {
 }
 
 impl OpenedScene {
-    /// Loads `files`, or the built-in scene if there are none, and logs the scene's warnings.
+    /// Loads `files`, or the built-in scene if there are none.
     ///
     /// # Errors
     ///
@@ -94,7 +94,6 @@ impl OpenedScene {
         progress: &Progress,
     ) -> Result<Self> {
         let scene = load_for(files, &config.load, support, progress)?;
-        scene.warnings.iter().for_each(|line| log::warn!("{line}"));
         let mut opened = Self::new(scene, config, span);
         opened.first.is_builtin = files.is_empty();
         Ok(opened)
