@@ -98,6 +98,12 @@ fn build_makes_sound_trees_over_every_kind() {
         assert_eq!(number(&run["nodes"]), triangles - meshes);
         assert!(number(&run["depth"]) >= 1.0 && number(&run["sah_cost"]) > 0.0);
         assert!(number(&run["triangles_per_s"]) > 0.0);
+        // The bytes of every stage are known by its name.
+        let names = |key: &str| -> Vec<String> {
+            let stages = run[key].as_object().unwrap();
+            stages.keys().cloned().collect()
+        };
+        assert_eq!(names("share"), names("stages"));
         assert_eq!(run.get("scaling").is_some(), triangles == 600.0);
     }
     let meshes = |run: &Value| (run["name"] == "meshes").then(|| number(&run["meshes"]));

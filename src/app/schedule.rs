@@ -141,7 +141,8 @@ pub(super) struct Schedule {
     settle_frames: u32,
     /// Samples of the still picture that are still to be drawn.
     samples_left: u32,
-    /// Whether each frame follows the last as soon as possible. Only then is the time between them a frame time.
+    /// Whether each frame follows the last as soon as possible. Only then is the time between them a frame
+    /// time.
     is_continuous: bool,
     last_frame: Instant,
     /// When to draw next, if nothing happens before.

@@ -50,7 +50,12 @@ pub struct RenderArgs {
     /// Samples per pixel: each picture is the mean of N frames, jittered within the pixels. More than one
     /// replace the anti-aliasing filter. Channels are those of the first frame, at the pixels' centres;
     /// ambient is the mean of all
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=4096)
+    )]
     pub samples: u32,
     /// Also write a channel of the frame (position, normal, albedo, roughness, metallic, occlusion, emissive,
     /// depth, mesh, material, shadow, cost, ambient): .exr holds the floats, .png a picture

@@ -78,10 +78,10 @@ Suites:
   compile
          every entry point of every shader: parsing it, making its pipeline, using it for the first time
 
-Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured. Sizes,
-samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have 640x360
-and those of rays 256x144 pixels) and large on a GPU (3 s, up to 16M triangles and 64M pairs, 1920x1080). What
-does not fit the adapter is skipped, with the reason.
+Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured.
+Sizes, samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have
+640x360 and those of rays 256x144 pixels) and large on a GPU (3 s, up to 16M triangles and 64M pairs,
+1920x1080). What does not fit the adapter is skipped, with the reason.
 
 Times are GPU timestamps after the warm-up. On a software adapter those of single passes of `frame` are late;
 trust its totals.

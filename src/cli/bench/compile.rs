@@ -1,4 +1,5 @@
-//! `canopy bench compile`: the time of every entry point of every shader until it has run once, without any scene.
+//! `canopy bench compile`: the time of every entry point of every shader until it has run once, without any
+//! scene.
 //!
 //! A pipeline is made with the layout that its shader implies, and run once over bindings that hold zeros.
 //! Most drivers compile when the pipeline is made, Mesa's software driver when it is first used, so both are

@@ -1,4 +1,5 @@
-//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of a sky whose sun moves.
+//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of a
+//! sky whose sun moves.
 
 use super::{
     floor,
@@ -140,7 +141,7 @@ fn measure<T: Stored, const N: usize>(
     let copy = session.report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         let bytes = size_of_val(texels) as u64;
-        (stage == "project_sh").then_some(floor::share(bytes, ms, copy?))
+        (stage == ProjectSh::LABEL).then_some(floor::share(bytes, ms, copy?))
     });
     let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&session.meter.gpu.read(&pass.result)?);
     let found: Vec<_> = found[..COEFFICIENTS]

@@ -133,10 +133,11 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     }
     let [width, height] = size;
     session.report.notes.push(format!(
-        "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the first light \
-         that reaches a surface,\nfrom every surface that faces it; ambient-occlusion rays, cosine-distributed and \
-         {LENGTH} of the scene's diagonal long.\nnodes and triangles are those visited per ray. The baseline is a textbook's \
-         traversal of the same tree: separate child boxes,\nunordered, one triangle a leaf. Alpha masks count as opaque."
+        "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the \
+         first light that\nreaches a surface, from every surface that faces it; ambient-occlusion rays, \
+         cosine-distributed and {LENGTH} of the\nscene's diagonal long. nodes and triangles are those visited \
+         per ray. The baseline is a textbook's traversal of the\nsame tree: separate child boxes, unordered, \
+         one triangle a leaf. Alpha masks count as opaque."
     ));
     Ok(())
 }
