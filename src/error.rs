@@ -62,6 +62,18 @@ pub enum Error {
     /// No usable adapter, a lost device, or an error that wgpu reported.
     #[error("{0}")]
     Gpu(String),
+    /// The system opens no window, as without a display.
+    #[error("{0}")]
+    Window(String),
+    /// A picture or an environment cannot be encoded in the format of its file.
+    #[error("{0}")]
+    Encode(String),
+    /// A result of the GPU failed its check.
+    #[error("{0}")]
+    WrongResult(String),
+    /// A fault of canopy itself.
+    #[error("{0}; please report this")]
+    Internal(String),
     /// The user cancelled the work.
     #[error("cancelled")]
     Cancelled,

@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     let cli = match Cli::parse_from_os(std::env::args_os()) {
         Ok(cli) => cli,
         Err(message) => {
-            // Help and usage go where clap wants them; that nobody reads them is no failure.
+            // A reader that goes away is no failure.
             message.print().ok();
             return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2));
         }
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The library's errors name their causes themselves.
+            // The library's errors contain their causes.
             let line = error.to_string();
             let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(std::io::stderr(), "error: {line}").ok();
@@ -29,8 +29,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Outside of a desktop session, Mesa's device-selection layer writes lines of its own to standard error, where only canopy's one line
-/// belongs.
+/// Switches Mesa's device-selection layer off outside of a desktop session, where it would write lines to
+/// standard error.
 fn quiet_device_selection() {
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread runs yet.
@@ -56,7 +56,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
-    // Before the window: who mistypes a name need not have a display to learn it.
+    // Before the window opens: a mistyped name is an error without a display too.
     let env = args.look.env.iter();
     for file in args.files.iter().chain(env) {
         std::fs::metadata(file).map_err(|e| canopy::Error::io(file, e))?;

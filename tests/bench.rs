@@ -1,4 +1,4 @@
-//! `canopy bench` from outside: what it promises to those who read its JSON, on inputs small enough for any adapter.
+//! `canopy bench` as a whole: its JSON, on inputs small enough for any adapter.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::process::{Command, Output};
 
 /// Two triangles, one above the other.
-const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\no high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
+                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
 
 const KINDS: [&str; 5] = ["soup", "terrain", "meshes", "slivers", "equal"];
 
@@ -26,7 +27,7 @@ fn bench(line: &str) -> Output {
     command.output().unwrap()
 }
 
-/// The report of a suite, once in a moment.
+/// The report of a suite, from two samples.
 fn report(line: &str) -> Value {
     let output = bench(&format!("{line} --json --samples 2 --warm-up 0"));
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -71,7 +72,7 @@ fn names(report: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn sort_tells_rates_of_every_kind_of_keys() {
+fn sort_reports_rates_of_every_kind_of_keys() {
     let report = report("sort --pairs 500,1K");
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
     let expected = ["random", "sorted", "equal", "few"].map(|name| [name; 2]);
@@ -84,9 +85,9 @@ fn sort_tells_rates_of_every_kind_of_keys() {
     }
 }
 
-/// A run that a broken tree cannot have: the build is validated each time.
+/// Each build is validated: a broken tree would fail the run.
 #[test]
-fn build_grows_sound_trees_over_every_kind() {
+fn build_makes_sound_trees_over_every_kind() {
     let report = report("build scene.obj --triangles 300,600 --meshes 7");
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
     let expected = KINDS.map(|name| [name; 2]);
@@ -97,6 +98,12 @@ fn build_grows_sound_trees_over_every_kind() {
         assert_eq!(number(&run["nodes"]), triangles - meshes);
         assert!(number(&run["depth"]) >= 1.0 && number(&run["sah_cost"]) > 0.0);
         assert!(number(&run["triangles_per_s"]) > 0.0);
+        // The bytes of every stage are known by its name.
+        let names = |key: &str| -> Vec<String> {
+            let stages = run[key].as_object().unwrap();
+            stages.keys().cloned().collect()
+        };
+        assert_eq!(names("share"), names("stages"));
         assert_eq!(run.get("scaling").is_some(), triangles == 600.0);
     }
     let meshes = |run: &Value| (run["name"] == "meshes").then(|| number(&run["meshes"]));
@@ -105,7 +112,7 @@ fn build_grows_sound_trees_over_every_kind() {
 }
 
 #[test]
-fn trace_tells_rates_visits_and_what_they_are_measured_by() {
+fn trace_reports_rates_visits_and_the_baseline() {
     let report = report("trace scene.obj --size 24x16");
     // Rays, queries and leaf cutoffs.
     assert_eq!(runs(&report).len(), 3 * 2 * 6);
@@ -127,14 +134,14 @@ fn trace_tells_rates_visits_and_what_they_are_measured_by() {
     assert!(number(&primary["hit_share"]) > 0.1);
 }
 
-/// The share of hits is that of the first run of the same rays.
+/// The share of hits of the first run of the same rays.
 fn report_hits(report: &Value, of: &Value) -> Value {
     let same = |run: &&Value| run["rays"] == of["rays"];
     runs(report).iter().find(same).unwrap()["hit_share"].clone()
 }
 
 #[test]
-fn trace_takes_every_kind() {
+fn trace_runs_on_every_kind() {
     let report = report("trace --triangles 200 --meshes 3 --size 16x16 --leaf-cutoff 4");
     for kind in KINDS {
         let of = |run: &&Value| run["name"] == kind && run["rays"] == "primary";
@@ -145,7 +152,7 @@ fn trace_takes_every_kind() {
 }
 
 #[test]
-fn frame_tells_every_pass() {
+fn frame_reports_every_pass() {
     let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 32x24");
     let expected = ["scene.obj", "meshes"].map(|name| [name; 3]);
     assert_eq!(names(&report), expected.as_flattened());
@@ -154,7 +161,7 @@ fn frame_tells_every_pass() {
         .zip(["frame", "changed", "refit"].iter().cycle())
     {
         assert_eq!(run["rebuild"], *policy);
-        // Without a warm-up the first of the two samples builds; then these scenes stand still.
+        // Without a warm-up the first of the two samples builds; these scenes do not move.
         assert_eq!(run["builds"], if *policy == "frame" { 2 } else { 1 });
         for pass in ["deform", "gbuffer", "shadow_rays", "lighting", "tonemap"] {
             assert!(run["stages"][pass].is_number(), "{pass}: {run}");
@@ -184,7 +191,7 @@ fn compile_measures_every_entry_point_once() {
         .iter()
         .map(|run| number(&run["sum_ms"]))
         .collect();
-    assert!(sums.is_sorted_by(|a, b| a >= b), "the dearest come first");
+    assert!(sums.is_sorted_by(|a, b| a >= b), "the slowest come first");
     // A traversal is more than the function that begins it.
     let rays = runs(&report).iter().find(|run| run["name"] == "any_hit");
     assert!(number(&rays.unwrap()["expressions"]) > 200.0);
@@ -210,7 +217,7 @@ fn compile_measures_every_entry_point_once() {
 }
 
 #[test]
-fn irradiance_tells_times_and_errors_beside_the_processor() {
+fn irradiance_reports_times_and_errors_beside_the_cpu() {
     let report = report("irradiance --faces 5,32");
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
     let names = ["half floats", "half floats", "full floats", "full floats"];
@@ -230,13 +237,15 @@ fn irradiance_tells_times_and_errors_beside_the_processor() {
             assert!(run["stages"][stage].is_number(), "{stage}: {run}");
         }
         assert!(number(&run["share"]["project_sh"]) > 0.0);
-        for road in ["f32", "f32_threads", "f64"] {
-            let ratio = number(&run["cpu_ms"][road]) / number(&run["gpu_ms"]["median"]);
-            assert!(ratio > 0.0 && (number(&run["speedup"][road]) / ratio - 1.0).abs() < 1e-6);
+        for implementation in ["f32", "f32_threads", "f64"] {
+            let ratio = number(&run["cpu_ms"][implementation]) / number(&run["gpu_ms"]["median"]);
+            assert!(
+                ratio > 0.0 && (number(&run["speedup"][implementation]) / ratio - 1.0).abs() < 1e-6
+            );
         }
-        for road in ["gpu", "f32", "f32_threads"] {
-            let error = number(&run["error"][road]);
-            assert!((0.0..1e-5).contains(&error), "{road}: {run}");
+        for implementation in ["gpu", "f32", "f32_threads"] {
+            let error = number(&run["error"][implementation]);
+            assert!((0.0..1e-5).contains(&error), "{implementation}: {run}");
         }
     }
 }
@@ -266,7 +275,7 @@ fn sizes_that_do_not_fit_are_skipped() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_wrong_usage() {
+fn impossible_options_are_wrong_usage() {
     for line in [
         "",
         "speed",

@@ -1,4 +1,4 @@
-//! The program from outside: exit codes, what it says, what it leaves behind.
+//! The program as a whole: exit codes, messages, and the files that it leaves.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -8,7 +8,8 @@ use std::{
 };
 
 /// Two triangles, one above the other, so that the lower one is in shadow.
-const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\no high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
+                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
 
 struct Folder(tempfile::TempDir);
 
@@ -36,7 +37,7 @@ impl Folder {
             .current_dir(self.0.path())
             .env("HOME", self.0.path())
             .env("XDG_CONFIG_HOME", self.0.path())
-            // Mesa says so on standard error where it is not set.
+            // Mesa writes to standard error where it is not set.
             .env("XDG_RUNTIME_DIR", self.0.path())
             .env_remove("RUST_LOG")
             .env_remove("DISPLAY")
@@ -149,7 +150,7 @@ fn failures_are_one_line_that_names_the_cause() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_wrong_usage() {
+fn impossible_outputs_are_wrong_usage() {
     let folder = Folder::new();
     for (line, words) in [
         ("render scene.obj -o a.gif", &["a.gif", ".png or .exr"][..]),
@@ -173,7 +174,7 @@ fn what_cannot_be_asked_for_is_wrong_usage() {
 }
 
 #[test]
-fn an_unknown_adapter_is_answered_with_those_there_are() {
+fn an_unknown_adapter_is_an_error_that_lists_the_adapters() {
     let folder = Folder::new();
     folder.fails(
         "render scene.obj -o a.png --adapter Voodoo2",
@@ -207,7 +208,10 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
     );
     assert_eq!(info["bounds"]["max"], serde_json::json!([9.0, 2.0, 1.0]));
     assert_eq!(info["warnings"].as_array().map(Vec::len), Some(1), "{info}");
-    folder.succeeds("render thin.obj -o a.png --size 32x32 --aov depth=a.exr --stats s.json --set environment.background=color");
+    folder.succeeds(
+        "render thin.obj -o a.png --size 32x32 --aov depth=a.exr --stats s.json \
+         --set environment.background=color",
+    );
     let picture = picture(&folder.path("a.png")).into_rgb8();
     let first = *picture.get_pixel(0, 0);
     let seen = picture
@@ -240,7 +244,8 @@ fn a_scene_without_triangles_is_an_empty_picture() {
         );
         for shadows in ["rays", "map"] {
             folder.succeeds(&format!(
-                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr --set environment.background=color"
+                "render {file} -o a.png --size 8x8 --shadows {shadows} --aov depth=a.exr \
+                 --set environment.background=color"
             ));
             let picture = picture(&folder.path("a.png")).into_rgb8();
             let first = *picture.get_pixel(0, 0);
@@ -253,7 +258,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
 }
 
 #[test]
-fn info_tells_what_there_is() {
+fn info_lists_what_files_hold() {
     let folder = Folder::new();
     let json: serde_json::Value =
         serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
@@ -286,7 +291,8 @@ fn a_window_without_a_display_says_what_to_do() {
 #[test]
 fn render_writes_pictures_floats_and_figures() {
     let folder = Folder::new();
-    let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 --fov 40 --stats s.json";
+    let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 \
+                --fov 40 --stats s.json";
     let aovs = "--aov position=p.exr,normal=n.png --aov depth=d.exr --aov shadow=s.exr,mesh=m.exr,cost=c.png";
     folder.succeeds(&format!("{line} {aovs}"));
     let lit = picture(&folder.path("lit.png")).into_rgba8();
@@ -310,7 +316,8 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(position.get_pixel(0, 0).0[0].is_nan());
     assert!((float("d.exr").get_pixel(32, 24).0[0] - 3.5).abs() < 1e-2);
     assert_eq!(float("m.exr").get_pixel(32, 24).0[0], 1.0);
-    // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower quad's rim.
+    // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower
+    // quad's rim.
     assert_eq!(float("s.exr").get_pixel(32, 24).0[0], 1.0);
     let up = picture(&folder.path("n.png"))
         .into_rgba8()
@@ -333,7 +340,8 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     let folder = Folder::new();
     let render = |name: &str, more: &str| {
         folder.succeeds(&format!(
-            "render scene.obj -o {name}.png --aov normal={name}-normal.exr,mesh={name}-mesh.png --size 48x32 --stats {name}.json {more}"
+            "render scene.obj -o {name}.png --aov normal={name}-normal.exr,mesh={name}-mesh.png \
+             --size 48x32 --stats {name}.json {more}"
         ));
         let bytes = |end: &str| std::fs::read(folder.path(&format!("{name}{end}"))).unwrap();
         [bytes(".png"), bytes("-normal.exr"), bytes("-mesh.png")]
@@ -357,7 +365,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     assert!(many[0] != plain[0] && off[0] != plain[0]);
     assert!(
         many[1..] == plain[1..] && off[1..] == plain[1..],
-        "channels are those of the middles"
+        "channels are those of the pixels' centres"
     );
     let stats = std::fs::read(folder.path("many.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
@@ -369,12 +377,12 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
         .pixels()
         .filter(|p| p.0[3] > 0.1 && p.0[3] < 0.9)
         .count();
-    assert!(partly > 4, "alpha tells no shares of pixels");
+    assert!(partly > 4, "alpha holds no coverage");
 }
 
-/// The second picture of a scene that stands still.
+/// In the second picture of a scene that does not move.
 #[test]
-fn stats_tell_what_was_done_to_the_trees() {
+fn stats_name_what_was_done_to_the_trees() {
     let folder = Folder::new();
     for (policy, work) in [("frame", "rebuild"), ("changed", "none"), ("refit", "none")] {
         let line = "render scene.obj -o {frame}.png --frames 2 --size 16x16 --stats s.json";
@@ -390,9 +398,10 @@ fn stats_tell_what_was_done_to_the_trees() {
 fn shadows_fall_in_every_mode_but_off() {
     let folder = Folder::new();
     let lit = |mode: &str| {
-        // From below the upper triangle's height, beside it: what is seen is the quad and the shadow on it.
+        // From beside the upper triangle and below it, the quad and the shadow on it are seen.
         let line = format!(
-            "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 --fov 40 --shadows {mode}"
+            "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 \
+             --fov 40 --shadows {mode}"
         );
         folder.succeeds(&format!("{line} --aov shadow={mode}.exr"));
         let shadow = picture(&folder.path(&format!("{mode}.exr"))).into_rgba32f();
@@ -467,9 +476,13 @@ fn painted() -> String {
     };
     serde_json::json!({
         "asset": { "version": "2.0" },
-        "extensionsUsed": ["KHR_materials_variants", "KHR_materials_unlit", "KHR_animation_pointer", "VENDOR_x"],
+        "extensionsUsed": [
+            "KHR_materials_variants", "KHR_materials_unlit", "KHR_animation_pointer", "VENDOR_x",
+        ],
         "extensionsRequired": ["VENDOR_x"],
-        "extensions": { "KHR_materials_variants": { "variants": [{ "name": "red" }, { "name": "deep blue" }] } },
+        "extensions": {
+            "KHR_materials_variants": { "variants": [{ "name": "red" }, { "name": "deep blue" }] },
+        },
         "buffers": [{ "byteLength": 68, "uri": format!("data:;base64,{bytes}") }],
         "bufferViews": [{ "buffer": 0, "byteLength": 68 }],
         "accessors": [
@@ -479,11 +492,14 @@ fn painted() -> String {
         ],
         "materials": [unlit([0, 1, 0, 1]), unlit([1, 0, 0, 1]), unlit([0, 0, 1, 1])],
         "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "material": 0, "extensions": {
-            "KHR_materials_variants": { "mappings": [{ "material": 1, "variants": [0] }, { "material": 2, "variants": [1] }] } } }] }],
+            "KHR_materials_variants": { "mappings": [
+                { "material": 1, "variants": [0] }, { "material": 2, "variants": [1] },
+            ] } } }] }],
         "cameras": [{ "type": "perspective", "perspective": { "yfov": 0.5, "znear": 0.1 } }],
         "nodes": [{ "mesh": 0 }, { "camera": 0, "translation": [0, 0, 5] }],
         "animations": [{ "samplers": [{ "input": 1, "output": 2 }], "channels": [{ "sampler": 0,
-            "target": { "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": "/nodes/1/translation" } } } }] }],
+            "target": { "path": "pointer", "extensions": {
+                "KHR_animation_pointer": { "pointer": "/nodes/1/translation" } } } }] }],
     })
     .to_string()
 }
@@ -535,7 +551,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
             &["green", "red", "deep blue"],
         );
     }
-    // What does not show is no part of an export.
+    // Invisible nodes are not exported.
     let mut hidden: serde_json::Value = serde_json::from_str(&painted()).unwrap();
     hidden["nodes"].as_array_mut().unwrap().insert(
         0,
@@ -580,7 +596,7 @@ fn hdr(texel: impl Fn(usize) -> [u8; 4]) -> Vec<u8> {
 #[test]
 fn bake_env_writes_harmonics_and_cubes() {
     let folder = Folder::new();
-    // 1, 0.5 and 0.25 from everywhere.
+    // Radiance of 1, 0.5 and 0.25 from all directions.
     std::fs::write(folder.path("even.hdr"), hdr(|_| [128, 64, 32, 129])).unwrap();
     for order in [3, 5] {
         folder.succeeds(&format!("bake-env even.hdr -o even.json --order {order}"));
@@ -633,7 +649,7 @@ fn bake_env_writes_harmonics_and_cubes() {
     ] {
         assert!(folder.path("even").join(name).is_file(), "{name}");
     }
-    // What was baked is an environment again.
+    // A baked cube is an environment again.
     folder.succeeds("render scene.obj -o lit.png --size 32x24 --env even.ktx2");
 }
 

@@ -1,40 +1,40 @@
-//! One camera that orbits, pans, zooms, looks around and flies; none of it makes it jump.
+//! A camera that orbits, pans, zooms, looks around and flies without jumping.
 
 use crate::scene::{Projection, framing::Viewpoint};
 use glam::{Mat4, Quat, Vec2, Vec3};
 
-/// How near to the poles the gaze may come: the sine of the angle between it and the horizon.
+/// Steepest view direction: the sine of its angle to the horizon.
 const STEEPEST: f32 = 0.998;
 
-/// A position, a rotation, and a pivot straight ahead to orbit around.
+/// A position, a rotation, and a pivot straight ahead that it orbits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Camera {
     eye: Vec3,
     /// `world_from_view`.
     rotation: Quat,
-    /// To the pivot, in metres.
+    /// Distance to the pivot in metres.
     distance: f32,
-    /// How it sees.
+    /// Projection of the picture.
     pub(super) projection: Projection,
-    /// Half the scene's diagonal: what speeds and limits go by.
+    /// Half the scene's diagonal in metres: the unit of speeds and limits.
     extent: f32,
 }
 
 impl Camera {
-    /// Standing at `view`, with the pivot as far away as `center` is along its gaze.
+    /// A camera at `view`, with the pivot as far away as `center` is along the view direction.
     pub(super) fn new(view: &Viewpoint, center: Vec3, extent: f32) -> Self {
         let along = (center - view.eye()).dot(view.forward());
         Self {
             eye: view.eye(),
             rotation: Quat::from_mat4(&view.world_from_view).normalize(),
-            // A camera that looks away from the scene still needs something to orbit around.
+            // A camera that looks away from the scene still needs a pivot.
             distance: if along > extent * 1e-2 { along } else { extent },
             projection: view.projection,
             extent,
         }
     }
 
-    /// What the renderer needs to know.
+    /// The camera for the renderer.
     pub(super) fn viewpoint(&self) -> Viewpoint {
         Viewpoint {
             world_from_view: Mat4::from_rotation_translation(self.rotation, self.eye),
@@ -42,24 +42,24 @@ impl Camera {
         }
     }
 
-    /// To the pivot, in metres: what must not be clipped.
+    /// Distance to the pivot in metres; the pivot must not be clipped.
     pub(super) fn distance(&self) -> f32 {
         self.distance
     }
 
-    /// Where it looks.
+    /// Unit vector of the view direction.
     pub(super) fn forward(&self) -> Vec3 {
         self.rotation * Vec3::NEG_Z
     }
 
-    /// Turns around the pivot; `drag` in shares of the picture's height.
+    /// Turns around the pivot; `drag` is in shares of the picture's height.
     pub(super) fn orbit(&mut self, drag: Vec2) {
         let pivot = self.eye + self.forward() * self.distance;
         self.turn(-drag * std::f32::consts::PI);
         self.eye = pivot - self.forward() * self.distance;
     }
 
-    /// Turns on the spot, which moves the pivot.
+    /// Turns in place, which moves the pivot; `drag` is in shares of the picture's height.
     pub(super) fn look(&mut self, drag: Vec2) {
         self.turn(-drag * self.fov());
     }
@@ -67,13 +67,13 @@ impl Camera {
     fn turn(&mut self, angles: Vec2) {
         let turned = Quat::from_rotation_y(angles.x) * self.rotation;
         let tilted = turned * Quat::from_rotation_x(angles.y);
-        // Past a pole left would be right; a camera that starts steeper may still come back.
+        // Past a pole left and right would swap. A camera that starts steeper may still come back.
         let height = |rotation: Quat| (rotation * Vec3::NEG_Z).y.abs();
         let allowed = height(tilted) <= STEEPEST || height(tilted) <= height(turned);
         self.rotation = if allowed { tilted } else { turned }.normalize();
     }
 
-    /// Moves in the picture's plane so that what is at the pivot's depth stays under the pointer.
+    /// Moves in the picture's plane so that what lies at the pivot's depth stays under the pointer.
     pub(super) fn pan(&mut self, drag: Vec2) {
         let height = match self.projection {
             Projection::Perspective { fov_y } => 2.0 * self.distance * (fov_y * 0.5).tan(),
@@ -82,7 +82,8 @@ impl Camera {
         self.eye += self.rotation * Vec3::new(-drag.x, drag.y, 0.0) * height;
     }
 
-    /// Comes nearer to the pivot by `steps` of a mouse wheel, or moves away. Near by, it takes the pivot along.
+    /// Moves towards the pivot by `steps` of a mouse wheel, or away from it. A pivot that is close moves
+    /// along.
     pub(super) fn zoom(&mut self, steps: f32) {
         let factor = (-0.16 * steps).exp();
         if let Projection::Orthographic { half_height } = &mut self.projection {
@@ -95,7 +96,8 @@ impl Camera {
         self.distance = (self.distance - step).max(self.extent * 2e-3);
     }
 
-    /// Flies along its own axes (right, up, back), each −1 to 1, at `speed` scene sizes per five seconds.
+    /// Flies along its own axes (right, up, back), each from −1 to 1, at `speed` scene sizes per five
+    /// seconds.
     pub(super) fn fly(&mut self, axes: Vec3, speed: f32, seconds: f32) {
         let meters_per_second = speed * 2.0 * self.extent / 5.0;
         self.eye += self.rotation * axes.clamp_length_max(1.0) * meters_per_second * seconds;

@@ -1,4 +1,4 @@
-//! The environment's file: read on a thread of its own when the settings name another one.
+//! The environment's file. A thread reads it when the settings name another one.
 
 use crate::{
     Error, Result,
@@ -10,12 +10,12 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// What is shown of it, and what is being read.
+/// The environment that is shown, and the one that is being read.
 #[derive(Debug, Default)]
 pub(super) struct EnvironmentFile {
     shown: Option<Shown>,
-    loading: Option<Loading>,
-    /// The settings come to name it once it has been read.
+    loading: Option<Reading>,
+    /// The file that the person chose. The settings name it once it has been read.
     chosen: Option<String>,
 }
 
@@ -23,53 +23,54 @@ pub(super) struct EnvironmentFile {
 struct Shown {
     name: String,
     image: Arc<EnvironmentImage>,
-    /// The mean over the sphere.
+    /// Mean over the sphere.
     luminance: f32,
-    /// Whether its sun was taken out, if it has one.
-    parted: bool,
+    /// Whether its sun, if it has one, was replaced by a light.
+    sun_is_light: bool,
     /// Whether the file is to be read again.
     is_stale: bool,
 }
 
 /// A file that is being read.
 #[derive(Debug)]
-struct Loading {
+struct Reading {
     name: String,
-    parted: bool,
+    sun_is_light: bool,
     /// The image and its mean luminance.
     outcome: mpsc::Receiver<Result<(EnvironmentImage, f32)>>,
 }
 
 impl EnvironmentFile {
-    /// What is shown.
+    /// The environment that is shown.
     pub(super) fn image(&self) -> Option<Arc<EnvironmentImage>> {
         self.shown.as_ref().map(|shown| shown.image.clone())
     }
 
-    /// Its mean luminance; 0 without one.
+    /// Mean luminance of the environment that is shown; 0 without one.
     pub(super) fn luminance(&self) -> f32 {
         self.shown.as_ref().map_or(0.0, |shown| shown.luminance)
     }
 
-    /// Reads the file again that is shown.
+    /// Has the file read again that is shown.
     pub(super) fn reload(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.is_stale = true;
         }
     }
 
-    /// What is being read.
+    /// Name of the file that is being read.
     pub(super) fn loading(&self) -> Option<&str> {
         self.loading.as_ref().map(|loading| loading.name.as_str())
     }
 
-    /// Light from all around comes from this file once it has been read.
+    /// Chooses a file: the environment changes once it has been read.
     pub(super) fn choose(&mut self, file: String) {
         self.chosen = Some(file);
     }
 
-    /// Starts to read the file that was chosen, or else that `config` names, unless it is shown or being read. `most` are texels along its longer side
-    /// that are of use; `wake` is called when the outcome is there.
+    /// Starts to read the file that was chosen, or else the one that `config` names, unless it is shown or
+    /// being read. `most` is the largest useful number of texels along its longer side; `wake` is called when
+    /// the outcome is there.
     pub(super) fn follow(
         &mut self,
         config: &Config,
@@ -81,13 +82,15 @@ impl EnvironmentFile {
         let Some(name) = self.chosen.clone().or(named) else {
             return;
         };
-        let parted = config.environment.sun;
+        let sun_is_light = config.environment.sun;
         let coming = self.loading.as_ref();
-        if coming.is_some_and(|coming| coming.name == name && coming.parted == parted) {
+        if coming.is_some_and(|coming| coming.name == name && coming.sun_is_light == sun_is_light) {
             return;
         }
         let shown = self.shown.as_ref();
-        let is_shown = shown.is_some_and(|s| s.name == name && s.parted == parted && !s.is_stale);
+        let is_shown = shown.is_some_and(|shown| {
+            shown.name == name && shown.sun_is_light == sun_is_light && !shown.is_stale
+        });
         if is_shown && self.chosen.is_none() {
             self.loading = None;
             return;
@@ -100,30 +103,32 @@ impl EnvironmentFile {
                 let luminance = image.mean_luminance();
                 (image, luminance)
             });
-            // Nobody listens any more where another one was chosen.
+            // Nobody listens any more once another file was chosen.
             sender.send(image).ok();
             wake();
         });
-        self.loading = Some(Loading {
+        self.loading = Some(Reading {
             name,
-            parted,
+            sun_is_light,
             outcome,
         });
     }
 
-    /// A file that has been read, once. One that failed leaves the settings at what is shown.
+    /// A file that has been read, reported once. After a failure the settings name what is shown.
     pub(super) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<EnvironmentImage>>> {
-        let Loading { name, outcome, .. } = self.loading.as_ref()?;
+        let Reading { name, outcome, .. } = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
             Err(mpsc::TryRecvError::Empty) => return None,
-            // The thread is gone without a word: a fault of canopy's, but no reason to fall with it.
+            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
                 "loading failed unexpectedly; please report this file",
             )),
         };
-        let Loading { name, parted, .. } = self.loading.take()?;
+        let Reading {
+            name, sun_is_light, ..
+        } = self.loading.take()?;
         let was_chosen = self.chosen.take_if(|chosen| *chosen == name).is_some();
         let wanted = &mut config.environment;
         Some(match outcome {
@@ -137,7 +142,7 @@ impl EnvironmentFile {
                     name,
                     luminance,
                     image: image.clone(),
-                    parted,
+                    sun_is_light,
                     is_stale: false,
                 });
                 Ok(image)
@@ -149,7 +154,7 @@ impl EnvironmentFile {
                 if !was_chosen && wanted.file == name {
                     let shown = self.shown.as_ref();
                     wanted.file = shown.map(|shown| shown.name.clone()).unwrap_or_default();
-                    wanted.sun = shown.map_or(wanted.sun, |shown| shown.parted);
+                    wanted.sun = shown.map_or(wanted.sun, |shown| shown.sun_is_light);
                 }
                 Err(error)
             }
@@ -157,7 +162,7 @@ impl EnvironmentFile {
     }
 }
 
-/// Whether a file that is dropped on the window is an environment, by its name.
+/// Whether a file that is dropped on the window is an environment, going by its name.
 pub(super) fn is_environment(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
     let known = environment::EXTENSIONS;

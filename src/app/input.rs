@@ -1,4 +1,4 @@
-//! Mouse and keyboard in the scene's part of the window.
+//! Mouse and keyboard over the scene.
 
 use super::{keys, state::State};
 use glam::{Vec2, Vec3};
@@ -8,12 +8,12 @@ use winit::{
     keyboard::KeyCode,
 };
 
-/// What is held down, and where the pointer is.
+/// The keys and buttons that are held, and the pointer.
 #[derive(Debug, Default)]
 pub(super) struct Input {
-    /// In pixels.
+    /// Position of the pointer in pixels.
     pointer: Vec2,
-    /// The button that was pressed in the scene, and what dragging it does.
+    /// The button that was pressed over the scene, and what dragging with it does.
     drag: Option<(MouseButton, Drag)>,
     keys: HashSet<KeyCode>,
     shift: bool,
@@ -30,14 +30,14 @@ enum Drag {
     Sun,
 }
 
-/// A number with three figures, however small it is.
+/// A number with three significant digits, however small it is.
 fn significant(number: f32) -> String {
     let decimals = 2.0 - number.abs().max(1e-30).log10().floor();
     format!("{number:.*}", decimals.clamp(0.0, 9.0) as usize)
 }
 
 impl Input {
-    /// Where the pointer is, in pixels.
+    /// Position of the pointer in pixels.
     pub(super) fn pointer(&self) -> Vec2 {
         self.pointer
     }
@@ -53,7 +53,7 @@ impl Input {
         self.ctrl = modifiers.control_key() || modifiers.super_key();
     }
 
-    /// Lets go of everything: the window that has the focus now gets to know of the releases.
+    /// Releases everything: the window that now has the focus receives the events of releases.
     pub(super) fn release_all(&mut self) {
         *self = Self {
             pointer: self.pointer,
@@ -61,7 +61,7 @@ impl Input {
         };
     }
 
-    /// A key that is held to fly.
+    /// Presses or releases a key; those that fly are remembered.
     pub(super) fn set_key(&mut self, key: KeyCode, pressed: bool) {
         if !pressed {
             self.keys.remove(&key);
@@ -70,12 +70,12 @@ impl Input {
         }
     }
 
-    /// Whether the key that moves the sun is held.
+    /// Presses or releases the key that moves the sun.
     pub(super) fn set_sun(&mut self, held: bool) {
         self.sun = held;
     }
 
-    /// A button; `in_scene` when the pointer is not over the panel.
+    /// Presses or releases a button; `in_scene` if the pointer is over the scene.
     pub(super) fn set_button(&mut self, button: MouseButton, state: ElementState, in_scene: bool) {
         if state == ElementState::Released {
             self.drag.take_if(|(held, _)| *held == button);
@@ -94,7 +94,7 @@ impl Input {
         }
     }
 
-    /// The pointer has moved; `height` is the scene's, in pixels.
+    /// Moves the pointer; `height` is that of the scene's part of the window, in pixels.
     pub(super) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
         let drag = (pointer - self.pointer) / height.max(1.0);
         self.pointer = pointer;
@@ -107,7 +107,7 @@ impl Input {
         }
     }
 
-    /// The wheel has turned over the scene.
+    /// Turns the wheel over the scene.
     pub(super) fn wheel(&self, delta: MouseScrollDelta, state: &mut State) {
         let steps = match delta {
             MouseScrollDelta::LineDelta(_, lines) => lines,
@@ -129,7 +129,7 @@ impl Input {
         !self.keys.is_empty()
     }
 
-    /// Flies on.
+    /// Flies for `seconds`.
     pub(super) fn fly(&self, seconds: f32, state: &mut State) {
         let axes: Vec3 = self.keys.iter().filter_map(|key| keys::flight(*key)).sum();
         let faster = if self.shift { 4.0 } else { 1.0 };

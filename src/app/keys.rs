@@ -1,9 +1,9 @@
-//! What the keys do: one table for the keyboard and for the help that is shown.
+//! Key bindings: one table for the keyboard and for the help.
 
 use crate::config::ShadowMode;
 use winit::keyboard::{Key, KeyCode, NamedKey};
 
-/// Something a key or a button asks for.
+/// What a key or a button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
@@ -34,12 +34,12 @@ pub(super) enum Action {
 }
 
 /// A key and what it does.
-pub(super) struct Binding {
+pub(super) struct KeyBinding {
     key: Key<&'static str>,
     ctrl: bool,
-    /// How the help shows the key; empty if the line before names it too.
+    /// The key in the help; empty if the line before names it too.
     pub(super) shown: &'static str,
-    /// How the help says what it does.
+    /// The action in the help.
     pub(super) what: &'static str,
     action: Action,
 }
@@ -49,8 +49,8 @@ const fn bind(
     shown: &'static str,
     what: &'static str,
     action: Action,
-) -> Binding {
-    Binding {
+) -> KeyBinding {
+    KeyBinding {
         key,
         ctrl: false,
         shown,
@@ -64,8 +64,8 @@ const fn ctrl(
     shown: &'static str,
     what: &'static str,
     action: Action,
-) -> Binding {
-    Binding {
+) -> KeyBinding {
+    KeyBinding {
         key: Key::Character(key),
         ctrl: true,
         shown,
@@ -82,8 +82,8 @@ const fn named(key: NamedKey) -> Key<&'static str> {
     Key::Named(key)
 }
 
-/// Every key, in the order of the help. Letters go by what they print, so that they are where a keyboard shows them.
-pub(super) const BINDINGS: &[Binding] = &[
+/// Every key, in the order of the help. Letters are those that a keyboard prints, wherever it has them.
+pub(super) const BINDINGS: &[KeyBinding] = &[
     bind(letter("h"), "H", "this help", Action::Help),
     bind(named(NamedKey::F1), "", "", Action::Help),
     bind(named(NamedKey::Tab), "Tab", "settings panel", Action::Panel),
@@ -102,7 +102,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     bind(
         named(NamedKey::F5),
         "F5",
-        "load the files again, from the same view",
+        "reload the files and keep the view",
         Action::Reload,
     ),
     bind(letter("f"), "F", "frame the scene", Action::Frame),
@@ -133,16 +133,11 @@ pub(super) const BINDINGS: &[Binding] = &[
     ),
     bind(letter("2"), "", "", Action::Shadows(ShadowMode::Map)),
     bind(letter("3"), "", "", Action::Shadows(ShadowMode::Rays)),
-    bind(
-        letter("m"),
-        "M",
-        "next way of making shadows",
-        Action::NextShadows,
-    ),
+    bind(letter("m"), "M", "next shadow mode", Action::NextShadows),
     bind(
         letter("o"),
         "O",
-        "next way of ambient occlusion",
+        "next ambient occlusion mode",
         Action::NextOcclusion,
     ),
     bind(
@@ -165,7 +160,7 @@ pub(super) const BINDINGS: &[Binding] = &[
         Action::NextChannel,
     ),
     bind(letter("b"), "", "", Action::PreviousChannel),
-    bind(letter("r"), "R", "settings as at the start", Action::Reset),
+    bind(letter("r"), "R", "reset all settings", Action::Reset),
     bind(
         named(NamedKey::F11),
         "F11",
@@ -187,25 +182,25 @@ pub(super) const BINDINGS: &[Binding] = &[
     ctrl("q", "Ctrl+Q", "quit", Action::Quit),
 ];
 
-/// What is done with the mouse and with keys that are held, for the help.
+/// Gestures of the mouse and keys that are held, for the help.
 pub(super) const GESTURES: &[(&str, &str)] = &[
-    ("Left drag", "turn around the scene"),
-    ("Middle drag", "move sideways (or Shift + left drag)"),
-    ("Wheel", "nearer or farther"),
+    ("Left drag", "orbit the scene"),
+    ("Middle drag", "pan (or Shift + left drag)"),
+    ("Wheel", "zoom"),
     ("Right drag", "look around"),
     ("W A S D", "fly; E up, Q down, Shift faster"),
     ("Right + wheel", "fly speed"),
     ("L + left drag", "move the sun"),
 ];
 
-/// What a pressed key asks for. Some are of no use when they repeat.
+/// The action of a pressed key.
 pub(super) fn action(key: &Key, ctrl: bool) -> Option<Action> {
     let key = match key {
         Key::Character(text) => Key::Character(text.to_lowercase()),
         Key::Named(named) => Key::Named(*named),
         _ => return None,
     };
-    let same = |binding: &&Binding| {
+    let same = |binding: &&KeyBinding| {
         binding.ctrl == ctrl
             && match (&binding.key, &key) {
                 (Key::Character(a), Key::Character(b)) => a == b,
@@ -216,7 +211,8 @@ pub(super) fn action(key: &Key, ctrl: bool) -> Option<Action> {
     BINDINGS.iter().find(same).map(|binding| binding.action)
 }
 
-/// The direction in which a held key flies: right, up, back. By place on the keyboard, whatever is printed there.
+/// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever
+/// is printed there.
 pub(super) fn flight(key: KeyCode) -> Option<glam::Vec3> {
     Some(match key {
         KeyCode::KeyW => glam::Vec3::NEG_Z,

@@ -1,7 +1,7 @@
-//! What the process and the GPU hold over time, for `--stats`: a leak shows as a slope.
+//! Memory of the process and the GPU over time, for `--stats`: a leak shows as a slope.
 //!
-//! A sample holds the largest figures since the sample before it. A window whose size changes between samples would
-//! otherwise be measured at whichever size it has at that moment.
+//! An entry holds the largest figures since the entry before it. A window whose size changes between entries
+//! would otherwise be measured at whichever size it has at that moment.
 
 use crate::{Result, gpu::Gpu, output};
 use serde_json::{Value, json};
@@ -10,16 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time between two samples.
+/// Time between two entries.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// A log of samples.
+/// A log of memory use.
 #[derive(Debug)]
 pub(super) struct MemoryLog {
     start: Instant,
     samples: Vec<Value>,
     next: Instant,
-    /// The largest figures since the last sample, in bytes.
+    /// The largest figures since the last entry, in bytes.
     peak: Peak,
 }
 
@@ -39,7 +39,7 @@ impl MemoryLog {
         }
     }
 
-    /// Measures, and adds a sample where it is time for one. To be called once a frame.
+    /// Measures, and adds an entry if one is due. The viewer calls it once a frame.
     pub(super) fn tick(&mut self, gpu: &Gpu, frames: u64, scenes: u64) {
         let report = gpu.device.generate_allocator_report();
         let gpu_bytes = report.map(|report| report.total_allocated_bytes);
@@ -59,14 +59,14 @@ impl MemoryLog {
         }));
     }
 
-    /// Writes what was logged, and how many frames and scenes there were.
+    /// Writes the log with the numbers of frames and scenes.
     pub(super) fn write(&self, path: &Path, frames: u64, scenes: u64) -> Result<()> {
         let report = json!({"frames": frames, "scenes": scenes, "memory": self.samples});
         output::write(path, format!("{report:#}\n").as_bytes())
     }
 }
 
-/// Memory of this process that is not swapped out, where the system tells.
+/// Resident memory of this process in bytes, where the system tells.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,5 +1,9 @@
-//! Passes that are compiled on a thread while the window goes on showing what it showed.
+//! Passes are compiled on a thread, while the window goes on showing what it showed.
 
+use super::{
+    schedule::{Compiling, PictureKey},
+    wake::Waker,
+};
 use crate::{
     Error, Result,
     gpu::{Gpu, Needs},
@@ -13,21 +17,81 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Passes being compiled. Dropped, it ends once those are done that have been begun: nothing is to be left in the driver when the program ends.
+/// Compiles the passes of the next picture, those of one picture at a time.
+#[derive(Debug, Default)]
+pub(super) struct Preparation(Option<Preparing>);
+
+impl Preparation {
+    /// What is being compiled while `picture` is the next one. What is done is reported once.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the passes.
+    pub(super) fn poll(&mut self, picture: &PictureKey) -> Result<Option<Compiling>> {
+        let Some(preparing) = &self.0 else {
+            return Ok(None);
+        };
+        let is_for_next = preparing.picture == *picture;
+        let outcome = preparing.poll();
+        let is_done = outcome.is_some();
+        if let Some(outcome) = outcome {
+            self.0 = None;
+            outcome?;
+        }
+        Ok(Some(Compiling {
+            is_done,
+            is_for_next,
+        }))
+    }
+
+    /// Starts to compile what `picture` needs. `waker` has the window drawn when that is done.
+    pub(super) fn start(
+        &mut self,
+        picture: &PictureKey,
+        needs: Needs,
+        gpu: &Arc<Gpu>,
+        waker: &Waker,
+    ) {
+        let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), waker.redraw());
+        self.0 = Some(preparing);
+    }
+
+    /// Names of the passes that are being compiled, for the window.
+    pub(super) fn names(&self) -> Option<String> {
+        self.0.as_ref().map(|preparing| preparing.names.clone())
+    }
+
+    /// The window has been presented with these names.
+    pub(super) fn shown(&mut self) {
+        if let Some(preparing) = &mut self.0 {
+            preparing.is_shown = true;
+        }
+    }
+}
+
+/// Passes that are being compiled. Dropping waits for those that have been begun: nothing may be left in the
+/// driver when the program ends.
 #[derive(Debug)]
-pub(super) struct Preparing {
-    /// Their names.
+struct Preparing {
+    picture: PictureKey,
+    /// Names of the passes.
     names: String,
     outcome: mpsc::Receiver<Result<()>>,
     cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    /// Whether the window has shown that: until then it waits, because a driver may compile when a pass first runs, and hold everything up.
+    /// Whether the window has shown the names. Drawing waits for that, because a driver may compile when a
+    /// pass first runs, which holds everything up.
     is_shown: bool,
 }
 
 impl Preparing {
-    /// Starts to compile what `needs` holds. `wake` is called when it is done.
-    pub(super) fn start(needs: Needs, gpu: Arc<Gpu>, wake: impl FnOnce() + Send + 'static) -> Self {
+    /// Starts to compile `needs`. `wake` is called when it is done.
+    fn start(
+        picture: PictureKey,
+        needs: Needs,
+        gpu: Arc<Gpu>,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Self {
         let names = needs.names();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, outcome) = mpsc::channel();
@@ -38,6 +102,7 @@ impl Preparing {
             wake();
         });
         Self {
+            picture,
             names,
             outcome,
             cancelled,
@@ -46,28 +111,17 @@ impl Preparing {
         }
     }
 
-    /// Their names, for the window.
-    pub(super) fn names(&self) -> String {
-        self.names.clone()
-    }
-
-    /// The window has been presented with them.
-    pub(super) fn shown(&mut self) {
-        self.is_shown = true;
-    }
-
-    /// The outcome, once it is there and the window has shown what it waits for.
-    pub(super) fn poll(&self) -> Option<Result<()>> {
+    /// The outcome, once it is there and the window has shown the names.
+    fn poll(&self) -> Option<Result<()>> {
         if !self.is_shown {
             return None;
         }
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => {
-                let what = "compiling shaders failed unexpectedly; please report this";
-                Some(Err(Error::Gpu(what.into())))
-            }
+            Err(mpsc::TryRecvError::Disconnected) => Some(Err(Error::Internal(
+                "compiling shaders failed unexpectedly".into(),
+            ))),
         }
     }
 }
@@ -76,7 +130,7 @@ impl Drop for Preparing {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // What it panicked with was told by `poll`.
+            // `poll` tells of a panic.
             thread.join().ok();
         }
     }
@@ -90,6 +144,7 @@ mod tests {
     #[test]
     fn it_is_done_once_it_is_ready_and_was_shown() {
         let gpu = Arc::new(Gpu::new(&Config::default().gpu).unwrap());
+        let picture = PictureKey::for_tests();
         for fails in [false, true] {
             let made = OnDemand::new("shadow_map", move |_| match fails {
                 false => Ok(()),
@@ -99,15 +154,20 @@ mod tests {
             needs.add(&made);
             let (sender, woken) = mpsc::channel();
             let wake = move || sender.send(()).unwrap();
-            let mut preparing = Preparing::start(needs, gpu.clone(), wake);
+            let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), wake);
+            let mut preparation = Preparation(Some(preparing));
             woken.recv().unwrap();
-            assert_eq!(preparing.names(), "shadow_map");
-            assert!(
-                preparing.poll().is_none(),
-                "the window has not shown it yet"
-            );
-            preparing.shown();
-            assert_eq!(preparing.poll().unwrap().is_err(), fails);
+            assert_eq!(preparation.names().unwrap(), "shadow_map");
+            let unseen = preparation.poll(&picture).unwrap().unwrap();
+            assert!(!unseen.is_done, "the window has not shown it yet");
+            assert!(unseen.is_for_next);
+            preparation.shown();
+            match preparation.poll(&picture) {
+                Ok(done) => assert!(!fails && done.unwrap().is_done),
+                Err(_) => assert!(fails),
+            }
+            assert_eq!(preparation.poll(&picture).unwrap(), None);
+            assert_eq!(preparation.names(), None);
         }
     }
 }

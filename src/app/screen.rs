@@ -1,4 +1,4 @@
-//! The window's surface, and the picture that is composed for it: the scene, and the panel over it.
+//! The window's surface, and the image that is composed for it: the scene and the panel over it.
 
 use crate::{Error, Result, error::guarded, gpu::Gpu};
 use egui_wgpu::ScreenDescriptor;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture as Acquired;
 use winit::window::Window;
 
-/// What everything is drawn in: encoded for the screen, which is what the tone mapper and egui both write.
+/// Format that everything is drawn in. Values are sRGB-encoded by the tone mapper and by egui.
 pub(super) const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// A surface with what is drawn to it.
+/// A surface with the textures that are drawn to it.
 pub(super) struct Screen {
     instance: wgpu::Instance,
     window: Arc<Window>,
@@ -18,28 +18,28 @@ pub(super) struct Screen {
     view_format: wgpu::TextureFormat,
     blitter: wgpu::util::TextureBlitter,
     egui: egui_wgpu::Renderer,
-    /// The scene, of the size of the room that the panel leaves.
+    /// The scene, in the size that the panel leaves.
     scene: wgpu::Texture,
     /// The whole window.
     composite: wgpu::Texture,
-    /// Whether the surface is to be set up anew before its next image.
+    /// Whether the surface has to be configured again before its next image.
     suboptimal: bool,
 }
 
 /// A part of the window in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Area {
-    /// Left upper corner.
+    /// Upper left corner.
     pub(super) origin: [u32; 2],
     /// Width and height.
     pub(super) size: [u32; 2],
 }
 
-/// What egui wants drawn. Textures that have not been taken over must be let go of expressly, or egui panics.
+/// What egui draws. egui panics if its textures are dropped without having been cleared.
 pub(super) struct Paint {
-    /// Its triangles.
+    /// Triangles.
     pub(super) triangles: Vec<egui::ClippedPrimitive>,
-    /// Its textures that have changed.
+    /// Textures that have changed.
     pub(super) textures: egui::TexturesDelta,
     /// Pixels per logical pixel.
     pub(super) pixels_per_point: f32,
@@ -70,7 +70,7 @@ impl Screen {
         });
         let no_format = || Error::Gpu(format!("{} cannot draw to this window", gpu.info.name));
         let format = *plain.or(formats.first()).ok_or_else(no_format)?;
-        // Where there are only sRGB formats, a view of them takes what is already encoded.
+        // A view without sRGB of an sRGB format accepts values that are already encoded.
         let view_format = format.remove_srgb_suffix();
         let surface_config = wgpu::SurfaceConfiguration {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
@@ -110,14 +110,14 @@ impl Screen {
         Ok((screen, gpu))
     }
 
-    /// The same window anew, on a new device: that of before is lost.
+    /// Makes everything anew on a new device, after the last one was lost.
     pub(super) fn renew(&mut self, options: &crate::config::Config) -> Result<Gpu> {
         let (screen, gpu) = Self::new(self.instance.clone(), self.window.clone(), options)?;
         *self = screen;
         Ok(gpu)
     }
 
-    /// Follows the window's size; `None` while it has none, as when it is minimised.
+    /// Follows the window's size. Returns `None` while it has none, as when it is minimised.
     pub(super) fn follow_size(&mut self, gpu: &Gpu) -> Result<Option<[u32; 2]>> {
         let size = self.window.inner_size();
         let most = gpu.limits.max_texture_dimension_2d;
@@ -133,9 +133,10 @@ impl Screen {
         Ok(Some(size))
     }
 
-    /// Sets the surface up, again where the system has changed it.
+    /// Configures the surface, also after the system has changed it.
     ///
-    /// wgpu waits for the queue to rest first, and refuses where it does not: as while a scene is uploaded by another thread.
+    /// wgpu first waits until the queue is idle, and fails if another thread keeps it busy, as while a scene
+    /// is uploaded.
     pub(super) fn configure(&self, gpu: &Gpu) -> Result<()> {
         const TRIES: u32 = 200;
         for _ in 1..TRIES {
@@ -149,7 +150,7 @@ impl Screen {
         gpu.catch(|| self.surface.configure(&gpu.device, &self.surface_config))
     }
 
-    /// Waits for the next image or not.
+    /// Sets whether presenting waits for the display.
     pub(super) fn set_vsync(&mut self, gpu: &Gpu, vsync: bool) -> Result<()> {
         let mode = if vsync {
             wgpu::PresentMode::AutoVsync
@@ -163,7 +164,7 @@ impl Screen {
         self.configure(gpu)
     }
 
-    /// The texture that the scene is drawn to, of this size.
+    /// The texture that the scene is drawn to, in this size.
     pub(super) fn scene_view(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
         if [self.scene.width(), self.scene.height()] != size {
             self.scene = gpu.catch(|| texture(gpu, "scene", size))?;
@@ -174,7 +175,7 @@ impl Screen {
         }))
     }
 
-    /// Records what the window shows: the scene in `area` if there is one, and `paint` over everything.
+    /// Records what the window shows: the scene in `area` if one is given, and `paint` over everything.
     pub(super) fn compose(
         &mut self,
         gpu: &Gpu,
@@ -195,7 +196,7 @@ impl Screen {
         };
         // Command buffers come from paint callbacks, of which there are none.
         let (device, queue) = (&gpu.device, &gpu.queue);
-        // egui panics where there is no memory for its triangles, as on a device that was lost a moment ago.
+        // egui panics if there is no memory for its triangles, as on a device that was just lost.
         let updated = guarded(|| {
             self.egui
                 .update_buffers(device, queue, encoder, &paint.triangles, &descriptor)
@@ -240,7 +241,7 @@ impl Screen {
         encoder.copy_texture_to_texture(self.scene.as_image_copy(), target, extent);
     }
 
-    /// The surface's next image; `None` when there is none to be had just now.
+    /// The surface's next image; `None` when none is available now.
     pub(super) fn acquire(&mut self, gpu: &Gpu) -> Result<Option<wgpu::SurfaceTexture>> {
         if std::mem::take(&mut self.suboptimal) {
             self.configure(gpu)?;
@@ -248,7 +249,7 @@ impl Screen {
         match self.surface.get_current_texture() {
             Acquired::Success(image) => Ok(Some(image)),
             Acquired::Suboptimal(image) => {
-                // It can still be shown; the surface is set up anew once it has gone.
+                // It can still be shown; the surface is configured again afterwards.
                 self.suboptimal = true;
                 Ok(Some(image))
             }
@@ -265,7 +266,7 @@ impl Screen {
         }
     }
 
-    /// Records the copy of what was composed into an image of the surface.
+    /// Records the copy of the composed image to an image of the surface.
     pub(super) fn copy_to(
         &self,
         gpu: &Gpu,
@@ -283,7 +284,7 @@ impl Screen {
         self.blitter.copy(&gpu.device, encoder, &source, &target);
     }
 
-    /// Reads back what was composed: width, height and pixels.
+    /// Reads the composed image back: width, height and pixels.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
         let pixels = gpu.read_texture(&self.composite)?;
         Ok((self.composite.width(), self.composite.height(), pixels))

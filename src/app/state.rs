@@ -1,10 +1,7 @@
-//! All that the panel shows and changes: settings, the scene and its moment, the camera. Nothing here is on the GPU.
+//! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
+//! GPU.
 
-use super::{
-    camera::Camera,
-    keys::Action,
-    loading::{Loaded, clip_points},
-};
+use super::{camera::Camera, keys::Action};
 use crate::{
     config::{
         Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
@@ -15,85 +12,96 @@ use crate::{
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         framing::{self, Look, Viewpoint},
+        opened::{FirstMoment, OpenedScene, clip_points},
     },
 };
 use std::{collections::VecDeque, path::PathBuf};
 
-/// Frames that the history remembers.
+/// Number of frame times that the history holds.
 pub(super) const HISTORY: usize = 240;
 
-/// The viewer, as far as it is not window or GPU.
+/// The part of the viewer that is neither window nor GPU.
 #[derive(Debug)]
 pub(super) struct State {
     /// Settings, edited in place.
     pub(super) config: Config,
-    /// Settings as they were at the start.
+    /// Settings at the start.
     pub(super) initial: Config,
-    /// The scene that is shown, if one is.
+    /// The scene that is shown.
     pub(super) stage: Option<Stage>,
-    /// From where.
+    /// The camera that the scene is seen from.
     pub(super) camera: Camera,
-    /// As it stood at the file's camera last: as long as it stands there, a clip that moves that one takes it along.
+    /// The camera as the file's camera placed it last. As long as the camera stands there, it follows a clip
+    /// that moves the file's camera.
     followed: Option<Camera>,
-    /// What of it.
+    /// The channel that is shown.
     pub(super) channel: Channel,
-    /// Whether the clip runs.
+    /// Whether the clip plays.
     pub(super) playing: bool,
-    /// Whether the panel is open.
+    /// Whether the panel is shown.
     pub(super) panel: bool,
-    /// Whether the help is open.
+    /// Whether the help is shown.
     pub(super) help: bool,
-    /// What is odd about the environment's file that is shown.
+    /// Warnings about the environment's file that is shown.
     pub(super) environment_warnings: Vec<String>,
-    /// What went wrong, until it is closed.
+    /// The last error, until the person closes it.
     pub(super) error: Option<String>,
-    /// What went right, for a moment.
+    /// A message that is shown for a moment, and since when.
     pub(super) notice: Option<(String, std::time::Instant)>,
     /// Milliseconds from one frame to the next, the latest last.
     pub(super) frame_ms: VecDeque<f32>,
-    /// What the panel's buttons asked for.
+    /// Actions of the panel's buttons that have not been performed yet.
     pub(super) actions: Vec<Action>,
 }
 
-/// A scene with its moment.
+/// A scene and the time at which it is shown.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Where it came from; nothing for the built-in scene.
+    /// Its files; none for the built-in scene.
     pub(super) files: Vec<PathBuf>,
     /// The scene.
     pub(super) scene: Scene,
-    /// To bound it at any time.
+    /// Bounds of the scene at any time.
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
-    /// The variant that its materials are of.
+    /// The variant of its materials.
     pub(super) variant: Option<usize>,
-    /// Where in the clip, in seconds.
+    /// Time in the clip, in seconds.
     pub(super) time: f32,
     /// The file's camera that was last looked through.
     pub(super) camera: Option<usize>,
-    /// The pose that it was first seen in, and the tight box around that.
-    first: (Pose, Aabb),
-    /// The exposure for some settings, so that it is not worked out for every frame.
-    exposure: Option<((Sun, Environment, ExposureMode, f32), f32)>,
+    first: FirstMoment,
+    /// The last exposure and what it was computed from.
+    exposure: Option<(ExposureKey, f32)>,
+}
+
+/// What the exposure of a scene depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct ExposureKey {
+    sun: Sun,
+    environment: Environment,
+    mode: ExposureMode,
+    /// Mean luminance of the environment's file.
+    file_luminance: f32,
 }
 
 impl Stage {
-    pub(super) fn new(files: Vec<PathBuf>, loaded: Loaded, time: f32) -> Self {
+    pub(super) fn new(files: Vec<PathBuf>, opened: OpenedScene, time: f32) -> Self {
         Self {
             files,
-            scene: loaded.scene,
-            bounds: loaded.bounds,
-            clip: loaded.clip,
-            variant: loaded.variant,
+            scene: opened.scene,
+            bounds: opened.bounds,
+            clip: opened.clip,
+            variant: opened.variant,
             time,
             camera: None,
-            first: (loaded.pose, Aabb::of(loaded.points)),
+            first: opened.first,
             exposure: None,
         }
     }
 
-    /// What to call it.
+    /// The name of the scene.
     pub(super) fn name(&self) -> String {
         let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
         match (self.files.first().and_then(name), self.files.len()) {
@@ -103,14 +111,20 @@ impl Stage {
         }
     }
 
-    /// The scene as it is now.
+    /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
         Pose::new(&self.scene, self.clip, self.time)
     }
 
-    /// What a view of it has to hold.
+    /// World positions that a view of the whole scene holds.
     fn points(&self, plays: bool) -> Vec<glam::Vec3> {
         clip_points(&self.scene, self.clip, plays, self.time)
+    }
+
+    /// A camera at `viewpoint`, with the pivot at the scene's middle.
+    fn camera_at(&self, viewpoint: &Viewpoint) -> Camera {
+        let bounds = self.first.bounds;
+        Camera::new(viewpoint, bounds.center(), framing::extent(bounds))
     }
 
     /// Length of the clip that plays, in seconds; 0 without one.
@@ -119,7 +133,7 @@ impl Stage {
         clip.map_or(0.0, |clip| clip.duration_secs)
     }
 
-    /// Moves on in the clip, and around its end.
+    /// Moves on in the clip; after its end it starts again.
     pub(super) fn advance(&mut self, seconds: f32) {
         let duration = self.duration();
         if duration > 0.0 {
@@ -127,29 +141,24 @@ impl Stage {
         }
     }
 
-    /// The exposure in stops that `config` asks for or that suits the light; `file_luminance` is the mean of the environment's file.
+    /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
+    /// luminance of the environment's file.
     pub(super) fn exposure_ev(&mut self, config: &Config, file_luminance: f32) -> f32 {
-        let asked = (
-            config.sun.clone(),
-            config.environment.clone(),
-            config.image.exposure,
+        let key = ExposureKey {
+            sun: config.sun.clone(),
+            environment: config.environment.clone(),
+            mode: config.image.exposure,
             file_luminance,
-        );
-        if let Some((answered, ev)) = &self.exposure
-            && *answered == asked
+        };
+        if let Some((known, ev)) = &self.exposure
+            && *known == key
         {
             return *ev;
         }
-        let (pose, tight) = &self.first;
-        let ev = framing::exposure_ev(
-            &self.scene,
-            pose,
-            *tight,
-            config,
-            file_luminance,
-            LIGHT_LIMIT as usize,
-        );
-        self.exposure = Some((asked, ev));
+        let limit = LIGHT_LIMIT as usize;
+        let first = &self.first;
+        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit);
+        self.exposure = Some((key, ev));
         ev
     }
 }
@@ -182,25 +191,32 @@ impl State {
         }
     }
 
-    /// Shows another scene from its first view, or the same files loaded again from where they were seen. What of the settings does not fit it becomes the error that is shown.
-    pub(super) fn show(&mut self, files: Vec<PathBuf>, loaded: Loaded, look: &Look, aspect: f32) {
-        if let Some(misfit) = &loaded.misfit {
+    /// Shows another scene from its first view, or the same files again from the current view. A setting that
+    /// does not fit the scene becomes the error that is shown.
+    pub(super) fn show(
+        &mut self,
+        files: Vec<PathBuf>,
+        mut opened: OpenedScene,
+        look: &Look,
+        aspect: f32,
+    ) {
+        if let Some(misfit) = &opened.misfit {
             self.error = Some(misfit.to_string());
         }
-        let points = loaded.points.clone();
-        let stage = Stage::new(files, loaded, self.config.animation.time);
+        let points = std::mem::take(&mut opened.points);
+        let stage = Stage::new(files, opened, self.config.animation.time);
         self.playing = self.config.animation.play && stage.clip.is_some();
         let before = self.stage.replace(stage);
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
-                let there = |camera: &usize| *camera < stage.scene.cameras.len();
-                stage.camera = before.camera.filter(there);
+                let exists = |camera: &usize| *camera < stage.scene.cameras.len();
+                stage.camera = before.camera.filter(exists);
             }
             _ => self.start_from(&points, look, aspect),
         }
     }
 
-    /// The view that the command line or the configuration asks for, else the whole scene.
+    /// Goes back to the first view.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
             let points = stage.points(self.playing);
@@ -211,29 +227,20 @@ impl State {
     fn start_from(&mut self, points: &[glam::Vec3], look: &Look, aspect: f32) {
         let Some(stage) = &mut self.stage else { return };
         let mut settings = self.config.camera.clone();
-        let is_builtin = stage.files.is_empty();
-        if is_builtin && settings.name.is_empty() && !stage.scene.cameras.is_empty() {
-            settings.name = "0".into();
-        }
-        let (pose, tight) = &stage.first;
-        let first = |look: &Look, settings: &_| {
-            Viewpoint::first(&stage.scene, pose, points, look, settings, aspect)
+        let first = |settings: &_| {
+            let (first, scene) = (&stage.first, &stage.scene);
+            first.view(scene, points, look, settings, aspect)
         };
-        let view = first(look, &settings).or_else(|misfit| {
+        let view = first(&settings).or_else(|misfit| {
             self.error = Some(misfit.to_string());
             settings.name.clear();
-            first(look, &settings)
+            first(&settings)
         });
         if let Ok(view) = view {
-            self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
+            self.camera = stage.camera_at(&view.viewpoint);
+            self.followed = view.camera.map(|_| self.camera);
+            stage.camera = view.camera;
         }
-        stage.camera = stage.scene.camera(&settings.name).ok().flatten();
-        let stands_there =
-            |camera| view.ok() == Viewpoint::of_camera(&stage.scene, &stage.first.0, camera);
-        self.followed = stage
-            .camera
-            .filter(|&c| stands_there(c))
-            .map(|_| self.camera);
     }
 
     /// Moves on with the file's camera at `pose`, unless the person has left it.
@@ -249,13 +256,12 @@ impl State {
             .camera
             .and_then(|c| Viewpoint::of_camera(&stage.scene, pose, c));
         if let Some(view) = view {
-            let (_, tight) = &stage.first;
-            self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
+            self.camera = stage.camera_at(&view);
             self.followed = Some(self.camera);
         }
     }
 
-    /// The whole scene, from the side that it is seen from now.
+    /// Frames the whole scene, in the direction of the current view.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
         let points = stage.points(self.playing);
@@ -270,8 +276,7 @@ impl State {
         let Some(stage) = &mut self.stage else { return };
         let pose = stage.pose();
         if let Some(view) = Viewpoint::of_camera(&stage.scene, &pose, camera) {
-            let (_, tight) = &stage.first;
-            self.camera = Camera::new(&view, tight.center(), framing::extent(*tight));
+            self.camera = stage.camera_at(&view);
             stage.camera = Some(camera);
             self.followed = Some(self.camera);
         }
@@ -285,7 +290,7 @@ impl State {
         }
     }
 
-    /// Does what needs neither window nor GPU; hands back what does.
+    /// Performs an action that needs neither window nor GPU; returns any other.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
         let cameras = self.stage.as_ref().map_or(0, |s| s.scene.cameras.len());
         match action {
@@ -347,7 +352,7 @@ impl State {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
                 self.channel = Channel::Lit;
-                self.notify("settings are as at the start");
+                self.notify("settings are back to those at the start");
             }
             Action::Open
             | Action::OpenEnvironment
@@ -372,7 +377,7 @@ impl State {
         self.notice = Some((text.into(), std::time::Instant::now()));
     }
 
-    /// Turns the sun; `drag` in shares of the window's height.
+    /// Turns the sun; `drag` is in shares of the window's height.
     pub(super) fn drag_sun(&mut self, drag: glam::Vec2) {
         let (azimuth, elevation) = sun_angles(self.config.sun.direction);
         let turn = drag * 180.0;
@@ -380,7 +385,7 @@ impl State {
         self.config.sun.enabled = Switch::On;
     }
 
-    /// Remembers how long a frame took.
+    /// Adds a frame time to the history, in milliseconds.
     pub(super) fn record_frame(&mut self, ms: f32) {
         if self.frame_ms.len() == HISTORY {
             self.frame_ms.pop_front();
@@ -389,14 +394,14 @@ impl State {
     }
 }
 
-/// Where the sun stands, in degrees: azimuth from +Z towards +X, elevation above the horizon.
+/// Azimuth (from +Z towards +X) and elevation (above the horizon) of the sun, in degrees.
 pub(super) fn sun_angles(direction: [f32; 3]) -> (f32, f32) {
     let to_sun = -glam::Vec3::from(direction).normalize_or(glam::Vec3::NEG_Y);
     let azimuth = to_sun.x.atan2(to_sun.z).to_degrees();
     (azimuth, to_sun.y.clamp(-1.0, 1.0).asin().to_degrees())
 }
 
-/// The direction in which the light of a sun at these angles (in degrees) travels.
+/// The direction in which light travels from a sun at these angles, in degrees.
 pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
     // Straight overhead, the azimuth would be lost.
     let (azimuth, elevation) = (
@@ -410,7 +415,7 @@ pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform};
+    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span};
 
     #[test]
     fn sun_angles_come_back() {
@@ -424,7 +429,7 @@ mod tests {
         assert_eq!(sun_angles([0.0, -1.0, 0.0]).1, 90.0);
     }
 
-    /// A camera of the file that a clip moves takes the person along, until they go their own way.
+    /// The view follows a camera of the file that a clip moves, until the person moves it.
     #[test]
     fn the_file_s_camera_is_followed_until_it_is_left() {
         let channel = scene::Channel {
@@ -456,21 +461,13 @@ mod tests {
             }],
             ..Scene::default()
         };
-        let loaded = Loaded {
-            bounds: Bounds::new(&scene),
-            clip: Some(0),
-            variant: None,
-            pose: Pose::new(&scene, Some(0), 0.0),
-            points: vec![glam::Vec3::ZERO, glam::Vec3::ONE],
-            misfit: None,
-            scene,
-        };
+        let opened = OpenedScene::new(scene, &Config::default(), Span::Clip);
         let mut state = State::new(Config::default());
-        state.show(vec!["a.glb".into()], loaded, &Look::default(), 1.0);
+        state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
         let later = |state: &State| Pose::new(&state.stage.as_ref().unwrap().scene, Some(0), 0.5);
         let framed = state.camera;
         state.follow(&later(&state));
-        assert_eq!(state.camera, framed, "nobody looks through it");
+        assert_eq!(state.camera, framed, "it is not looked through");
         state.look_through(0);
         state.follow(&later(&state));
         assert_eq!(state.camera.viewpoint().eye().x, 2.0);

@@ -1,5 +1,6 @@
-//! `canopy adapters`: the GPUs that wgpu can see.
+//! `canopy adapters`: the graphics adapters that wgpu finds.
 
+use super::console::{json_text, print};
 use crate::{
     Result,
     config::Config,
@@ -12,28 +13,32 @@ use std::fmt::Write;
 /// `canopy adapters`.
 #[derive(Debug, Args)]
 pub struct AdaptersArgs {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 /// Lists the adapters.
+///
+/// # Errors
+///
+/// [`crate::Error::NotFound`] for a backend that does not exist.
 pub fn run(args: &AdaptersArgs, config: &Config) -> Result<()> {
     let adapters = gpu::adapters(&gpu::instance(&config.gpu, None)?);
     if args.json {
         let list: Vec<_> = adapters.iter().map(report_json).collect();
-        return super::print(&super::json_text(&json!(list)));
+        return print(&json_text(&json!(list)));
     }
     if adapters.is_empty() {
-        return super::print(
+        return print(
             "no adapters: install your graphics card's Vulkan driver, or Mesa's software one\n",
         );
     }
-    super::print(&adapters.iter().map(report_text).collect::<String>())
+    print(&adapters.iter().map(report_text).collect::<String>())
 }
 
 fn report_json(adapter: &AdapterReport) -> serde_json::Value {
-    let mut json = super::adapter_json(&adapter.info);
+    let mut json = adapter_json(&adapter.info);
     json["usable"] = adapter.lacks.is_none().into();
     json["lacks"] = adapter.lacks.clone().into();
     json["timings"] = has_timings(adapter).into();
@@ -74,6 +79,16 @@ fn has_timings(adapter: &AdapterReport) -> bool {
     adapter.features.contains(wgpu::Features::TIMESTAMP_QUERY)
 }
 
+/// An adapter in JSON.
+pub(super) fn adapter_json(info: &wgpu::AdapterInfo) -> serde_json::Value {
+    json!({
+        "name": info.name,
+        "backend": info.backend.to_str(),
+        "driver": driver(info),
+        "type": kind(info),
+    })
+}
+
 /// The kind of an adapter, in words.
 pub(super) fn kind(info: &wgpu::AdapterInfo) -> &'static str {
     match info.device_type {
@@ -85,7 +100,7 @@ pub(super) fn kind(info: &wgpu::AdapterInfo) -> &'static str {
     }
 }
 
-/// Name and version of its driver, as far as it says.
+/// Name and version of an adapter's driver, as far as it tells them.
 pub(super) fn driver(info: &wgpu::AdapterInfo) -> String {
     let text = format!("{} {}", info.driver, info.driver_info);
     match text.trim() {

@@ -1,4 +1,4 @@
-//! `canopy bake-env`: an environment as spherical harmonics and prefiltered cubes, for use elsewhere.
+//! `canopy bake-env`: writes an environment as spherical harmonics and prefiltered cubes, for use elsewhere.
 
 use crate::{
     Result,
@@ -17,10 +17,10 @@ use glam::{DVec3, Vec3};
 use half::f16;
 use std::path::PathBuf;
 
-/// Most texels along an edge of the prefiltered cube.
+/// Largest number of texels along an edge of the prefiltered cube.
 const LARGEST_FACE: u32 = 1024;
 
-/// Texels along an edge of the cube of irradiance, which has no detail.
+/// Texels along an edge of the irradiance cube, which has little detail.
 const IRRADIANCE_FACE: u32 = 32;
 
 /// `canopy bake-env`.
@@ -29,20 +29,25 @@ pub struct BakeArgs {
     /// The environment: .hdr or .exr (equirectangular), or a cube map as .ktx2 or .dds
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What to write: .json holds the spherical harmonics; .ktx2 the prefiltered cube, with the irradiance beside it as
-    /// OUT-irradiance.ktx2; a name without an ending is that of a folder of .exr faces
+    /// The output: .json for spherical harmonics; .ktx2 for the prefiltered cube, with the irradiance beside
+    /// it as OUT-irradiance.ktx2; a name without an extension for a folder of .exr faces
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// Bands of the spherical harmonics: 3 (9 coefficients) or 5 (25); environment.order if not given
     #[arg(long, value_name = "3|5", value_parser = order)]
     pub order: Option<u32>,
-    /// Texels along an edge of the prefiltered cube, a power of two; half the width of the file, 256 to
-    /// 1024, if not given
+    /// Texels along an edge of the prefiltered cube, a power of two; half the file's width, from 256 to 1024,
+    /// if not given
     #[arg(long, value_name = "N", value_parser = face)]
     pub face: Option<u32>,
 }
 
-/// Bakes the file; what is wrong with the output's name is said before a GPU is looked for.
+/// Bakes the file.
+///
+/// # Errors
+///
+/// [`crate::Error::Usage`] for an output of no known format, before a GPU is opened; those of reading, baking
+/// and writing.
 pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
     baked::check(&args.output)?;
     let wanted = &mut config.environment;
@@ -60,7 +65,7 @@ pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
     baked::write(&bake(&gpu, &image, &config)?, &args.output)
 }
 
-/// Half a texel of the file to a texel, and enough for five bands.
+/// Half as many texels as the file has in its width, and enough for five bands.
 fn fitting_face(image: &EnvironmentImage) -> u32 {
     let face = match image.shape {
         Shape::Equirectangular => image.width.div_ceil(2),
@@ -69,7 +74,7 @@ fn fitting_face(image: &EnvironmentImage) -> u32 {
     face.next_power_of_two().clamp(256, LARGEST_FACE)
 }
 
-/// What the passes of a frame make of `image`, read back.
+/// Runs the environment passes of a frame on `image` and reads their results back.
 fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     let mut environment = Environment::new(gpu)?;
     environment.set_file(gpu, Some(image))?;
@@ -101,7 +106,7 @@ fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     })
 }
 
-/// All levels of a cube, its texels multiplied by `scale`; a sun past what halves hold is cut off.
+/// All levels of a cube, its texels multiplied by `scale` and clamped to what f16 holds.
 fn read(gpu: &Gpu, cube: &Cube, scale: f32) -> Result<CubeTexels> {
     let scaled = |texel: [f16; 4]| {
         let [r, g, b, _] = texel.map(|channel| half(channel.to_f32() * scale));
@@ -118,7 +123,8 @@ fn read(gpu: &Gpu, cube: &Cube, scale: f32) -> Result<CubeTexels> {
     })
 }
 
-/// Irradiance by direction, from its coefficients; where few bands ring below zero, it is zero.
+/// Irradiance by direction, from its coefficients; negative values, which are ringing of few bands, become
+/// zero.
 fn irradiance_cube(coefficients: &[Vec3]) -> CubeTexels {
     let mut known = [DVec3::ZERO; COEFFICIENTS];
     for (known, coefficient) in known.iter_mut().zip(coefficients) {

@@ -1,13 +1,17 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{TimeArgs, render};
+use super::{offscreen::Offscreen, options::TimeArgs};
 use crate::{
     Result,
-    config::Config,
+    config::{Config, EnvironmentSource, ShadowMode},
     gpu::Gpu,
     output,
-    render::{Channel, FrameInput, Merged, Renderer},
-    scene::{self, Pose, Progress, Projection, Scene, bounds::Aabb, deform, framing::Viewpoint},
+    render::{FrameSample, Merged, material_textures::texture_support},
+    scene::{
+        Pose, Progress, Scene,
+        framing::Look,
+        opened::{OpenedScene, Span},
+    },
 };
 use clap::Args;
 use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
@@ -15,68 +19,49 @@ use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
 /// `canopy export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Scene files; several make one scene, none takes the built-in one
+    /// Scene files; several make one scene, none is the built-in one
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The .obj file to write
     #[arg(short, long, value_name = "OUT.obj")]
     pub output: PathBuf,
-    /// When.
+    /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
 }
 
-/// The frame that is drawn so that the buffers are filled.
-const SIZE: [u32; 2] = [16, 16];
-
-/// Deforms the scene on the GPU and writes what is then in the buffers.
+/// Deforms the scene on the GPU and writes the merged buffers.
+///
+/// # Errors
+///
+/// [`crate::Error::Usage`] for a name that is not an .obj file's; those of loading and drawing.
 pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
     output::check_writable(&args.output)?;
-    let mut scene = scene::load(&args.files, &config.load, &Progress::default())?;
-    scene.choose_variant(scene.variant(&config.scene.variant)?);
-    scene.warnings.iter().for_each(|line| log::warn!("{line}"));
-    let clip = scene.clip(&config.animation.clip)?;
-    let pose = Pose::new(&scene, clip, config.animation.time);
-    let merged = merge(&scene, &pose, &config)?;
-    output::write(&args.output, obj(&scene, &pose, &merged).as_bytes())
-}
-
-fn merge(scene: &Scene, pose: &Pose, config: &Config) -> Result<Merged> {
+    // A frame fills the buffers: it needs no more than its geometry.
+    config.output.size = [16, 16];
+    config.shadows.mode = ShadowMode::Off;
+    config.environment.source = EnvironmentSource::Color;
+    config.camera.name.clear();
     let gpu = Gpu::new(&config.gpu)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let mut uploaded = renderer.uploader().upload(&gpu, scene, config)?;
-    let points = deform::positions(scene, pose);
-    let lens = Projection::Perspective { fov_y: 1.0 };
-    let target = render::target(&gpu, SIZE)?;
-    let input = FrameInput {
-        scene,
-        pose,
-        view: render::view(&Viewpoint::framing(&points, lens, 1.0), Aabb::of(points)),
-        config,
-        exposure_ev: 0.0,
-        elapsed_secs: f32::INFINITY,
-        channel: Channel::Lit,
-        size: SIZE,
-    };
-    let mut encoder = gpu.encoder("export");
-    let view = target.create_view(&wgpu::TextureViewDescriptor {
-        label: Some("export"),
-        ..Default::default()
-    });
-    renderer.record(&gpu, &mut encoder, &input, &mut uploaded, &view)?;
-    renderer.submit(&gpu, encoder);
-    gpu.wait()?;
-    renderer.read_merged(&gpu, &uploaded.buffers)
+    let (support, progress) = (texture_support(&gpu), Progress::default());
+    let opened = OpenedScene::load(&args.files, &config, support, Span::MOMENT, &progress)?;
+    let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), config)?;
+    let moment = offscreen.moment(offscreen.config.animation.time);
+    offscreen.draw(&moment, FrameSample::SINGLE)?;
+    let merged = offscreen.merged()?;
+    let text = obj(&offscreen.scene, &moment.pose, &merged);
+    output::write(&args.output, text.as_bytes())
 }
 
-/// Wavefront OBJ: an object for each mesh instance that shows, positions and normals with the digits that bring every f32 back.
+/// The Wavefront OBJ text: an object for each visible mesh instance, positions and normals with enough digits
+/// for every f32.
 fn obj(scene: &Scene, pose: &Pose, merged: &Merged) -> String {
     let shows = |((node, _), _): &((usize, usize), _)| pose.visible[*node];
     let shown = || scene.instances().zip(&merged.meshes).filter(shows);
     let triangles = |range: &Range<u32>| &merged.indices[range.start as usize..range.end as usize];
-    // The numbers of the vertices in the file, from 1.
+    // Numbers of the vertices in the file, from 1; 0 for those that no visible triangle uses.
     let mut numbers = vec![0; merged.positions.len()];
     for vertex in shown().flat_map(|(_, range)| triangles(range).as_flattened()) {
         numbers[*vertex as usize] = 1;
@@ -116,7 +101,7 @@ fn obj(scene: &Scene, pose: &Pose, merged: &Merged) -> String {
     text
 }
 
-/// The first of `names` that is one, without what OBJ readers stumble over, and unlike those before it.
+/// The first of `names` that is not empty, made unique and without the characters that OBJ readers reject.
 fn object_name(names: [&String; 2], node: usize, taken: &mut HashSet<String>) -> String {
     let clean = |name: &&String| -> String {
         let plain = |c: char| {

@@ -1,5 +1,6 @@
-//! `canopy info`: what files hold, and what canopy ignores of it.
+//! `canopy info`: what files hold, and what of it canopy ignores.
 
+use super::console::{json_text, print};
 use crate::{
     Result,
     config::Config,
@@ -18,25 +19,29 @@ pub struct InfoArgs {
     /// Scene files; several make one scene
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 /// Loads the files and describes the scene.
+///
+/// # Errors
+///
+/// Those of [`scene::load`].
 pub fn run(args: &InfoArgs, config: &Config) -> Result<()> {
     let scene = scene::load(&args.files, &config.load, &Progress::default())?;
     let mut report = describe(&scene);
     let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();
     report["files"] = json!(files);
-    super::print(&if args.json {
-        super::json_text(&report)
+    print(&if args.json {
+        json_text(&report)
     } else {
         text(&report)
     })
 }
 
-/// How much there is of everything: what `--stats` tells as well.
+/// The number of things of every kind, for `--stats` as well.
 pub(super) fn counts(scene: &Scene) -> Value {
     let primitives = || scene.meshes.iter().flat_map(|m| &m.primitives);
     let placed = || {
@@ -142,7 +147,7 @@ fn camera(camera: &scene::Camera) -> Value {
     }
 }
 
-/// The report for people: counts first, then what has a name.
+/// The report as text: counts first, then what has a name.
 fn text(report: &Value) -> String {
     let mut text = String::new();
     let none = Vec::new();
@@ -216,7 +221,7 @@ fn text(report: &Value) -> String {
     text
 }
 
-/// A thing's name, and what there is to say about it.
+/// The name of a thing, and its other fields.
 fn item_text(item: &Value) -> String {
     let name = match item["name"].as_str() {
         None | Some("") => "(no name)",

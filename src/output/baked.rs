@@ -1,4 +1,4 @@
-//! A baked environment for use elsewhere: spherical harmonics as JSON, cube maps as KTX2 or as OpenEXR faces.
+//! A baked environment as files: spherical harmonics as JSON, cube maps as KTX2 or as OpenEXR faces.
 
 use super::{check_writable, extension, picture, write as write_whole};
 use crate::{
@@ -10,16 +10,17 @@ use ktx2::{Format, Header, Index, LevelIndex, dfd};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What an environment comes to. Coefficients are those of the orthonormal real basis in ascending (l, m), m from −l to l.
+/// A baked environment. Coefficients are those of the orthonormal real basis in ascending (l, m), m from −l
+/// to l.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baked {
     /// Bands of the spherical harmonics; each list holds `order`² coefficients.
     pub order: u32,
-    /// Of radiance.
+    /// Coefficients of radiance.
     pub radiance_sh: Vec<[f32; 3]>,
-    /// Of irradiance: radiance convolved with the cosine lobe.
+    /// Coefficients of irradiance: radiance convolved with the cosine lobe.
     pub irradiance_sh: Vec<[f32; 3]>,
-    /// Radiance as ever rougher surfaces reflect it, level by level.
+    /// Prefiltered radiance; each level is for rougher surfaces than the one before.
     pub prefiltered: CubeTexels,
     /// Irradiance by direction; one level.
     pub irradiance: CubeTexels,
@@ -30,7 +31,8 @@ pub struct Baked {
 pub struct CubeTexels {
     /// Texels along an edge of the finest level.
     pub face: u32,
-    /// The finest first; in each the faces +X, −X, +Y, −Y, +Z, −Z one after another, as Vulkan, D3D and KTX2 have them.
+    /// Levels, the finest first. Each holds the faces +X, −X, +Y, −Y, +Z, −Z one after another, oriented as
+    /// in Vulkan, D3D and KTX2.
     pub levels: Vec<Vec<[f16; 4]>>,
 }
 
@@ -47,14 +49,14 @@ impl CubeTexels {
 /// Names of a cube's faces, in their order.
 const FACES: [&str; 6] = ["px", "nx", "py", "ny", "pz", "nz"];
 
-/// What is written, by the name of the output.
+/// The kind of files that are written. The name of the output selects it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Spherical harmonics alone.
+    /// A file of spherical harmonics.
     Json,
-    /// Two files.
+    /// The prefiltered cube, and the irradiance in a file beside it.
     Ktx2,
-    /// A folder of faces, and the harmonics beside them.
+    /// A folder of faces and spherical harmonics.
     Folder,
 }
 
@@ -67,25 +69,26 @@ impl Form {
             Ok("json") => Ok(Self::Json),
             Ok(_) => Ok(Self::Ktx2),
             Err(_) => Err(Error::Usage(format!(
-                "{}: unknown output format; the name must end in .json or .ktx2, or be that of a folder, without an ending",
+                "{}: unknown output format; the name must end in .json or .ktx2, or be that of a folder, \
+                 without an extension",
                 out.display()
             ))),
         }
     }
 }
 
-/// Where the irradiance goes that belongs to a prefiltered cube.
+/// The file for the irradiance that belongs to a prefiltered cube.
 fn irradiance_path(out: &Path) -> PathBuf {
     let mut name = out.file_stem().unwrap_or_default().to_owned();
     name.push("-irradiance.ktx2");
     out.with_file_name(name)
 }
 
-/// Fails before any work is done if [`write()`] would.
+/// Fails if [`write()`] would; for use before any work is done.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a name that says no format, [`Error::Io`] for one that cannot be written.
+/// [`Error::Usage`] for a name of no known format, [`Error::Io`] for one that cannot be written.
 pub fn check(out: &Path) -> Result<()> {
     match Form::of(out)? {
         Form::Json => check_writable(out),
@@ -98,13 +101,14 @@ pub fn check(out: &Path) -> Result<()> {
     }
 }
 
-/// Writes what `out` asks for: `.json` the harmonics; `.ktx2` the prefiltered cube, and the irradiance beside it as `OUT-irradiance.ktx2`, both
-/// with the harmonics in their key/value data; anything else a folder of `.exr` faces (`prefiltered-m0-px.exr`, …, `irradiance-px.exr`, …) with
-/// `sh.json`. Each file appears whole or not at all.
+/// Writes the environment in the format that `out` names: `.json` for the harmonics; `.ktx2` for the
+/// prefiltered cube, with the irradiance beside it as `OUT-irradiance.ktx2`, both with the harmonics in their
+/// key/value data; anything else for a folder of `.exr` faces (`prefiltered-m0-px.exr`, …,
+/// `irradiance-px.exr`, …) with `sh.json`. Each file appears whole or not at all.
 ///
 /// # Errors
 ///
-/// As [`check`].
+/// Those of [`check`], and [`Error::Encode`].
 pub fn write(baked: &Baked, out: &Path) -> Result<()> {
     match Form::of(out)? {
         Form::Json => write_whole(out, sh_json(baked)?.as_bytes()),
@@ -128,7 +132,7 @@ pub fn write(baked: &Baked, out: &Path) -> Result<()> {
     }
 }
 
-/// Levels of an earlier, larger cube do not stay beside those of this one.
+/// Removes the levels that an earlier, larger cube has left in the folder.
 fn remove_coarser(out: &Path, levels: usize) -> Result<()> {
     for level in levels..levels + 16 {
         for face in FACES {
@@ -144,7 +148,12 @@ fn remove_coarser(out: &Path, levels: usize) -> Result<()> {
     Ok(())
 }
 
-/// Harmonics as `{"order", "radiance_sh": [[r, g, b], …], "irradiance_sh": […]}`, with the digits that bring every f32 back.
+/// The harmonics as `{"order", "radiance_sh": [[r, g, b], …], "irradiance_sh": […]}`, with enough digits for
+/// every f32.
+///
+/// # Errors
+///
+/// [`Error::Encode`].
 pub fn sh_json(baked: &Baked) -> Result<String> {
     #[derive(Serialize)]
     struct Harmonics<'a> {
@@ -165,17 +174,17 @@ fn json(value: &impl Serialize) -> Result<String> {
 }
 
 fn unencodable(why: &dyn std::fmt::Display) -> Error {
-    Error::Gpu(format!("the environment cannot be encoded: {why}"))
+    Error::Encode(format!("the environment cannot be encoded: {why}"))
 }
 
-/// Harmonics as a KTX2 file's keys and values.
-/// The perceptual roughness that each level is for.
+/// The perceptual roughness of each level.
 fn roughness(prefiltered: &CubeTexels) -> Vec<f64> {
     let levels = prefiltered.levels.len() as u32;
     let of_level = |level| Prefilter::roughness(level, levels);
     (0..levels).map(of_level).collect()
 }
 
+/// Keys and values of a KTX2 file.
 fn pairs(baked: &Baked) -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("canopy.irradiance_sh", json(&baked.irradiance_sh)?),
@@ -185,11 +194,12 @@ fn pairs(baked: &Baked) -> Result<Vec<(&'static str, String)>> {
     ])
 }
 
-/// A cube map as KTX 2.0 in VK_FORMAT_R16G16B16A16_SFLOAT, with `pairs` beside the standard's own keys.
+/// A cube map as KTX 2.0 in VK_FORMAT_R16G16B16A16_SFLOAT, with the keys and values `pairs` besides those of
+/// the standard.
 ///
 /// # Errors
 ///
-/// [`Error::Gpu`] for levels that are no cube's.
+/// [`Error::Encode`] for levels that are not those of a cube.
 pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>> {
     let levels = &cube.levels;
     let is_whole = |(level, texels): (usize, &Vec<_>)| texels.len() == 6 * cube.side(level).pow(2);
@@ -222,7 +232,8 @@ pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>>
             sgd_byte_length: 0,
         },
     };
-    // The finest level comes first in the index and last in the file; each begins at a multiple of a texel's size.
+    // The finest level is the first in the index and the last in the file; each begins at a multiple of a
+    // texel's size.
     let mut index = vec![[0; LevelIndex::LENGTH]; levels.len()];
     let mut at = dfd_at + dfd_bytes + keys.len();
     for (entry, level) in index.iter_mut().zip(levels).rev() {
@@ -251,7 +262,7 @@ pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>>
 
 const TEXEL_BYTES: usize = 8;
 
-/// Keys in ascending order, each with its value and padded to four bytes (KTX 2.0, 3.11).
+/// Keys in ascending order with their values, each pair padded to four bytes (KTX 2.0, 3.11).
 fn key_value_data(pairs: &[(&str, String)]) -> Vec<u8> {
     let writer = concat!("canopy ", env!("CARGO_PKG_VERSION"));
     let own = [("KTXorientation", "rd"), ("KTXwriter", writer)];
@@ -271,7 +282,7 @@ fn key_value_data(pairs: &[(&str, String)]) -> Vec<u8> {
     out
 }
 
-/// One level's faces as `PREFIX-FACE.exr`.
+/// Writes the faces of a level as `PREFIX-FACE.exr`.
 fn write_faces(folder: &Path, prefix: &str, cube: &CubeTexels, level: usize) -> Result<()> {
     let side = cube.side(level);
     let texels = cube.levels.get(level).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! Files that leave the program: they appear whole or not at all, and their names may number them.
+//! Output files. They appear whole or not at all, and their names may hold a frame's number.
 
 pub mod baked;
 pub mod picture;
@@ -9,7 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds half of them.
+/// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds a part of them.
+///
+/// # Errors
+///
+/// [`Error::Io`].
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -33,7 +37,11 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Fails before any work is done if `path` cannot be written later.
+/// Fails if `path` cannot be written; for use before any work is done.
+///
+/// # Errors
+///
+/// [`Error::Io`].
 pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
@@ -49,7 +57,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] listing those that are.
+/// [`Error::Usage`] for any other extension; it lists `known`.
 pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
     let extension = path
         .extension()
@@ -68,16 +76,20 @@ pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
         })
 }
 
-/// A file name in which `{frame}` or `{frame:4}` stands for the frame's number.
+/// A file name in which `{frame}` or `{frame:4}` stands for the number of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Template {
     path: PathBuf,
-    /// Text before and after the number, and its least width.
+    /// Text before and after the number, and its minimum width.
     number: Option<(String, String, usize)>,
 }
 
 impl Template {
-    /// Reads a name. A number needs a name that is Unicode.
+    /// Parses a name. Only a name that is Unicode can hold a number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] for a number that is written otherwise.
     pub fn new(path: &Path) -> Result<Self> {
         let path = path.to_owned();
         let Some((before, rest)) = path.to_str().and_then(|text| text.split_once("{frame")) else {
@@ -103,12 +115,12 @@ impl Template {
         }
     }
 
-    /// Whether every frame has a name of its own.
+    /// Whether each frame has its own name.
     pub fn is_numbered(&self) -> bool {
         self.number.is_some()
     }
 
-    /// The name of one frame.
+    /// The name of a frame's file.
     pub fn frame(&self, frame: u32) -> PathBuf {
         match &self.number {
             Some((before, after, width)) => format!("{before}{frame:0width$}{after}").into(),

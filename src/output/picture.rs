@@ -1,4 +1,4 @@
-//! Floats to picture files: `.exr` keeps them as they are, `.png` maps them to something one can look at.
+//! Picture files: `.exr` keeps floats as they are, `.png` maps them to colours.
 
 use crate::{
     Error, Result,
@@ -8,13 +8,21 @@ use glam::Vec3;
 use image::ImageFormat;
 use std::io::Cursor;
 
-/// RGBA of eight bits a channel, already encoded for the screen, as PNG.
+/// Encodes RGBA of eight bits a channel, which is already sRGB-encoded, as PNG.
+///
+/// # Errors
+///
+/// [`Error::Encode`] for another number of bytes than the size needs.
 pub fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
     let picture = image::RgbaImage::from_raw(width, height, rgba8);
     encode(picture.map(Into::into), ImageFormat::Png)
 }
 
-/// Floats as OpenEXR, untouched: R, G, B and A.
+/// Encodes floats as OpenEXR without changing them: R, G, B and A.
+///
+/// # Errors
+///
+/// [`Error::Encode`] for another number of texels than the size needs.
 pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
     let floats = image.texels.as_flattened().to_vec();
     let picture = image::Rgba32FImage::from_raw(image.width, image.height, floats);
@@ -22,7 +30,7 @@ pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
 }
 
 fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<Vec<u8>> {
-    let failed = |e: String| Error::Gpu(format!("the picture cannot be encoded: {e}"));
+    let failed = |e: String| Error::Encode(format!("the picture cannot be encoded: {e}"));
     let picture = picture.ok_or_else(|| failed("too few pixels came back".into()))?;
     let mut bytes = Cursor::new(Vec::new());
     picture
@@ -31,11 +39,12 @@ fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<V
     Ok(bytes.into_inner())
 }
 
-/// A channel as a picture, transparent where there is nothing.
+/// The pixels of a channel as RGBA of eight bits, transparent where nothing is seen.
 ///
-/// Positions are placed in their bounds, depths run from white (near) to black (far), normals are (n + 1) / 2, colours are
-/// encoded as sRGB, indices get a colour each, costs are a heat map from blue (0) to red ([`COST_SCALE`] nodes and triangles
-/// visited, always, so that pictures compare); the rest is grey.
+/// Positions are relative to their bounds, depths run from white (near) to black (far), normals are (n + 1) /
+/// 2, colours are sRGB-encoded, each index has its own colour, and costs are a heat map from blue (0) to red
+/// ([`COST_SCALE`] nodes and triangles visited, the same in every picture so that pictures compare). All
+/// other channels are grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -72,7 +81,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     image.texels.iter().flat_map(pixel).collect()
 }
 
-/// 0 to 1 as a byte; NaN is 0.
+/// A value from 0 to 1 as a byte; NaN becomes 0.
 fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
@@ -87,7 +96,7 @@ fn srgb(linear: Vec3) -> Vec3 {
     })
 }
 
-/// A colour of its own for each number, as in the tonemap pass.
+/// A colour for each number, as in the tonemap pass.
 fn hashed(id: f32) -> Vec3 {
     let h = (id as u32).wrapping_add(1).wrapping_mul(2_654_435_761);
     let channel = |shift: u32| (h >> shift & 255) as f32 / 255.0;

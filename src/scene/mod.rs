@@ -26,6 +26,7 @@ mod merge;
 mod mesh;
 mod node;
 mod obj;
+pub mod opened;
 mod surface;
 mod texture;
 

@@ -1,6 +1,9 @@
-//! What floats over the scene: help, progress, messages, and a hint while there is nothing to see.
+//! What floats over the scene: the help, progress, messages, and a hint while no scene is shown.
 
-use super::{Facts, card, digits};
+use super::{
+    facts::{Facts, LoadProgress},
+    style::{ACCENT, card, digits},
+};
 use crate::app::{
     keys::{BINDINGS, GESTURES},
     state::State,
@@ -8,10 +11,10 @@ use crate::app::{
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Ui, Vec2};
 use std::time::Duration;
 
-/// How long a notice stays.
+/// Time that a notice stays.
 const NOTICE: Duration = Duration::from_millis(2500);
 
-/// Shows what there is to show, in the scene's part of the window.
+/// Shows what applies now, over the scene's part of the window.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(loading) = &facts.loading {
         progress(ctx, room, loading);
@@ -22,7 +25,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     } else if state.stage.is_none() && state.error.is_none() {
         hint(ctx, room, "Drop a glTF or OBJ file here, or press Ctrl+O");
     }
-    // An error is not to be covered by anything.
+    // Nothing may cover an error.
     if state.error.is_some() {
         error(ctx, room, state);
     } else if state.help {
@@ -31,7 +34,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     notice(ctx, room, state);
 }
 
-/// An area of its own in the middle of the scene, or off it.
+/// An area at `offset` from the middle of the scene.
 fn floating(ctx: &Context, name: &str, room: Rect, offset: Vec2, add: impl FnOnce(&mut Ui)) {
     Area::new(Id::unique(name))
         .order(Order::Foreground)
@@ -39,12 +42,13 @@ fn floating(ctx: &Context, name: &str, room: Rect, offset: Vec2, add: impl FnOnc
         .fixed_pos(room.center() + offset)
         .constrain(true)
         .default_size(room.size())
-        // At once: what it says may be the last that is shown for a while.
+        // It may be the last thing that is shown for a while.
         .fade_in(false)
         .show(ctx, |ui| card().show(ui, add));
 }
 
-fn progress(ctx: &Context, room: Rect, (name, stage, share): &(String, String, f32)) {
+fn progress(ctx: &Context, room: Rect, load: &LoadProgress) {
+    let LoadProgress { name, stage, share } = load;
     floating(ctx, "progress", room, Vec2::ZERO, |ui| {
         ui.set_width(320.0);
         ui.label(RichText::new(format!("Loading {name}")).strong());
@@ -81,7 +85,7 @@ fn notice(ctx: &Context, room: Rect, state: &mut State) {
     }
 }
 
-/// Stays until it is closed, so that it can be read and copied.
+/// Shows the error until the person closes it, so that they can read and copy it.
 fn error(ctx: &Context, room: Rect, state: &mut State) {
     let Some(text) = state.error.clone() else {
         return;
@@ -131,7 +135,7 @@ fn table<'a>(ui: &mut Ui, title: &str, rows: impl Iterator<Item = (&'a str, &'a 
             .spacing([16.0, 4.0])
             .show(ui, |ui| {
                 for (key, what) in rows {
-                    ui.label(digits(key).color(super::ACCENT));
+                    ui.label(digits(key).color(ACCENT));
                     ui.label(what);
                     ui.end_row();
                 }

@@ -1,6 +1,10 @@
-//! The panel, section by section. What a section edits is the configuration; what needs more is an action.
+//! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
-use super::{Facts, cell, digits, grouped, timings};
+use super::{
+    facts::Facts,
+    style::{cell, digits, grouped},
+    timings,
+};
 use crate::{
     app::{
         keys::Action,
@@ -46,7 +50,7 @@ fn section(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
         });
 }
 
-/// A name on the left, something to set on the right.
+/// A name on the left, a widget on the right.
 fn setting<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
         cell(ui, 88.0, name);
@@ -122,7 +126,7 @@ fn variants(ui: &mut Ui, stage: &Stage, actions: &mut Vec<Action>) {
     });
 }
 
-/// The extensions that the files list; what is done with each on hover.
+/// The extensions that the files list, with a note on hover.
 fn extensions(ui: &mut Ui, stage: &Stage) {
     let extensions = &stage.scene.extensions;
     if extensions.is_empty() {
@@ -167,7 +171,9 @@ fn shadows(ui: &mut Ui, state: &mut State) {
     .on_hover_text("A node of the tree with at most this many triangles is a leaf for rays");
     if shadows.mode == ShadowMode::Rays {
         ui.checkbox(&mut shadows.compact_rays, "compact rays")
-            .on_hover_text("List the rays that have to be sent and trace the list; off: a thread for every pixel");
+            .on_hover_text(
+                "Traces a list of the rays that are needed; off: one thread for every pixel",
+            );
     }
     ui.checkbox(&mut shadows.blended_cast, "blended surfaces cast shadows");
     if shadows.mode != ShadowMode::Map {
@@ -204,34 +210,32 @@ fn occlusion(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         }
     })
     .response
-    .on_hover_text(
-        "Rays that find out how much light arrives from everywhere; auto sends them on GPUs",
-    );
+    .on_hover_text("Ambient occlusion by rays through the trees; auto traces them on GPUs only");
     if !occlusion.sends_rays(facts.fast_rays) {
         return;
     }
     setting(ui, "rays", |ui| {
         ui.add(Slider::new(&mut occlusion.rays, Occlusion::RAYS))
     })
-    .on_hover_text("Of a pixel in a frame");
+    .on_hover_text("Rays per pixel and frame");
     setting(ui, "radius", |ui| {
         let radius = egui::DragValue::new(&mut occlusion.radius).speed(0.01);
         ui.add(radius.range(Occlusion::RADIUS).suffix(" m"))
     })
-    .on_hover_text("How far they reach; 0 for no end");
+    .on_hover_text("Length of the rays; 0 is unlimited");
     setting(ui, "history", |ui| {
         let history = egui::DragValue::new(&mut occlusion.history);
         ui.add(history.range(Occlusion::HISTORY).suffix(" frames"))
     });
     ui.checkbox(&mut occlusion.filter, "filter")
-        .on_hover_text("Neighbouring pixels help out as long as there are few frames");
+        .on_hover_text("Averages neighbouring pixels while the history is short");
 }
 
 fn sun(ui: &mut Ui, state: &mut State) {
     let sun = &mut state.config.sun;
     setting(ui, "shines", |ui| {
         let auto = ui.selectable_value(&mut sun.enabled, Switch::Auto, "auto");
-        auto.on_hover_text("Where neither the scene nor an environment's file brings light");
+        auto.on_hover_text("On if the scene has no lights and the environment is not a file");
         ui.selectable_value(&mut sun.enabled, Switch::On, "on");
         ui.selectable_value(&mut sun.enabled, Switch::Off, "off");
     });
@@ -287,19 +291,19 @@ fn environment(ui: &mut Ui, state: &mut State) {
             }
         });
         ui.checkbox(&mut environment.sun, "its sun casts shadows")
-            .on_hover_text("A sun in the picture becomes a light");
+            .on_hover_text("A sun in the picture is replaced by a light");
     } else if environment.is_sky() {
         setting(ui, "haze", |ui| {
             ui.add(Slider::new(&mut environment.haze, Environment::HAZE))
         })
-        .on_hover_text("Dust and droplets, as a multiple of those of very clear air");
+        .on_hover_text("Amount of aerosols, as a multiple of that in very clear air");
         setting(ui, "ground", |ui| {
             ui.add(Slider::new(
                 &mut environment.ground_albedo,
                 Environment::GROUND_ALBEDO,
             ))
         })
-        .on_hover_text("Share of light that the ground below the sky sends back");
+        .on_hover_text("Albedo of the ground below the sky");
     } else {
         setting(ui, "colour", |ui| {
             ui.color_edit_button_rgb(&mut environment.color)
@@ -318,7 +322,7 @@ fn environment(ui: &mut Ui, state: &mut State) {
     });
     setting(ui, "background", |ui| {
         let background = &mut environment.background;
-        ui.selectable_value(background, Background::Environment, "seen");
+        ui.selectable_value(background, Background::Environment, "environment");
         ui.selectable_value(background, Background::Color, "colour");
         if *background == Background::Color {
             ui.color_edit_button_rgb(&mut state.config.image.background);
@@ -354,7 +358,7 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     setting(ui, "anti-aliasing", |ui| {
         ui.selectable_value(&mut image.antialias, Antialias::Off, "off");
         let smaa = ui.selectable_value(&mut image.antialias, Antialias::Smaa, "SMAA");
-        smaa.on_hover_text("Edges are smoothed by their shape, until the picture is still");
+        smaa.on_hover_text("Smooths edges by their shape while the picture changes");
     });
     setting(ui, "still picture", |ui| {
         let samples = &mut state.config.window.still_samples;
@@ -364,17 +368,15 @@ fn image(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
                 .suffix(" samples"),
         )
     })
-    .on_hover_text(
-        "Frames that a picture is the mean of once nothing moves; 1 keeps the filtered one",
-    );
+    .on_hover_text("Samples per pixel once nothing moves; 1 keeps the filtered picture");
 }
 
-/// Where the exposure comes from, and what there is to set of it.
+/// The source of the exposure, and the settings of that source.
 fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let image = &mut state.config.image;
     let settings = &mut state.config.exposure;
     setting(ui, "exposure", |ui| {
-        // As facts has it, so that what was chosen last goes on from there.
+        // A fixed exposure starts from the current one.
         let mut ev = facts.exposure_ev;
         let choices = [
             ExposureMode::Auto,
@@ -419,7 +421,7 @@ fn exposure(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
             let drag = egui::DragValue::new(share).speed(0.25).range(range);
             ui.add(drag.suffix(" %")).on_hover_text(
-                "From the darkest to the brightest pixels that count, of those that are not black",
+                "Percentiles of luminance between which pixels are metered; black pixels never are",
             );
         }
     });
@@ -550,12 +552,12 @@ fn cameras(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// A channel in the list.
+/// A channel's name in the list.
 fn title(channel: Channel) -> String {
     match channel {
         Channel::Lit => "lit picture".into(),
         Channel::Cost => "cost of rays (heat map)".into(),
-        Channel::Ambient => "ambient light".into(),
+        Channel::Ambient => "ambient visibility".into(),
         other => other.name().into(),
     }
 }
@@ -590,13 +592,13 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
         });
 }
 
-/// When trees are built again, and what was done to them.
+/// The policy of rebuilding trees, and what was done to them in the last frame.
 fn trees(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let (tree, stats) = (&mut state.config.tree, facts.stats);
     let title = |policy| match policy {
         Rebuild::Frame => "every frame",
         Rebuild::Changed => "what has changed",
-        Rebuild::Refit => "refit, until they age",
+        Rebuild::Refit => "refit until they age",
     };
     setting(ui, "build trees", |ui| {
         ComboBox::from_id_salt("rebuild")
@@ -614,16 +616,16 @@ fn trees(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             clamp(&mut tree.refit_growth, Tree::REFIT_GROWTH);
             growth
         })
-        .on_hover_text("Trees are built again once their cost has grown by this factor");
+        .on_hover_text("Rebuilds trees once their cost has grown by this factor");
     }
     let work = match stats.tree_work {
         TreeWork::None => "trees kept".into(),
-        TreeWork::Rebuild => format!("trees regrown in {} dispatches", stats.tree_dispatches),
-        TreeWork::Partial => format!("some regrown in {} dispatches", stats.tree_dispatches),
+        TreeWork::Rebuild => format!("trees rebuilt in {} dispatches", stats.tree_dispatches),
+        TreeWork::Partial => format!("some trees rebuilt in {} dispatches", stats.tree_dispatches),
         TreeWork::Refit => format!("trees refit in {} dispatches", stats.tree_dispatches),
     };
     let growth = match tree.rebuild {
-        Rebuild::Refit => format!(", cost grown {:.2}×", stats.tree_growth),
+        Rebuild::Refit => format!(", cost {:.2}×", stats.tree_growth),
         _ => String::new(),
     };
     ui.weak(work + &growth);

@@ -1,6 +1,9 @@
-//! Where the time goes: passes on the GPU, recording on the CPU, and the last frames as a picture.
+//! Timings: passes on the GPU, recording on the CPU, and a graph of the last frames.
 
-use super::{ACCENT, Facts, cell, digits};
+use super::{
+    facts::Facts,
+    style::{ACCENT, cell, digits},
+};
 use crate::app::state::{HISTORY, State};
 use egui::{Color32, Pos2, Sense, Stroke, Ui, vec2};
 
@@ -12,7 +15,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
 }
 
 fn rate(ui: &mut Ui, state: &State) {
-    // The last few only, so that the figure follows what is changed, and averaged, so that it can be read.
+    // The mean of few frames: it can be read, and follows what is changed.
     let recent: Vec<f32> = state.frame_ms.iter().rev().take(30).copied().collect();
     let text = if recent.is_empty() {
         "idle".into()
@@ -23,7 +26,7 @@ fn rate(ui: &mut Ui, state: &State) {
     ui.label(digits(text));
 }
 
-/// Frame times as a line over a grid of which each step is named.
+/// Frame times as a line, with the scale's top value.
 fn history(ui: &mut Ui, state: &State) {
     let size = vec2(ui.available_width(), 56.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -58,7 +61,7 @@ fn history(ui: &mut Ui, state: &State) {
     response.on_hover_text("Time from one frame to the next, the last on the right");
 }
 
-/// The next of 1, 2, 5, 10, 20, … that is not below `ms`.
+/// The least of 1, 2, 5, 10, 20, … that is not below `ms`.
 fn scale(ms: f32) -> f32 {
     let decade = 10_f32.powf(ms.max(1e-3).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);

@@ -1,4 +1,5 @@
-//! What traversal is measured by: the same tree as textbooks have it, binary, one box a node, one triangle a leaf, and walked unordered.
+//! The baseline of traversal: the same tree in a textbook's form (binary, one box a node, one triangle a
+//! leaf), traversed unordered.
 
 use super::inputs::Input;
 use crate::{
@@ -22,7 +23,7 @@ pub(super) struct Baseline {
     any_hit: Kernel,
 }
 
-/// A textbook's tree in GPU memory.
+/// A tree in a textbook's form, in GPU memory.
 #[derive(Debug)]
 pub(super) struct Textbook {
     nodes: wgpu::Buffer,
@@ -42,7 +43,7 @@ impl Baseline {
         }
     }
 
-    /// Records the query of all rays of `batch`.
+    /// Records a query for all rays of `batch`.
     pub(super) fn record(
         &self,
         gpu: &Gpu,
@@ -75,7 +76,11 @@ impl Baseline {
 }
 
 impl Textbook {
-    /// Uploads the textbook's form of the trees over `input`.
+    /// Uploads the trees of `input` in a textbook's form.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for a tree that is deeper than the stack or larger than the adapter binds.
     pub(super) fn new(gpu: &Gpu, tree: &TreeData, input: &Input) -> Result<Self> {
         let nodes = nodes(tree, input)?;
         let corners: Vec<[f32; 4]> = input
@@ -100,24 +105,24 @@ impl Textbook {
     }
 }
 
-/// What a node of the textbook's tree is made from.
+/// The part of canopy's trees that a node of the textbook's tree is made from.
 #[derive(Debug, Clone, Copy)]
 enum Part {
-    /// Meshes `first..end` of those that hold anything.
+    /// Meshes `first..end` of those that have triangles.
     Meshes(usize, usize),
     /// An inner node of canopy's tree.
     Inner(u32),
-    /// A leaf.
+    /// A leaf index.
     Leaf(u32),
 }
 
-/// One tree: median splits over the meshes, so that many of them are no disadvantage, and canopy's own splits below. Children come after
-/// their parent.
+/// The nodes of one tree: median splits over the meshes, so that many meshes are no disadvantage, and
+/// canopy's own splits below. Children come after their parent.
 fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     let mut meshes: Vec<&TlasEntry> = tree.tlas.iter().filter(|m| m.triangle_count > 0).collect();
     let mut nodes = vec![BaselineNode::default(); usize::from(!meshes.is_empty())];
-    let mut open = vec![(Part::Meshes(0, meshes.len()), 0, 1)];
-    while let Some((part, place, depth)) = open.pop() {
+    let mut pending = vec![(Part::Meshes(0, meshes.len()), 0, 1)];
+    while let Some((part, at, depth)) = pending.pop() {
         if meshes.is_empty() {
             break;
         }
@@ -131,7 +136,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
         }
         let children = match part {
             Part::Leaf(leaf) => {
-                nodes[place] = leaf_node(tree.triangles[leaf as usize].triangle, input);
+                nodes[at] = leaf_node(tree.triangles[leaf as usize].triangle, input);
                 continue;
             }
             Part::Inner(node) => {
@@ -144,9 +149,9 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
             Part::Meshes(first, end) if end - first == 1 => {
                 let mesh = meshes[first];
                 let last = mesh.first_triangle + mesh.triangle_count - 1;
-                open.push((
+                pending.push((
                     part_of(mesh.first_triangle, last, mesh.node_offset),
-                    place,
+                    at,
                     depth,
                 ));
                 continue;
@@ -158,26 +163,26 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
         };
         let left = nodes.len();
         nodes.resize(left + 2, BaselineNode::default());
-        nodes[place].left = left as u32;
-        nodes[place].right = left as u32 + 1;
-        open.extend([
+        nodes[at].left = left as u32;
+        nodes[at].right = left as u32 + 1;
+        pending.extend([
             (children[0], left, depth + 1),
             (children[1], left + 1, depth + 1),
         ]);
     }
-    // Children lie behind their parents: backwards, they are done first.
-    for place in (0..nodes.len()).rev() {
-        let BaselineNode { left, right, .. } = nodes[place];
+    // Children come after their parents: in reverse order they are done first.
+    for at in (0..nodes.len()).rev() {
+        let BaselineNode { left, right, .. } = nodes[at];
         if right != 0 {
             let (a, b) = (nodes[left as usize], nodes[right as usize]);
-            nodes[place].lower = std::array::from_fn(|i| a.lower[i].min(b.lower[i]));
-            nodes[place].upper = std::array::from_fn(|i| a.upper[i].max(b.upper[i]));
+            nodes[at].lower = std::array::from_fn(|i| a.lower[i].min(b.lower[i]));
+            nodes[at].upper = std::array::from_fn(|i| a.upper[i].max(b.upper[i]));
         }
     }
     Ok(nodes)
 }
 
-/// The child over the leaves `first..=last`, which is node `node` unless it has one triangle.
+/// The child over the leaves `first..=last`: a leaf if that is one triangle, else node `node`.
 fn part_of(first: u32, last: u32, node: u32) -> Part {
     if first == last {
         Part::Leaf(first)
@@ -199,7 +204,8 @@ fn leaf_node(triangle: u32, input: &Input) -> BaselineNode {
     }
 }
 
-/// Sorts meshes by their centre along the widest axis, as far as it takes to halve them; returns where the second half begins.
+/// Partitions meshes at their median along the widest axis of their centres. Returns the first index of the
+/// second half.
 fn split(meshes: &mut [&TlasEntry]) -> usize {
     let center = |mesh: &TlasEntry, axis: usize| mesh.box_min[axis] + mesh.box_max[axis];
     let extent = |axis: &usize| {
@@ -216,7 +222,7 @@ fn split(meshes: &mut [&TlasEntry]) -> usize {
     middle
 }
 
-/// Fails when more than a few hits at the edges of triangles differ.
+/// Fails if more than a few hits differ, as they may at the edges of triangles.
 pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) -> Result<()> {
     let differ = |(a, b): &(&Hit, &Hit)| {
         let hits = [a, b].map(|hit| !hit.is_miss());
@@ -225,7 +231,7 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
     };
     let count = ours.iter().zip(baseline).filter(differ).count();
     if ours.len() != baseline.len() || count > 2 + ours.len() / 1000 {
-        return Err(Error::Gpu(format!(
+        return Err(Error::WrongResult(format!(
             "{count} of {} {what} rays hit elsewhere than those of the baseline",
             ours.len()
         )));
@@ -238,10 +244,10 @@ mod tests {
     use super::*;
     use crate::{
         accel::layout::{LeafTriangle, Node},
-        cli::bench::inputs::{Kind, generate},
+        cli::bench::inputs::{TriangleKind, generate},
     };
 
-    /// Meshes of one triangle and one of two, as canopy would have built them.
+    /// The trees that canopy would build over meshes of one and two triangles.
     fn built(input: &Input) -> TreeData {
         let leaf = |triangle| LeafTriangle {
             triangle,
@@ -271,7 +277,7 @@ mod tests {
     #[test]
     fn textbook_trees_hold_every_triangle_in_nested_boxes() {
         // Two triangles in the first mesh, one in each of the others, none in the last two.
-        let input = generate(Kind::Meshes, 6, 5, 1);
+        let input = generate(TriangleKind::Meshes, 6, 5, 1);
         let mut input = input.divided(5);
         input.meshes.resize(7, Default::default());
         let nodes = nodes(&built(&input), &input).unwrap();
@@ -294,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_nodes() {
+    fn an_empty_input_has_no_nodes() {
         let input = Input::default();
         assert!(nodes(&built(&input), &input).unwrap().is_empty());
     }
@@ -313,7 +319,7 @@ mod tests {
             check(&ours, &expected, query, "test").is_err()
         };
         let (any, closest) = (Query::AnyHit, Query::ClosestHit);
-        // Another triangle as far away, or farther for any hit, is no difference.
+        // Another triangle at the same distance, or a farther one for any hit, is no difference.
         assert!(!differ(hit(2.0, 8), 10, closest) && !differ(hit(3.0, 8), 10, any));
         assert!(differ(hit(2.1, 7), 3, closest) && !differ(hit(2.1, 7), 2, closest));
         assert!(differ(hit(9.0, u32::MAX), 3, any));

@@ -1,16 +1,17 @@
-//! `canopy bench build`: all trees of an input, stage by stage.
+//! `canopy bench build`: the build of all trees of an input, stage by stage.
 
 use super::{
-    Bench, floor,
-    inputs::{self, Input, Kind},
+    floor,
+    inputs::{self, Input, TriangleKind},
     report::{Column, Format, Run},
-    shot::Shot,
-    sources::{Defaults, Source, sources},
+    session::Session,
     trees,
+    workloads::{DefaultWorkloads, Workload, triangles, workloads},
 };
 use crate::{
     Error, Result,
     accel::{Lbvh, Work},
+    render::FrameSample,
 };
 use serde_json::json;
 
@@ -32,23 +33,24 @@ pub(super) const COLUMNS: &[Column] = &[
     ("dispatches", "dispatches", Format::Count),
 ];
 
-/// The same triangles as so many meshes, and how many triangles.
+/// Numbers of meshes that the same triangles are divided into.
 const DIVISIONS: [u32; 3] = [1, 1_000, 10_000];
+/// Number of these triangles.
 const DIVIDED: u32 = 600_000;
 
-/// Builds over every input.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let defaults = if bench.software {
-        Defaults {
+/// Builds the trees of every input.
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let defaults = if session.software {
+        DefaultWorkloads {
             builtin: true,
-            kinds: &Kind::ALL,
+            kinds: &TriangleKind::ALL,
             soup: &[600, 64_000, 128_000, 256_000],
             others: &[64_000],
         }
     } else {
-        Defaults {
+        DefaultWorkloads {
             builtin: true,
-            kinds: &Kind::ALL,
+            kinds: &TriangleKind::ALL,
             soup: &[
                 600, 64_000, 128_000, 256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000,
                 10_000_000, 16_000_000,
@@ -56,31 +58,31 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
             others: &[1_000_000],
         }
     };
-    let sources = sources(bench.args, defaults);
-    let divides = bench.args.files.is_empty() && !bench.args.generates();
-    let steps = sources.len() + if divides { DIVISIONS.len() } else { 0 };
-    let mut progress = bench.progress(steps);
-    let lbvh = Lbvh::new(&bench.meter.gpu);
-    lbvh.compile(&bench.meter.gpu)?;
-    for source in &sources {
-        progress.step(&source.name());
-        match input(bench, source) {
-            Ok(input) => measure(bench, &lbvh, &source.name(), &input)?,
-            Err(why @ Error::Limit { .. }) => bench.report.skip(source.run(), &why),
+    let workloads = workloads(session.args, defaults);
+    let divides = session.args.files.is_empty() && !session.args.generates();
+    let steps = workloads.len() + if divides { DIVISIONS.len() } else { 0 };
+    let mut progress = session.progress(steps);
+    let lbvh = Lbvh::new(&session.meter.gpu);
+    lbvh.compile(&session.meter.gpu)?;
+    for workload in &workloads {
+        progress.step(&workload.name());
+        match input(session, workload) {
+            Ok(input) => measure(session, &lbvh, &workload.name(), &input)?,
+            Err(why @ Error::Limit { .. }) => session.report.skip(workload.run(), &why),
             Err(error) => return Err(error),
         }
     }
-    bench.report.scaling("triangles");
+    session.report.scaling("triangles");
     if divides {
         let most = DIVISIONS[DIVISIONS.len() - 1];
-        let whole = inputs::generate(Kind::Meshes, DIVIDED, most, bench.args.seed);
-        let first = bench.report.runs.len();
+        let whole = inputs::generate(TriangleKind::Meshes, DIVIDED, most, session.args.seed);
+        let first = session.report.runs.len();
         for meshes in DIVISIONS {
             progress.step(&format!("{meshes} meshes, {DIVIDED} triangles"));
             let input = whole.clone().divided(meshes);
-            measure(bench, &lbvh, "divided", &input)?;
+            measure(session, &lbvh, "divided", &input)?;
         }
-        let runs = &mut bench.report.runs[first..];
+        let runs = &mut session.report.runs[first..];
         if let Some(one) = runs.first().and_then(Run::median_ms) {
             for run in runs {
                 let ratio = run.median_ms().map(|ms| ms / one);
@@ -91,25 +93,26 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A source's triangles. Scenes go through the renderer and are posed once, on a device of its own.
-fn input(bench: &Bench<'_>, source: &Source) -> Result<Input> {
-    source.check(&bench.meter.gpu)?;
-    if let Some(input) = source.generate() {
+/// The triangles of a workload. Scenes are posed once by the renderer, on a device of its own.
+fn input(session: &Session<'_>, workload: &Workload) -> Result<Input> {
+    workload.check(&session.meter.gpu)?;
+    if let Some(input) = workload.generate() {
         return Ok(input);
     }
-    let mut shot = Shot::new(source, bench.config, [16, 16])?;
-    shot.draw(0.0)?;
-    shot.triangles()
+    let mut offscreen = workload.open(session.config, [16, 16])?;
+    let moment = offscreen.moment(offscreen.config.animation.time);
+    offscreen.draw(&moment, FrameSample::SINGLE)?;
+    triangles(&offscreen)
 }
 
-/// Builds over `input` often enough and checks the trees.
-fn measure(bench: &mut Bench<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Result<()> {
-    let Bench {
+/// Builds the trees of `input` repeatedly and checks the last ones.
+fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Result<()> {
+    let Session {
         meter,
         report,
         config,
         ..
-    } = bench;
+    } = session;
     let counts = floor::Counts::of(input);
     let mut run = Run::new(json!({
         "name": name,
@@ -117,7 +120,7 @@ fn measure(bench: &mut Bench<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Res
         "vertices": input.positions.len(),
         "meshes": input.meshes.len(),
     }));
-    let mut tree = match trees::room(&meter.gpu, lbvh, input, config.tree.code_bits) {
+    let mut tree = match trees::allocate(&meter.gpu, lbvh, input, config.tree.code_bits) {
         Ok(tree) => tree,
         Err(why) => {
             report.skip(run, &why);

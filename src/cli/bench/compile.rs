@@ -1,11 +1,13 @@
-//! `canopy bench compile`: what every entry point of every shader costs until it has run once, without any scene.
+//! `canopy bench compile`: the time of every entry point of every shader until it has run once, without any
+//! scene.
 //!
-//! A pipeline is made with the layout that its shader implies and run once, over bindings that hold zeros. Drivers differ in where they
-//! compile: most when the pipeline is made, Mesa's software one when it is first used; so both are timed.
+//! A pipeline is made with the layout that its shader implies, and run once over bindings that hold zeros.
+//! Most drivers compile when the pipeline is made, Mesa's software driver when it is first used, so both are
+//! timed.
 
 use super::{
-    Bench,
     report::{Column, Format, Run},
+    session::Session,
 };
 use crate::{
     Error, Result,
@@ -32,17 +34,17 @@ pub(super) const COLUMNS: &[Column] = &[
     ("sum ms", "sum_ms", Format::Ms),
 ];
 
-/// Bytes of a storage buffer that is bound: more than any struct that it is read as.
+/// Bytes of a storage buffer that is bound: more than any struct that a shader reads from it.
 const STORAGE_BYTES: u64 = 1 << 20;
-/// Texels along an edge of what is bound and drawn to.
+/// Texels along an edge of textures and render targets.
 const SIDE: u32 = 8;
 
-/// Measures all entry points, the dearest first.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let gpu = &bench.meter.gpu;
+/// Measures all entry points and lists the slowest first.
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let gpu = &session.meter.gpu;
     let entries = |(path, _): &(&'static str, &str)| !path.starts_with("common/");
     let shaders: Vec<_> = gpu.shaders().files().filter(entries).collect();
-    let mut progress = bench.progress(shaders.len());
+    let mut progress = session.progress(shaders.len());
     let mut runs = Vec::new();
     let mut total_ms = 0.0;
     for (path, _) in shaders {
@@ -78,19 +80,20 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         }
     }
     runs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    bench
+    session
         .report
         .runs
         .extend(runs.into_iter().map(|(_, run)| run));
     let note = format!(
-        "all of them: {:.1} s. Where the driver keeps compiled shaders on disk, that has to be switched off (Mesa: MESA_SHADER_CACHE_DISABLE=true)",
+        "total: {:.1} s. If the driver caches compiled shaders on disk, turn its cache off \
+         (Mesa: MESA_SHADER_CACHE_DISABLE=true)",
         total_ms / 1e3
     );
-    bench.report.notes.push(note);
+    session.report.notes.push(note);
     Ok(())
 }
 
-/// A shader as naga understands it.
+/// A shader as naga parses it.
 struct Reflected {
     module: Module,
     info: ModuleInfo,
@@ -98,7 +101,7 @@ struct Reflected {
 
 impl Reflected {
     fn new(gpu: &Gpu, path: &str) -> Result<Self> {
-        let broken = |what: String| Error::Gpu(format!("shaders/{path}: {what}"));
+        let broken = |what: String| Error::Internal(format!("shaders/{path}: {what}"));
         let text = shader::compose(gpu.shaders(), path, gpu.capabilities.arrays)?.text;
         let module = wgsl::parse_str(&text).map_err(|e| broken(e.to_string()))?;
         let info = Validator::new(ValidationFlags::all(), Capabilities::all())
@@ -107,13 +110,14 @@ impl Reflected {
         Ok(Self { module, info })
     }
 
-    /// Whether it has fragments: vertices are then measured with them.
+    /// Whether it has a fragment entry point: vertex entry points are then measured with it.
     fn draws(&self) -> bool {
         let mut entries = self.module.entry_points.iter();
         entries.any(|entry| entry.stage == ShaderStage::Fragment)
     }
 
-    /// Expressions of an entry point and of all functions that it reaches, each counted once: what a compiler gets to see, before it inlines.
+    /// Number of expressions of an entry point and of all functions that it reaches, each counted once: the
+    /// compiler's input before inlining.
     fn expressions(&self, index: usize) -> usize {
         fn visit(module: &Module, function: &Function, seen: &mut Vec<Handle<Function>>) -> usize {
             let mut called = Vec::new();
@@ -131,7 +135,7 @@ impl Reflected {
         visit(&self.module, &entry.function, &mut Vec::new())
     }
 
-    /// Globals that entry points bind, by group and binding.
+    /// Globals that the entry points use, by group and binding.
     fn bound(&self, indices: &[usize]) -> BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, &GlobalVariable>> = BTreeMap::new();
         for (handle, global) in self.module.global_variables.iter() {
@@ -147,7 +151,7 @@ impl Reflected {
         groups
     }
 
-    /// Milliseconds until the pipeline is made, and what its first use takes longer than its second.
+    /// Milliseconds until the pipeline is made, and those that its first use takes longer than its second.
     fn measure(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<[f64; 2]> {
         let entry = &self.module.entry_points[index];
         let stopwatch = Stopwatch::new();
@@ -212,7 +216,7 @@ impl Reflected {
         bound.iter().map(group).collect()
     }
 
-    /// Something to bind: zeros.
+    /// A resource of zeros for a binding.
     fn dummy(&self, gpu: &Gpu, global: &GlobalVariable) -> Dummy {
         let mut inner = &self.module.types[global.ty].inner;
         if let TypeInner::BindingArray { base, .. } = inner {
@@ -240,7 +244,8 @@ impl Reflected {
         }
     }
 
-    /// A pipeline that draws with the entry point at `index`: a fragment with a vertex entry that feeds it, or a vertex alone.
+    /// A pipeline that draws with the entry point at `index`: a fragment entry point with a vertex entry
+    /// point that fits it, or the latter alone.
     fn drawing(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<Drawing> {
         let entry = &self.module.entry_points[index];
         let feeds = |vertex: &EntryPoint| {
@@ -250,7 +255,7 @@ impl Reflected {
         let mut entries = self.module.entry_points.iter();
         let vertex_index = entries
             .position(feeds)
-            .ok_or_else(|| Error::Gpu(format!("{} has no vertices", entry.name)))?;
+            .ok_or_else(|| Error::Internal(format!("{} has no vertex entry point", entry.name)))?;
         let vertex = &self.module.entry_points[vertex_index];
         let fragment = (entry.stage == ShaderStage::Fragment).then_some(entry);
         let formats: Vec<_> = fragment.map_or(vec![], |entry| self.outputs(entry));
@@ -315,7 +320,7 @@ impl Reflected {
         })
     }
 
-    /// Whether the fragment finds in the vertex all that it reads.
+    /// Whether the vertex entry point writes all that the fragment entry point reads.
     fn feeds(&self, vertex: &EntryPoint, fragment: &EntryPoint) -> bool {
         let result = vertex.function.result.iter();
         let made: Vec<_> = result
@@ -326,7 +331,7 @@ impl Reflected {
         read.all(|read| made.contains(&read))
     }
 
-    /// Locations of a value between stages, or of its members, and what is there.
+    /// Locations and types of a value between stages, or of its members.
     fn locations(&self, ty: Handle<Type>, binding: Option<&Binding>) -> Vec<(u32, Handle<Type>)> {
         match (&self.module.types[ty].inner, binding) {
             (TypeInner::Struct { members, .. }, None) => members
@@ -338,7 +343,7 @@ impl Reflected {
         }
     }
 
-    /// Formats of the targets that a fragment writes.
+    /// Formats of the targets that a fragment entry point writes.
     fn outputs(&self, entry: &EntryPoint) -> Vec<wgpu::TextureFormat> {
         let Some(result) = &entry.function.result else {
             return Vec::new();
@@ -407,7 +412,7 @@ fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
     }
 }
 
-/// The scalar of a scalar or vector, and how many it has.
+/// The scalar of a scalar or vector, and the number of components.
 fn scalar(inner: &TypeInner) -> Option<(Scalar, usize)> {
     match *inner {
         TypeInner::Scalar(scalar) => Some((scalar, 1)),
@@ -416,7 +421,7 @@ fn scalar(inner: &TypeInner) -> Option<(Scalar, usize)> {
     }
 }
 
-/// What stands in for a binding.
+/// A resource that stands in for a binding.
 enum Dummy {
     Buffer(wgpu::Buffer),
     Texture(wgpu::TextureView),
@@ -485,7 +490,7 @@ struct Drawing {
     groups: Vec<(u32, wgpu::BindGroup)>,
     colors: Vec<wgpu::TextureView>,
     depth: wgpu::TextureView,
-    /// Vertex buffers.
+    /// Number of vertex buffers.
     vertices: u32,
 }
 
@@ -518,7 +523,7 @@ impl Drawing {
     }
 }
 
-/// Milliseconds until the GPU is done with it.
+/// Submits the commands and waits for them; returns the milliseconds that it took.
 fn submit_ms(gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<f64> {
     let stopwatch = Stopwatch::new();
     gpu.queue.submit([encoder.finish()]);

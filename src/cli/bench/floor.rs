@@ -1,4 +1,5 @@
-//! The floor: the bytes that each stage has to move at least, and how fast the adapter moves bytes when it does nothing else.
+//! The lower bound of time: the bytes that each stage has to move at least, and the bandwidth of a plain
+//! copy.
 
 use super::{inputs::Input, timing::Meter};
 use crate::{
@@ -6,11 +7,12 @@ use crate::{
     gpu::{Gpu, pass},
 };
 
-/// Bytes of the buffer that is copied: more than caches hold where the adapter is no processor itself.
+/// Bytes of the buffer that is copied on a GPU: more than its caches hold.
 const COPY_BYTES: u64 = 256 << 20;
+/// The same on a software adapter.
 const COPY_BYTES_SOFTWARE: u64 = 64 << 20;
 
-/// Gigabytes a second of a plain copy, reads and writes counted: the best of several.
+/// Bandwidth of a plain copy in gigabytes per second, reads and writes counted: the best of several copies.
 pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     let gpu = &meter.gpu;
     let wanted = if gpu.capabilities.has_gpu {
@@ -41,7 +43,7 @@ pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     Ok(2.0 * bytes as f64 / best_ms / 1e6)
 }
 
-/// What a build's stages are over.
+/// Sizes of the input of a build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     triangles: u64,
@@ -50,7 +52,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of an input.
+    /// The sizes of an input.
     pub(super) fn of(input: &Input) -> Self {
         Self {
             triangles: input.indices.len() as u64,
@@ -77,7 +79,8 @@ const LEAF: u64 = 48;
 /// Bytes of a node.
 const NODE: u64 = 64;
 
-/// Bytes that a stage of the build has to move at least, if it is known; each input is read once, however often threads ask for it.
+/// Bytes that a stage of the build has to move at least, if the stage is known. Each input counts once,
+/// however often threads read it.
 pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     let Counts {
         triangles,
@@ -95,13 +98,13 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
             let mesh_bits = u64::BITS - meshes.saturating_sub(1).leading_zeros();
             sort_bytes(triangles, 30 + mesh_bits)
         }
-        // Reads what has been sorted and its code, writes a key.
+        // Reads the order and the codes, writes a key.
         "regroup" => triangles * (WORD + CODE + WORD),
         // Reads the order, the codes and the geometry; writes triangles and codes in leaf order.
         "leaves" => geometry + triangles * (WORD + CODE + LEAF + 2 * WORD),
-        // Reads the triangles and the boxes of each level, writes those of the next: one a triangle, in all.
+        // Reads the triangles and the boxes of each level, writes those of the next: one per triangle in all.
         "pyramid" => triangles * (LEAF + 2 * BOX),
-        // Reads the codes and two boxes a node, writes the node.
+        // Reads the codes and two boxes per node, writes the node.
         "hierarchy" => triangles * (2 * WORD + 2 * BOX + NODE),
         // Reads the order, the codes and the geometry; writes triangles and nodes.
         "hierarchy_serial" => geometry + triangles * (WORD + CODE + LEAF + NODE),
@@ -111,13 +114,13 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     })
 }
 
-/// Bytes that a radix sort by eight-bit digits has to move at least: per digit it reads the keys to count them, then reads and writes keys
-/// and values.
+/// Bytes that a radix sort by eight-bit digits has to move at least: for each digit it reads the keys to
+/// count them, then reads and writes keys and values.
 pub(super) fn sort_bytes(pairs: u64, key_bits: u32) -> u64 {
     u64::from(key_bits.div_ceil(8)) * pairs * 5 * WORD
 }
 
-/// The share of the copy's bandwidth that `bytes` in `ms` reach.
+/// The bandwidth of `bytes` in `ms`, as a share of that of a copy.
 pub(super) fn share(bytes: u64, ms: f64, copy_gb_per_s: f64) -> f64 {
     bytes as f64 / (ms * 1e6) / copy_gb_per_s
 }

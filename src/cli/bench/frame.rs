@@ -1,14 +1,18 @@
-//! `canopy bench frame`: all passes of the real frame.
+//! `canopy bench frame`: every pass of a whole frame.
 
 use super::{
-    Bench,
-    inputs::Kind,
+    inputs::TriangleKind,
     report::{Column, Format, Run},
-    shot::Shot,
-    sources::{Defaults, Source, sources},
-    timing::{Sample, Summary},
+    session::Session,
+    timing::{Repetition, Summary},
+    workloads::{DefaultWorkloads, Workload, workloads},
 };
-use crate::{Error, Result, config::Rebuild, render::TreeWork};
+use crate::{
+    Error, Result,
+    cli::offscreen::Offscreen,
+    config::Rebuild,
+    render::{FrameSample, TreeWork},
+};
 
 /// Columns of the table.
 pub(super) const COLUMNS: &[Column] = &[
@@ -26,72 +30,78 @@ pub(super) const COLUMNS: &[Column] = &[
     ("CPU ms", "cpu_record_ms/median", Format::Ms),
 ];
 
-/// Seconds of the scene's clip from one frame to the next.
+/// Time in the scene's clip from one frame to the next, in seconds.
 const STEP_SECS: f32 = 1.0 / 60.0;
 
-/// Draws every scene, by every policy of rebuilding its trees.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let software = bench.software;
+/// Draws every scene by every policy of rebuilding its trees.
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let software = session.software;
     let size: [u32; 2] = if software { [640, 360] } else { [1920, 1080] };
-    let size = bench.args.size.unwrap_or(size);
-    let defaults = Defaults {
+    let size = session.args.size.unwrap_or(size);
+    let defaults = DefaultWorkloads {
         builtin: true,
         kinds: if software {
             &[]
         } else {
-            &[Kind::Terrain, Kind::Meshes]
+            &[TriangleKind::Terrain, TriangleKind::Meshes]
         },
         soup: &[if software { 64_000 } else { 1_000_000 }],
         others: &[if software { 64_000 } else { 1_000_000 }],
     };
-    let sources = sources(bench.args, defaults);
-    let mut progress = bench.progress(sources.len());
-    for source in &sources {
-        progress.step(&source.name());
-        measure(bench, source, size)?;
+    let workloads = workloads(session.args, defaults);
+    let mut progress = session.progress(workloads.len());
+    for workload in &workloads {
+        progress.step(&workload.name());
+        measure(session, workload, size)?;
     }
     let [width, height] = size;
-    bench.report.notes.push(format!(
-        "{width}×{height} pixels; CPU ms is what recording a frame takes, without waiting"
+    session.report.notes.push(format!(
+        "{width}×{height} pixels; CPU ms is the time that recording a frame takes, without waiting"
     ));
     if software {
-        bench.report.notes.push(
-            "On a software adapter only the totals are to be trusted: once it draws, it takes timestamps late.".into(),
+        session.report.notes.push(
+            "On a software adapter trust the totals only: once it draws, it writes timestamps late.".into(),
         );
     }
     Ok(())
 }
 
-fn measure(bench: &mut Bench<'_>, source: &Source, size: [u32; 2]) -> Result<()> {
-    let mut run = source.run();
+fn measure(session: &mut Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<()> {
+    let mut run = workload.run();
     run.set("size", size.to_vec());
-    let check = source.check(&bench.meter.gpu);
-    let mut shot = match check.and_then(|()| Shot::new(source, bench.config, size)) {
-        Ok(shot) => shot,
+    let check = workload.check(&session.meter.gpu);
+    let mut offscreen = match check.and_then(|()| workload.open(session.config, size)) {
+        Ok(offscreen) => offscreen,
         Err(why @ Error::Limit { .. }) => {
-            bench.report.skip(run, &why);
+            session.report.skip(run, &why);
             return Ok(());
         }
         Err(error) => return Err(error),
     };
     for policy in Rebuild::ALL {
-        measure_by(bench, run.clone(), &mut shot, policy)?;
+        measure_by(session, run.clone(), &mut offscreen, policy)?;
     }
     Ok(())
 }
 
-/// The same moments for every policy.
-fn measure_by(bench: &mut Bench<'_>, mut run: Run, shot: &mut Shot, policy: Rebuild) -> Result<()> {
-    shot.set_rebuild(policy);
+/// Draws the same frames by one policy.
+fn measure_by(
+    session: &mut Session<'_>,
+    mut run: Run,
+    offscreen: &mut Offscreen,
+    policy: Rebuild,
+) -> Result<()> {
+    offscreen.config.tree.rebuild = policy;
     let mut record_ms = Vec::new();
     let mut works = Vec::new();
-    let mut later_secs = 0.0;
-    let timings = bench.meter.sampling.repeat(|| {
-        let wall_ms = shot.draw(later_secs)?;
-        later_secs += STEP_SECS;
-        record_ms.push(shot.stats().cpu_record_ms);
-        works.push(shot.stats().tree_work);
-        Ok((wall_ms, Sample::new(&shot.stats().passes, wall_ms)))
+    let mut time = offscreen.config.animation.time;
+    let timings = session.meter.sampling.repeat(|| {
+        let wall_ms = offscreen.draw(&offscreen.moment(time), FrameSample::SINGLE)?;
+        time += STEP_SECS;
+        let stats = offscreen.stats();
+        record_ms.push(stats.cpu_record_ms);
+        works.push(stats.tree_work);
+        Ok((wall_ms, Repetition::new(&stats.passes, wall_ms)))
     })?;
     run.time(&timings, |_, _| None);
     let measured = record_ms.len() - timings.gpu_ms.len();
@@ -100,11 +110,11 @@ fn measure_by(bench: &mut Bench<'_>, mut run: Run, shot: &mut Shot, policy: Rebu
     let builds = works[measured..].iter().filter(built).count();
     run.set("rebuild", policy.name());
     run.set("builds", builds);
-    let stats = shot.stats();
+    let stats = offscreen.stats();
     run.set("triangles", stats.triangles);
     run.set("meshes", stats.meshes);
     run.set("lights", stats.lights);
     run.set("ray_count", stats.rays);
-    bench.report.runs.push(run);
+    session.report.runs.push(run);
     Ok(())
 }

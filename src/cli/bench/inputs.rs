@@ -1,4 +1,5 @@
-//! Generated triangles: seeded, and the same on every machine (only arithmetic that IEEE 754 defines exactly).
+//! Generated triangles: seeded, and the same on every machine, because IEEE 754 defines all arithmetic that
+//! is used exactly.
 
 use crate::{
     accel::MeshRange,
@@ -7,22 +8,22 @@ use crate::{
 use clap::ValueEnum;
 use glam::{Mat4, Vec2, Vec3};
 
-/// What the triangles of a generated input are like. All lie within ±2 of the origin.
+/// A kind of generated triangles. All lie within ±2 of the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
-pub enum Kind {
-    /// Small triangles, evenly in a cube.
+pub enum TriangleKind {
+    /// Small triangles, evenly distributed in a cube.
     Soup,
     /// A height field: neighbours share their vertices.
     Terrain,
-    /// Spheres on a lattice, each a mesh of its own.
+    /// Spheres on a lattice, one mesh each.
     Meshes,
-    /// Long and thin ones of all sizes and directions: bad for Morton codes.
+    /// Long, thin triangles of all sizes and directions, which suit Morton codes badly.
     Slivers,
-    /// All centroids in one point: every Morton code is the same.
+    /// Triangles that share one centroid, and so one Morton code.
     Equal,
 }
 
-impl Kind {
+impl TriangleKind {
     /// All kinds.
     pub const ALL: [Self; 5] = [
         Self::Soup,
@@ -32,7 +33,7 @@ impl Kind {
         Self::Equal,
     ];
 
-    /// The name on the command line and of a run.
+    /// Name on the command line and of a run.
     pub fn name(self) -> &'static str {
         match self {
             Self::Soup => "soup",
@@ -44,39 +45,40 @@ impl Kind {
     }
 }
 
-/// Merged world-space triangles, as the tree's builder reads them.
+/// Merged world-space triangles, as the tree builder reads them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
-    /// World positions.
+    /// World positions in metres.
     pub positions: Vec<[f32; 3]>,
-    /// Vertices of each triangle, numbered from the first of all.
+    /// Vertices of each triangle, as indices into `positions`.
     pub indices: Vec<[u32; 3]>,
     /// Mesh and payload of each triangle.
     pub triangle_info: Vec<[u32; 2]>,
-    /// Where each mesh lies.
+    /// Range of each mesh.
     pub meshes: Vec<MeshRange>,
 }
 
-/// `triangles` of the kind. Only [`Kind::Meshes`] has more than one mesh: `meshes` of them, which share the triangles evenly.
-pub fn generate(kind: Kind, triangles: u32, meshes: u32, seed: u64) -> Input {
+/// Generates `triangles` of a kind. Only [`TriangleKind::Meshes`] has more than one mesh: `meshes` of them,
+/// which share the triangles evenly.
+pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> Input {
     let mut random = Random(seed);
     let mut input = Input::default();
     match kind {
-        Kind::Soup => {
+        TriangleKind::Soup => {
             let size = 2.0 / (triangles.max(1) as f32).cbrt();
             input.loose(triangles, || {
                 let at = random.cube();
                 [at, at + size * random.cube(), at + size * random.cube()]
             });
         }
-        Kind::Terrain => {
+        TriangleKind::Terrain => {
             let seed = random.bits();
             input.grid(triangles, |uv| {
                 let height = 0.5 * fractal_noise(uv * 8.0, seed);
                 Vec3::new(2.0 * uv.x - 1.0, height, 2.0 * uv.y - 1.0)
             });
         }
-        Kind::Meshes => {
+        TriangleKind::Meshes => {
             let side = (meshes as f32).cbrt().ceil().max(1.0) as u32;
             for mesh in 0..meshes {
                 let share = triangles / meshes + u32::from(mesh < triangles % meshes);
@@ -87,15 +89,16 @@ pub fn generate(kind: Kind, triangles: u32, meshes: u32, seed: u64) -> Input {
                 input.grid(share, |uv| center + radius * sphere(uv));
             }
         }
-        Kind::Slivers => input.loose(triangles, || {
+        TriangleKind::Slivers => input.loose(triangles, || {
             let at = random.cube();
             let length = random.power_of_two(10) * (1.0 + random.unit());
             let along = 0.5 * length * random.cube().normalize_or(Vec3::X);
             let width = length * random.power_of_two(5) / 16.0;
             [at - along, at + along, at + width * random.cube()]
         }),
-        Kind::Equal => input.loose(triangles, || {
-            // On each axis the corners are −h, 0 and h: the middle of their box and their mean are exactly the origin.
+        TriangleKind::Equal => input.loose(triangles, || {
+            // On each axis the corners are −h, 0 and h: their mean and the centre of their box are exactly
+            // the origin.
             let mut h = random.cube() * random.power_of_two(8);
             h += Vec3::splat(1e-6).copysign(h);
             [
@@ -124,7 +127,8 @@ impl Input {
         );
     }
 
-    /// Adds a mesh of `count` triangles: a grid over the unit square, two to a cell, whose vertices `surface` places.
+    /// Adds a mesh of `count` triangles: a grid over the unit square, two to a cell, that `surface` maps to
+    /// positions.
     fn grid(&mut self, count: u32, surface: impl Fn(Vec2) -> Vec3) {
         let first = self.positions.len() as u32;
         let cells = count.div_ceil(2);
@@ -164,7 +168,7 @@ impl Input {
         self.triangle_info.resize(self.indices.len(), [number, 0]);
     }
 
-    /// The same triangles in the same order as `meshes` meshes of equal size.
+    /// The same triangles in the same order, divided into `meshes` meshes of equal size.
     pub fn divided(mut self, meshes: u32) -> Self {
         let count = self.indices.len() as u32;
         self.meshes.clear();
@@ -183,7 +187,8 @@ impl Input {
         self
     }
 
-    /// A scene of it, as [`generate`] made it: a node and a mesh for each mesh, all of one plain material.
+    /// The triangles as a scene: a node for each mesh, all of one plain material. The input is as
+    /// [`generate`] returns it.
     pub fn scene(&self) -> Scene {
         let normals = self.normals();
         let mut scene = Scene {
@@ -241,7 +246,7 @@ impl Input {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for triangle in &self.indices {
             let [a, b, c] = triangle.map(|vertex| Vec3::from(self.positions[vertex as usize]));
-            // Edges are small: their product keeps its direction when it is scaled up first.
+            // Edges are small: they are scaled so that their product does not underflow.
             let doubled_area = ((b - a) * 1024.0).cross((c - a) * 1024.0);
             for vertex in triangle {
                 normals[*vertex as usize] += doubled_area;
@@ -251,7 +256,8 @@ impl Input {
     }
 }
 
-/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010), short of where the square's border meets itself.
+/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010), without the border where the
+/// square meets itself.
 fn sphere(uv: Vec2) -> Vec3 {
     let p = 0.95 * (2.0 * uv - 1.0);
     let z = 1.0 - p.x.abs() - p.y.abs();
@@ -269,7 +275,7 @@ fn fractal_noise(at: Vec2, seed: u32) -> f32 {
     (0..5).map(octave).sum()
 }
 
-/// Smoothly between random values on the integers.
+/// Smooth interpolation between random values on the integers.
 fn noise(at: Vec2, seed: u32) -> f32 {
     let corner = at.floor();
     let t = at - corner;
@@ -291,7 +297,7 @@ pub struct Random(
 );
 
 impl Random {
-    /// 32 even bits.
+    /// 32 uniform bits.
     pub fn bits(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -300,17 +306,17 @@ impl Random {
         ((z ^ (z >> 31)) >> 32) as u32
     }
 
-    /// Evenly in 0..1.
+    /// Uniform in 0..1.
     pub fn unit(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// Evenly in the cube of ±1.
+    /// Uniform in the cube of ±1.
     pub fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
     }
 
-    /// 1, ½, ¼, … each as likely as the others, `count` of them.
+    /// One of the `count` numbers 1, ½, ¼, …, all equally likely.
     fn power_of_two(&mut self, count: u32) -> f32 {
         1.0 / (1 << (self.bits() % count)) as f32
     }
@@ -321,8 +327,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_are_what_was_asked_for_and_the_same_every_time() {
-        for kind in Kind::ALL {
+    fn inputs_have_the_size_that_was_given_and_are_the_same_every_time() {
+        for kind in TriangleKind::ALL {
             for triangles in [0, 1, 2, 7, 600, 1001] {
                 let input = generate(kind, triangles, 10, 3);
                 assert_eq!(input, generate(kind, triangles, 10, 3));
@@ -330,7 +336,7 @@ mod tests {
                 assert_eq!(input.triangle_info.len(), triangles as usize);
                 let vertices = input.positions.len() as u32;
                 assert!(input.indices.iter().flatten().all(|v| *v < vertices));
-                let meshes = if kind == Kind::Meshes { 10 } else { 1 };
+                let meshes = if kind == TriangleKind::Meshes { 10 } else { 1 };
                 assert_eq!(input.meshes.len(), meshes);
                 let counts = input.meshes.iter().map(|mesh| mesh.triangle_count);
                 assert_eq!(counts.sum::<u32>(), triangles);
@@ -344,7 +350,7 @@ mod tests {
 
     #[test]
     fn no_triangle_is_degenerate() {
-        for kind in Kind::ALL {
+        for kind in TriangleKind::ALL {
             let input = generate(kind, 1000, 3, 5);
             for triangle in &input.indices {
                 let [a, b, c] = triangle.map(|v| Vec3::from(input.positions[v as usize]));
@@ -355,7 +361,7 @@ mod tests {
 
     #[test]
     fn equal_centroids_are_equal() {
-        let input = generate(Kind::Equal, 500, 1, 1);
+        let input = generate(TriangleKind::Equal, 500, 1, 1);
         for triangle in input.positions.chunks(3) {
             let corners: Vec<Vec3> = triangle.iter().map(|p| Vec3::from(*p)).collect();
             assert_eq!(corners.iter().sum::<Vec3>(), Vec3::ZERO);
@@ -367,7 +373,7 @@ mod tests {
 
     #[test]
     fn division_keeps_the_triangles() {
-        let whole = generate(Kind::Meshes, 1003, 100, 1);
+        let whole = generate(TriangleKind::Meshes, 1003, 100, 1);
         let parts = whole.clone().divided(10);
         assert_eq!(parts.indices, whole.indices);
         assert_eq!(parts.meshes.len(), 10);
@@ -377,7 +383,7 @@ mod tests {
 
     #[test]
     fn scenes_hold_every_triangle() {
-        let input = generate(Kind::Meshes, 101, 7, 1);
+        let input = generate(TriangleKind::Meshes, 101, 7, 1);
         let scene = input.scene();
         let primitives = scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
         assert_eq!(

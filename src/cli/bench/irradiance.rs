@@ -1,10 +1,12 @@
-//! `canopy bench irradiance`: a cube to spherical harmonics, on the GPU and beside it on the processor; and all that a sky asks for whose sun moves.
+//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of a
+//! sky whose sun moves.
 
 use super::{
-    Bench, floor,
+    floor,
     inputs::Random,
     report::{Column, Format, Run},
-    timing::{Sample, Sampling, median},
+    session::Session,
+    timing::{Repetition, Sampling, median},
 };
 use crate::{
     Error, Result,
@@ -44,13 +46,13 @@ pub(super) const COLUMNS: &[Column] = &[
     ("all threads", "error/f32_threads", Format::Exponent),
 ];
 
-/// More than this is a fault of the pass.
+/// Largest relative error of the pass.
 const TOLERANCE: f64 = 1e-5;
 
-/// Faces of a sky: it has no detail beyond.
+/// Sizes of a sky's cube: it has no detail beyond.
 const SKY_FACES: std::ops::RangeInclusive<u32> = 16..=256;
 
-/// What a cube is made of.
+/// A texel of a cube.
 trait Stored: Texel + bytemuck::Pod {
     const NAME: &str;
     const FORMAT: TextureFormat;
@@ -67,42 +69,42 @@ impl Stored for [f32; 4] {
 }
 
 /// Projects cubes of every size, of halves and of floats, onto three bands and onto five.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let faces = match &bench.args.faces[..] {
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let faces = match &session.args.faces[..] {
         [] => &[64, 128, 256, 512, 1024],
         faces => faces,
     };
-    let pass = ProjectSh::new(&bench.meter.gpu);
-    let mut progress = bench.progress(faces.len());
+    let pass = ProjectSh::new(&session.meter.gpu);
+    let mut progress = session.progress(faces.len());
     for face in faces {
         progress.step(&format!("faces of {face}²"));
-        let floats = sky(*face, bench.args.seed);
+        let floats = sky(*face, session.args.seed);
         let halves: Vec<_> = floats
             .iter()
             .map(|texel| texel.map(f16::from_f32))
             .collect();
-        measure::<_, 9>(bench, &pass, *face, &halves)?;
-        measure::<_, 25>(bench, &pass, *face, &halves)?;
-        measure::<_, 9>(bench, &pass, *face, &floats)?;
-        measure::<_, 25>(bench, &pass, *face, &floats)?;
+        measure::<_, 9>(session, &pass, *face, &halves)?;
+        measure::<_, 25>(session, &pass, *face, &halves)?;
+        measure::<_, 9>(session, &pass, *face, &floats)?;
+        measure::<_, 25>(session, &pass, *face, &floats)?;
     }
     let fits = |face: &&u32| face.is_power_of_two() && SKY_FACES.contains(face);
     for face in faces.iter().filter(fits) {
-        measure_sky(bench, *face)?;
+        measure_sky(session, *face)?;
     }
     Ok(())
 }
 
-/// The whole environment of a sky whose sun is elsewhere in every frame: cube, levels, harmonics, prefiltered cube.
-fn measure_sky(bench: &mut Bench<'_>, face: u32) -> Result<()> {
-    let mut config = bench.config.clone();
+/// The whole environment of a sky whose sun moves in every frame: cube, levels, harmonics, prefiltered cube.
+fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
+    let mut config = session.config.clone();
     config.environment.source = EnvironmentSource::Sky;
     config.environment.face = face;
     let mut run =
         Run::new(json!({"name": "moving sky", "face": face, "order": config.environment.order}));
-    let mut environment = Environment::new(&bench.meter.gpu)?;
+    let mut environment = Environment::new(&session.meter.gpu)?;
     let mut elevation = 0.3_f32;
-    let timings = bench.meter.time(
+    let timings = session.meter.time(
         |_| {},
         |gpu, scope| {
             elevation += 0.01;
@@ -114,43 +116,43 @@ fn measure_sky(bench: &mut Bench<'_>, face: u32) -> Result<()> {
         },
     )?;
     run.time(&timings, |_, _| None);
-    bench.report.runs.push(run);
+    session.report.runs.push(run);
     Ok(())
 }
 
-/// One run, onto `N` coefficients.
+/// Measures the projection onto `N` coefficients.
 fn measure<T: Stored, const N: usize>(
-    bench: &mut Bench<'_>,
+    session: &mut Session<'_>,
     pass: &ProjectSh,
     face: u32,
     texels: &[T],
 ) -> Result<()> {
     let order = N.isqrt();
     let mut run = Run::new(json!({"name": T::NAME, "face": face, "order": order}));
-    let cube = match upload(&bench.meter.gpu, face, texels) {
+    let cube = match upload(&session.meter.gpu, face, texels) {
         Ok(cube) => cube,
         Err(why) => {
-            bench.report.skip(run, &why);
+            session.report.skip(run, &why);
             return Ok(());
         }
     };
     let project = |gpu: &Gpu, scope: &mut Scope<'_>| pass.record(gpu, scope, &cube, order as u32);
-    let timings = bench.meter.time(|_| {}, project)?;
-    let copy = bench.report.copy_gb_per_s;
+    let timings = session.meter.time(|_| {}, project)?;
+    let copy = session.report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         let bytes = size_of_val(texels) as u64;
-        (stage == "project_sh").then_some(floor::share(bytes, ms, copy?))
+        (stage == ProjectSh::LABEL).then_some(floor::share(bytes, ms, copy?))
     });
-    let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bench.meter.gpu.read(&pass.result)?);
+    let found: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&session.meter.gpu.read(&pass.result)?);
     let found: Vec<_> = found[..COEFFICIENTS]
         .iter()
         .map(|[r, g, b, _]| Vec3::new(*r, *g, *b).as_dvec3())
         .collect();
 
-    // A processor needs longer.
+    // The CPU needs longer.
     let sampling = Sampling {
-        budget_ms: 0.5 * bench.meter.sampling.budget_ms,
-        ..bench.meter.sampling
+        budget_ms: 0.5 * session.meter.sampling.budget_ms,
+        ..session.meter.sampling
     };
     let face = face as usize;
     let (exact_ms, exact) = on_cpu(sampling, || cpu::project_sh(texels, face, order))?;
@@ -159,7 +161,13 @@ fn measure<T: Stored, const N: usize>(
         cpu::project_sh_f32_threads::<T, N>(texels, face)
     })?;
     let gpu_ms = timings.median_ms();
-    let each = |of: fn(f64, f64) -> f64| json!({"f32": of(one_ms, gpu_ms), "f32_threads": of(all_ms, gpu_ms), "f64": of(exact_ms, gpu_ms)});
+    let each = |of: fn(f64, f64) -> f64| {
+        json!({
+            "f32": of(one_ms, gpu_ms),
+            "f32_threads": of(all_ms, gpu_ms),
+            "f64": of(exact_ms, gpu_ms),
+        })
+    };
     run.set("cpu_ms", each(|cpu_ms, _| cpu_ms));
     run.set("speedup", each(|cpu_ms, gpu_ms| cpu_ms / gpu_ms));
     let error = |found: &[DVec3]| cpu::error(&found[..N], &exact[..N]);
@@ -173,23 +181,25 @@ fn measure<T: Stored, const N: usize>(
         }),
     );
     if of_gpu > TOLERANCE {
-        return Err(Error::Gpu(format!("the projection is {of_gpu:.1e} off")));
+        return Err(Error::WrongResult(format!(
+            "the projection is {of_gpu:.1e} off"
+        )));
     }
-    bench.report.runs.push(run);
+    session.report.runs.push(run);
     Ok(())
 }
 
-/// The median of the time that `work` takes on the processor, and its outcome.
+/// The median time of `work` on the CPU in milliseconds, and its result.
 fn on_cpu<T>(sampling: Sampling, work: impl Fn() -> T) -> Result<(f64, T)> {
     let mut outcome = None;
     let timings = sampling.repeat(|| {
         let stopwatch = Stopwatch::new();
         outcome = Some(std::hint::black_box(work()));
-        let sample = Sample {
+        let repetition = Repetition {
             wall_ms: stopwatch.ms(),
-            ..Sample::default()
+            ..Repetition::default()
         };
-        Ok((sample.wall_ms, sample))
+        Ok((repetition.wall_ms, repetition))
     })?;
     let outcome = outcome.unwrap_or_else(work);
     Ok((median(&timings.wall_ms), outcome))
@@ -211,7 +221,7 @@ fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {
     Ok(cube)
 }
 
-/// A bright sky with a sun of some degrees over a dark ground, with noise.
+/// A bright sky with a sun some degrees wide, over dark ground, with noise.
 fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let sun = DVec3::new(0.5, 0.6, -0.4).normalize();

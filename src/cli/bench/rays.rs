@@ -1,4 +1,4 @@
-//! Rays as a frame sends them, made from its G-buffer on the CPU, in the order in which the renderer's tiles take the pixels.
+//! Rays as a frame traces them, made from its G-buffer on the CPU, in the order of the renderer's tiles.
 
 use super::inputs::Random;
 use crate::{
@@ -12,18 +12,20 @@ use glam::Vec3;
 /// Pixels along the side of a tile.
 const TILE: u32 = 8;
 
-/// What a G-buffer's pixels see.
+/// The surfaces that a G-buffer's pixels see.
 #[derive(Debug)]
 pub(super) struct Surfaces {
     size: [u32; 2],
     /// Position and normal towards the eye of each pixel, row by row; `None` for the background.
     points: Vec<Option<(Vec3, Vec3)>>,
-    /// How far rays are started from their surface, along its normal: the interpolated point lies this close to its triangle.
+    /// Distance in metres from a surface, along its normal, at which rays start: interpolated points lie this
+    /// close to their triangle.
     step: f32,
 }
 
 impl Surfaces {
-    /// From the channels of a frame. Rays step off by a ten-thousandth of `radius`, half the scene's diagonal.
+    /// Surfaces from the channels of a frame. Rays start at a ten-thousandth of `radius`, half the scene's
+    /// diagonal, from them.
     pub(super) fn new(position: &FloatImage, normal: &FloatImage, eye: Vec3, radius: f32) -> Self {
         let points = position.texels.iter().zip(&normal.texels).map(|(p, n)| {
             let seen = p[3] != 0.0 && n[3] != 0.0 && p[..3].iter().all(|x| x.is_finite());
@@ -86,7 +88,7 @@ impl Surfaces {
         self.pixels().map(ray).collect()
     }
 
-    /// A ray to the first of `lights` that reaches any surface facing it, from each such surface.
+    /// Rays to the first of `lights` that reaches a surface facing it, one from each such surface.
     pub(super) fn shadow(&self, lights: &[Light]) -> Vec<Ray> {
         let to = |light: &Light| -> Vec<Ray> {
             let ray = |(_, point, normal): ([u32; 2], Vec3, Vec3)| {
@@ -99,7 +101,8 @@ impl Surfaces {
         lists.find(|rays| !rays.is_empty()).unwrap_or_default()
     }
 
-    /// A ray from each surface in a direction that is random by the cosine to its normal (Malley), `reach` far.
+    /// One ray of length `reach` from each surface, in a cosine-distributed direction around its normal
+    /// (Malley's method).
     pub(super) fn ambient_occlusion(&self, reach: f32, seed: u64) -> Vec<Ray> {
         let ray = |([x, y], point, normal): ([u32; 2], Vec3, Vec3)| {
             let mut random = Random(
@@ -126,7 +129,7 @@ impl Surfaces {
     }
 }
 
-/// Unit vector and distance to a light that reaches the point, as common/light.wgsl has it.
+/// Unit vector and distance to a light, if it reaches the point; as in common/light.wgsl.
 fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
     if light.kind == lights::LIGHT_DIRECTIONAL {
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn rays_leave_surfaces_towards_what_they_ask_for() {
+    fn rays_leave_surfaces_towards_their_targets() {
         let floor = floor([4, 4]);
         assert_eq!(floor.surfaces().count(), 15);
         let below = Light {

@@ -1,4 +1,4 @@
-//! What a suite found: JSON for machines, and a table of the same for people.
+//! The report of a suite: as JSON, and as a table of the same for people.
 
 use super::timing::{Summary, Timings};
 use crate::Error;
@@ -7,25 +7,25 @@ use serde_json::{Map, Value, json};
 /// One line of the table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Run {
-    /// What JSON tells, but for the stages.
+    /// The fields in JSON, without the stages.
     pub(super) fields: Map<String, Value>,
-    /// In the order in which they run.
+    /// Stages in the order in which they run.
     pub(super) stages: Vec<Stage>,
 }
 
 /// A stage of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Stage {
-    /// The name of its scope.
+    /// Name of the stage's scope.
     pub(super) name: String,
-    /// Its median.
+    /// Median time in milliseconds.
     pub(super) ms: f64,
-    /// The share of the copy's bandwidth that it reaches.
+    /// Bandwidth as a share of that of a copy.
     pub(super) share: Option<f64>,
 }
 
 impl Run {
-    /// From a JSON object.
+    /// A run with the fields of a JSON object.
     pub(super) fn new(fields: Value) -> Self {
         let fields = match fields {
             Value::Object(fields) => fields,
@@ -37,7 +37,7 @@ impl Run {
         }
     }
 
-    /// Adds what was measured. `share` tells the share of the bandwidth from a stage's name and time.
+    /// Adds timings. `share` computes a stage's share of the bandwidth from its name and its milliseconds.
     pub(super) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
         self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
         self.set("wall_ms", Summary::of(&timings.wall_ms).json());
@@ -59,7 +59,7 @@ impl Run {
         self.fields.get(key)
     }
 
-    /// The median of its time on the GPU.
+    /// Median time on the GPU in milliseconds.
     pub(super) fn median_ms(&self) -> Option<f64> {
         self.get("gpu_ms")?.get("median")?.as_f64()
     }
@@ -80,12 +80,12 @@ impl Run {
     }
 }
 
-/// How a column is written.
+/// Format of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
-    /// As it is.
+    /// Plain text.
     Text,
-    /// A number with K, M or G.
+    /// A number with K, M or G for thousands, millions or billions.
     Count,
     /// Milliseconds.
     Ms,
@@ -93,34 +93,34 @@ pub(super) enum Format {
     Ratio,
     /// A share, in percent.
     Percent,
-    /// With two digits after the point.
+    /// A number with two decimals.
     Decimal,
-    /// With two digits and a power of ten.
+    /// A number with two digits and a power of ten.
     Exponent,
 }
 
 /// A column: title, field of a run (or field/member), format. A column that no run has is left out.
 pub(super) type Column = (&'static str, &'static str, Format);
 
-/// All that is told.
+/// The report of a suite.
 #[derive(Debug)]
 pub(super) struct Report {
-    /// The suite.
+    /// Name of the suite.
     pub(super) suite: &'static str,
-    /// The adapter, as other commands tell it.
+    /// The adapter in JSON.
     pub(super) adapter: Value,
-    /// Measured bandwidth of a copy, reads and writes counted.
+    /// Measured bandwidth of a copy in gigabytes per second, reads and writes counted.
     pub(super) copy_gb_per_s: Option<f64>,
-    /// What was measured.
+    /// Runs that were measured.
     pub(super) runs: Vec<Run>,
-    /// What could not be, and why.
+    /// Runs that were skipped, each with its reason.
     pub(super) skipped: Vec<Run>,
     /// Lines under the table.
     pub(super) notes: Vec<String>,
 }
 
 impl Report {
-    /// With nothing in it yet.
+    /// An empty report.
     pub(super) fn new(suite: &'static str, adapter: Value) -> Self {
         Self {
             suite,
@@ -132,13 +132,14 @@ impl Report {
         }
     }
 
-    /// Leaves something out and says why.
+    /// Adds a run that is skipped, with its reason.
     pub(super) fn skip(&mut self, mut what: Run, why: &Error) {
         what.set("reason", why.to_string());
         self.skipped.push(what);
     }
 
-    /// Gives every run that has twice the `size` of another one under the same name (and as many meshes) the ratio of their times.
+    /// Gives each run the ratio of its time to that of the run of half its `size`, if one has the same name
+    /// and number of meshes.
     pub(super) fn scaling(&mut self, size: &str) {
         let key = |run: &Run, factor: u64| {
             let number = |name: &str| run.get(name).and_then(Value::as_u64);
@@ -157,7 +158,7 @@ impl Report {
         }
     }
 
-    /// The report for machines.
+    /// The report as JSON.
     pub(super) fn json(&self) -> Value {
         let all = |runs: &[Run]| runs.iter().map(Run::json).collect::<Vec<_>>();
         let mut report = json!({
@@ -172,7 +173,7 @@ impl Report {
         report
     }
 
-    /// The report for people.
+    /// The report as text.
     pub(super) fn text(&self, columns: &[Column]) -> String {
         let word = |key: &str| self.adapter[key].as_str().unwrap_or_default();
         let mut text = format!("{} ({}, {})", word("name"), word("backend"), word("driver"));
@@ -186,7 +187,7 @@ impl Report {
         let stages = self.stage_rows();
         if !stages.is_empty() {
             let shares = if self.copy_gb_per_s.is_some() {
-                "; in brackets, the share of the copy's bandwidth that the bytes it has to move reach"
+                "; in brackets the bandwidth of the bytes that they have to move, as a share of the copy's"
             } else {
                 ""
             };
@@ -303,7 +304,7 @@ fn cell(value: &Value, format: Format) -> String {
     }
 }
 
-/// Three digits with K, M or G.
+/// Three significant digits, with K, M or G.
 fn si(number: f64) -> String {
     let units = [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")];
     let (unit, sign) = units
@@ -323,7 +324,7 @@ fn si(number: f64) -> String {
     text + sign
 }
 
-/// Columns as wide as they have to be, numbers to the right.
+/// Aligned columns, numbers to the right.
 fn table(rows: &[Vec<String>]) -> String {
     let mut widths = vec![0; rows.first().map_or(0, Vec::len)];
     for row in rows {
@@ -334,8 +335,8 @@ fn table(rows: &[Vec<String>]) -> String {
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
-        for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            line += &if place == 0 {
+        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            line += &if index == 0 {
                 format!("{cell:<width$}")
             } else {
                 format!("  {cell:>width$}")
@@ -402,7 +403,10 @@ mod tests {
             ("median ms", "gpu_ms/median", Format::Ms),
         ];
         let text = report(vec![run("soup", 64_000, 2.0), run("terrain", 5, 12.25)]).text(columns);
-        let expected = "A (B, C)\n\nname     triangles  median ms\nsoup          64 K      2.000\nterrain          5       12.2\n";
+        let expected = "A (B, C)\n\n\
+                        name     triangles  median ms\n\
+                        soup          64 K      2.000\n\
+                        terrain          5       12.2\n";
         assert_eq!(text, expected);
     }
 }

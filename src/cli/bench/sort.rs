@@ -1,9 +1,10 @@
 //! `canopy bench sort`: pairs of 32-bit keys and 32-bit values.
 
 use super::{
-    Bench, floor,
+    floor,
     inputs::Random,
     report::{Column, Format, Run},
+    session::Session,
     timing::{Meter, Timings},
 };
 use crate::{
@@ -28,7 +29,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("of copy", "share/sort", Format::Percent),
 ];
 
-/// What the keys are like.
+/// A distribution of keys.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
     Random,
@@ -63,8 +64,8 @@ impl Keys {
 }
 
 /// Sorts every kind of keys at every size.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let default: &[u32] = if bench.software {
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let default: &[u32] = if session.software {
         &[1_000, 16_000, 128_000, 256_000, 512_000]
     } else {
         &[
@@ -72,37 +73,37 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
             16_000_000, 32_000_000, 64_000_000,
         ]
     };
-    let sizes = bench.args.pairs.clone();
+    let sizes = session.args.pairs.clone();
     let sizes = if sizes.is_empty() { default } else { &sizes };
-    let sort = RadixSort::new(&bench.meter.gpu);
-    let mut progress = bench.progress(sizes.len() * Keys::ALL.len());
+    let sort = RadixSort::new(&session.meter.gpu);
+    let mut progress = session.progress(sizes.len() * Keys::ALL.len());
     for keys in Keys::ALL {
         for pairs in sizes {
             progress.step(&format!("{} keys, {pairs} pairs", keys.name()));
             let mut run = Run::new(json!({"name": keys.name(), "pairs": pairs}));
-            let make = || keys.make(*pairs, bench.args.seed);
-            let (list, room) = match Room::new(&bench.meter.gpu, &sort, *pairs, make) {
+            let make = || keys.make(*pairs, session.args.seed);
+            let (list, sorting) = match SortRun::new(&session.meter.gpu, &sort, *pairs, make) {
                 Ok(made) => made,
                 Err(why) => {
-                    bench.report.skip(run, &why);
+                    session.report.skip(run, &why);
                     continue;
                 }
             };
-            let timings = room.time(&mut bench.meter, &sort)?;
-            room.check(&bench.meter.gpu, &list)?;
+            let timings = sorting.time(&mut session.meter, &sort)?;
+            sorting.check(&session.meter.gpu, &list)?;
             let bytes = floor::sort_bytes(u64::from(*pairs), BITS);
-            let copy = bench.report.copy_gb_per_s;
+            let copy = session.report.copy_gb_per_s;
             run.time(&timings, |_, ms| Some(floor::share(bytes, ms, copy?)));
             run.set("pairs_per_s", f64::from(*pairs) / timings.median_ms() * 1e3);
-            bench.report.runs.push(run);
+            session.report.runs.push(run);
         }
     }
-    bench.report.scaling("pairs");
+    session.report.scaling("pairs");
     Ok(())
 }
 
-/// What is sorted, and the same unsorted.
-struct Room {
+/// The buffers that are sorted, and the unsorted pairs.
+struct SortRun {
     pairs: SortBuffers,
     digits: Digits,
     keys: wgpu::Buffer,
@@ -110,8 +111,8 @@ struct Room {
     count: u32,
 }
 
-impl Room {
-    /// Room for `count` pairs; only if they fit are their keys made.
+impl SortRun {
+    /// Buffers of `count` pairs. Keys are only made if the buffers fit.
     fn new(
         gpu: &Gpu,
         sort: &RadixSort,
@@ -121,7 +122,7 @@ impl Room {
         gpu.check_binding(&format!("{count} keys"), 4 * u64::from(count))?;
         let keys = make();
         let values: Vec<u32> = (0..count).collect();
-        let room = gpu.catch(|| {
+        let sorting = gpu.catch(|| {
             let pairs = sort.buffers(gpu, count)?;
             let mut digits = sort.digits(gpu, &pairs, 0, BITS, false);
             digits.set_count(gpu, count);
@@ -133,13 +134,13 @@ impl Room {
                 count,
             })
         })??;
-        Ok((keys, room))
+        Ok((keys, sorting))
     }
 
     fn time(&self, meter: &mut Meter, sort: &RadixSort) -> Result<Timings> {
         meter.time(
             |encoder| {
-                // Digits move the pairs to and fro: each sample begins with the unsorted ones.
+                // Sorting overwrites the pairs: each repetition begins with the unsorted ones.
                 let input = self.digits.input();
                 for (from, array) in [
                     (&self.keys, &self.pairs.keys[input]),
@@ -169,7 +170,7 @@ impl Room {
         if is_sorted(keys, &sorted, &values) {
             return Ok(());
         }
-        Err(Error::Gpu("the sort gave a wrong order".into()))
+        Err(Error::WrongResult("the sort gave a wrong order".into()))
     }
 }
 

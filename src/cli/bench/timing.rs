@@ -1,4 +1,4 @@
-//! Samples of a piece of GPU work, and what is told of them.
+//! Repeated timings of a piece of GPU work, and their statistics.
 
 use crate::{
     Error, Result,
@@ -9,22 +9,22 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Least and most samples where their number follows from the time they take.
+/// Least and largest number of repetitions if it follows from their time.
 const SAMPLES: std::ops::RangeInclusive<f64> = 5.0..=50.0;
 
-/// The smallest, the middle and the 95th percentile of some times.
+/// Minimum, median and 95th percentile of some times, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// The smallest.
+    /// Minimum.
     pub min: f64,
-    /// The middle one, or the mean of the two in the middle.
+    /// Median: the middle value, or the mean of the two in the middle.
     pub median: f64,
-    /// The smallest that 95 % of them do not exceed (nearest rank).
+    /// 95th percentile (nearest rank).
     pub p95: f64,
 }
 
 impl Summary {
-    /// Of at least one value; of none, all are NaN.
+    /// The summary of `values`; of none, all fields are NaN.
     pub fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -38,42 +38,42 @@ impl Summary {
         }
     }
 
-    /// As JSON.
+    /// The summary as JSON.
     pub fn json(self) -> Value {
         json!({"min": self.min, "median": self.median, "p95": self.p95})
     }
 }
 
-/// The median of at least one value.
+/// The median of `values`; NaN without any.
 pub fn median(values: &[f64]) -> f64 {
     Summary::of(values).median
 }
 
-/// How many times a piece of work is done.
+/// The number of repetitions of a piece of work.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
-    /// Exactly so often, if given.
+    /// Number of measured repetitions, if given.
     pub samples: Option<u32>,
-    /// So often before, unmeasured.
+    /// Number of repetitions before them that are not measured.
     pub warm_up: u32,
-    /// About so long, where the number of samples is not given.
+    /// Time of all measured repetitions in milliseconds, approximately, if their number is not given.
     pub budget_ms: f64,
 }
 
 impl Sampling {
-    /// Does `sample` often enough; the first few are not kept. A sample tells how many milliseconds it took in all.
-    pub fn repeat(&self, mut sample: impl FnMut() -> Result<(f64, Sample)>) -> Result<Timings> {
+    /// Repeats `work`, which returns the milliseconds that it took in all. Warm-up repetitions are not kept.
+    pub fn repeat(&self, mut work: impl FnMut() -> Result<(f64, Repetition)>) -> Result<Timings> {
         let mut took_ms = f64::INFINITY;
         for _ in 0..self.warm_up {
-            took_ms = took_ms.min(sample()?.0);
+            took_ms = took_ms.min(work()?.0);
         }
         let mut timings = Timings::default();
         let mut left = self.samples.map_or(f64::INFINITY, f64::from);
         while left > 0.0 {
-            let (ms, fresh) = sample()?;
-            timings.add(fresh);
+            let (ms, repetition) = work()?;
+            timings.add(repetition);
             took_ms = took_ms.min(ms);
-            // The guess gets better with each sample.
+            // The estimate gets better with each repetition.
             let wanted = self.samples.map_or_else(
                 || (self.budget_ms / took_ms).clamp(*SAMPLES.start(), *SAMPLES.end()),
                 f64::from,
@@ -86,59 +86,59 @@ impl Sampling {
 
 /// One measured repetition.
 #[derive(Debug, Clone, Default)]
-pub struct Sample {
-    /// On the GPU, from the beginning of its first stage to the end of its last.
+pub struct Repetition {
+    /// Milliseconds on the GPU, from the beginning of its first stage to the end of its last.
     pub gpu_ms: f64,
-    /// From submission until the CPU knows that it is done.
+    /// Milliseconds from submission until the CPU knows that it is done.
     pub wall_ms: f64,
-    /// Each stage on the GPU, in order.
+    /// Name and milliseconds of each stage on the GPU, in order.
     pub stages: Vec<(String, f64)>,
 }
 
-impl Sample {
-    /// From the timings of one frame: the stages are those scopes that hold no other.
+impl Repetition {
+    /// A repetition from the timings of one frame: its stages are the scopes that contain no other.
     pub fn new(passes: &[PassTiming], wall_ms: f64) -> Self {
-        let mut sample = Self {
+        let mut repetition = Self {
             wall_ms,
             ..Self::default()
         };
-        for (place, pass) in passes.iter().enumerate() {
+        for (index, pass) in passes.iter().enumerate() {
             if pass.depth == 0 {
-                sample.gpu_ms += pass.last_ms;
+                repetition.gpu_ms += pass.last_ms;
             }
-            let next = passes.get(place + 1);
+            let next = passes.get(index + 1);
             if next.is_some_and(|next| next.depth > pass.depth) {
                 continue;
             }
-            let known = sample
+            let known = repetition
                 .stages
                 .iter_mut()
                 .find(|(name, _)| *name == pass.name);
             match known {
                 Some((_, ms)) => *ms += pass.last_ms,
-                None => sample.stages.push((pass.name.clone(), pass.last_ms)),
+                None => repetition.stages.push((pass.name.clone(), pass.last_ms)),
             }
         }
-        sample
+        repetition
     }
 }
 
-/// The samples of one run.
+/// The repetitions of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Timings {
-    /// See [`Sample`].
+    /// See [`Repetition`].
     pub gpu_ms: Vec<f64>,
-    /// See [`Sample`].
+    /// See [`Repetition`].
     pub wall_ms: Vec<f64>,
-    /// See [`Sample`].
+    /// See [`Repetition`].
     pub stages: Vec<(String, Vec<f64>)>,
 }
 
 impl Timings {
-    fn add(&mut self, sample: Sample) {
-        self.gpu_ms.push(sample.gpu_ms);
-        self.wall_ms.push(sample.wall_ms);
-        for (name, ms) in sample.stages {
+    fn add(&mut self, repetition: Repetition) {
+        self.gpu_ms.push(repetition.gpu_ms);
+        self.wall_ms.push(repetition.wall_ms);
+        for (name, ms) in repetition.stages {
             match self.stages.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, all)) => all.push(ms),
                 None => self.stages.push((name, vec![ms])),
@@ -146,12 +146,12 @@ impl Timings {
         }
     }
 
-    /// The median on the GPU.
+    /// Median time on the GPU in milliseconds.
     pub fn median_ms(&self) -> f64 {
         median(&self.gpu_ms)
     }
 
-    /// The median of each stage.
+    /// Name and median time of each stage in milliseconds.
     pub fn stage_ms(&self) -> impl Iterator<Item = (&str, f64)> {
         self.stages
             .iter()
@@ -159,19 +159,24 @@ impl Timings {
     }
 }
 
-/// A device on which compute passes are measured, and nothing is ever drawn: Mesa's software adapter takes the timestamps of a device that
-/// has drawn only when it next flushes, so that every pass would get its neighbour's time.
+/// A device that compute passes are measured on. Nothing is ever drawn on it: once a device of Mesa's
+/// software adapter has drawn, it writes timestamps when it next flushes, so that every pass would get its
+/// neighbour's time.
 #[derive(Debug)]
 pub struct Meter {
     /// The device.
     pub gpu: Gpu,
-    /// How often.
+    /// Number of repetitions.
     pub sampling: Sampling,
     profiler: Profiler,
 }
 
 impl Meter {
-    /// Fails where the adapter has no timestamps.
+    /// Measures on the device of `gpu`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] for an adapter without timestamps.
     pub fn new(gpu: Gpu, sampling: Sampling) -> Result<Self> {
         check_timestamps(&gpu)?;
         Ok(Self {
@@ -181,7 +186,7 @@ impl Meter {
         })
     }
 
-    /// Times what `record` records. What `prepare` records comes before each sample and does not count.
+    /// Times what `record` records. What `prepare` records runs before each repetition and is not timed.
     pub fn time(
         &mut self,
         prepare: impl Fn(&mut wgpu::CommandEncoder),
@@ -200,12 +205,12 @@ impl Meter {
             let mut encoder = gpu.encoder("sample");
             record(gpu, &mut profiler.scope("sample", &mut encoder))?;
             let measured = profiler.measure(gpu, encoder)?;
-            let sample = Sample::new(&measured.passes, measured.wall_ms);
-            Ok((measured.wall_ms, sample))
+            let repetition = Repetition::new(&measured.passes, measured.wall_ms);
+            Ok((measured.wall_ms, repetition))
         })
     }
 
-    /// Does it once, unmeasured, and waits.
+    /// Runs what `record` records once, without measuring it, and waits.
     pub fn once(&mut self, record: impl FnOnce(&Gpu, &mut Scope<'_>) -> Result<()>) -> Result<()> {
         let mut encoder = self.gpu.encoder("once");
         record(&self.gpu, &mut self.profiler.scope("once", &mut encoder))?;
@@ -213,13 +218,13 @@ impl Meter {
     }
 }
 
-/// Fails where the adapter has no timestamps.
+/// Fails for an adapter without timestamps.
 pub fn check_timestamps(gpu: &Gpu) -> Result<()> {
     if gpu.capabilities.timestamps {
         return Ok(());
     }
     Err(Error::Gpu(format!(
-        "{} has no timestamps, without which nothing is measured; `canopy adapters` lists the adapters that have some",
+        "{} has no timestamps, which measuring needs; `canopy adapters` lists the adapters that have them",
         gpu.info.name
     )))
 }
@@ -255,7 +260,7 @@ mod tests {
 
     #[test]
     fn stages_are_the_innermost_scopes() {
-        let sample = Sample::new(
+        let repetition = Repetition::new(
             &[
                 pass("sample", 0, 9.0),
                 pass("lbvh", 1, 6.0),
@@ -266,16 +271,16 @@ mod tests {
             ],
             10.0,
         );
-        assert_eq!(sample.gpu_ms, 9.0);
+        assert_eq!(repetition.gpu_ms, 9.0);
         let expected = [("sort", 3.0), ("tlas", 3.0), ("trace", 3.0)];
         assert_eq!(
-            sample.stages,
+            repetition.stages,
             expected.map(|(name, ms)| (name.to_owned(), ms))
         );
     }
 
     #[test]
-    fn as_many_samples_as_fit() {
+    fn as_many_repetitions_as_fit() {
         let count = |samples, budget_ms, took: f64| {
             let sampling = Sampling {
                 samples,
@@ -285,7 +290,7 @@ mod tests {
             let mut done = 0;
             let timings = sampling.repeat(|| {
                 done += 1;
-                Ok((took, Sample::default()))
+                Ok((took, Repetition::default()))
             });
             (timings.unwrap().gpu_ms.len(), done)
         };

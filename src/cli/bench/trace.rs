@@ -1,14 +1,13 @@
-//! `canopy bench trace`: rays from a real G-buffer, beside a textbook's traversal of the same tree.
+//! `canopy bench trace`: rays from a G-buffer, beside a textbook's traversal of the same tree.
 
 use super::{
-    Bench,
     baseline::{self, Baseline, Textbook},
-    inputs::{Input, Kind},
+    inputs::{Input, TriangleKind},
     rays::Surfaces,
     report::{Column, Format, Run},
-    shot::Shot,
-    sources::{Defaults, Source, sources},
+    session::Session,
     trees,
+    workloads::{DefaultWorkloads, Workload, triangles, workloads},
 };
 use crate::{
     Error, Result,
@@ -17,7 +16,7 @@ use crate::{
         trace::{Query, Ray, RayBatch, Trace, Visits},
     },
     config::ShadowMode,
-    render::{Channel, lights},
+    render::{Channel, FrameSample, lights},
 };
 
 /// Columns of the table.
@@ -39,10 +38,10 @@ pub(super) const COLUMNS: &[Column] = &[
     ("speedup", "speedup", Format::Ratio),
 ];
 
-/// Leaf cutoffs that are tried where none is given.
+/// Leaf cutoffs that are measured if none is given.
 const CUTOFFS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Reach of ambient-occlusion rays as a share of the scene's diagonal.
-const REACH: f32 = 0.1;
+/// Length of ambient-occlusion rays as a share of the scene's diagonal.
+const LENGTH: f32 = 0.1;
 const QUERIES: [(Query, &str); 2] = [
     (Query::ClosestHit, "closest_hit"),
     (Query::AnyHit, "any_hit"),
@@ -54,7 +53,7 @@ struct Rays {
     list: Vec<Ray>,
 }
 
-/// Everything that rays are traced with.
+/// Pipelines of the builder and of both traversals.
 struct Tracer {
     lbvh: Lbvh,
     trace: Trace,
@@ -62,122 +61,130 @@ struct Tracer {
 }
 
 /// Traces the rays of every scene.
-pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let software = bench.software;
+pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
+    let software = session.software;
     let size: [u32; 2] = if software { [256, 144] } else { [1920, 1080] };
-    let size = bench.args.size.unwrap_or(size);
-    let triangles: &[u32] = &[if software { 64_000 } else { 1_000_000 }];
-    let defaults = Defaults {
+    let size = session.args.size.unwrap_or(size);
+    let sizes: &[u32] = &[if software { 64_000 } else { 1_000_000 }];
+    let defaults = DefaultWorkloads {
         builtin: true,
         kinds: if software {
             &[]
         } else {
-            &[Kind::Soup, Kind::Terrain, Kind::Meshes]
+            &[
+                TriangleKind::Soup,
+                TriangleKind::Terrain,
+                TriangleKind::Meshes,
+            ]
         },
-        soup: triangles,
-        others: triangles,
+        soup: sizes,
+        others: sizes,
     };
-    let sources = sources(bench.args, defaults);
-    let gpu = &bench.meter.gpu;
+    let workloads = workloads(session.args, defaults);
+    let gpu = &session.meter.gpu;
     let tracer = Tracer {
         lbvh: Lbvh::new(gpu),
         trace: Trace::new(gpu),
         baseline: Baseline::new(gpu),
     };
-    let mut progress = bench.progress(sources.len() * 3 * QUERIES.len());
-    for source in &sources {
-        let (input, rays) = match frame(bench, source, size) {
+    let mut progress = session.progress(workloads.len() * 3 * QUERIES.len());
+    for workload in &workloads {
+        let (input, rays) = match frame(session, workload, size) {
             Ok(frame) => frame,
             Err(why @ Error::Limit { .. }) => {
-                bench.report.skip(source.run(), &why);
+                session.report.skip(workload.run(), &why);
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let mut run = source.run();
+        let mut run = workload.run();
         run.set("triangles", input.indices.len());
         run.set("meshes", input.meshes.len());
-        let gpu = &bench.meter.gpu;
-        let mut tree = match trees::room(gpu, &tracer.lbvh, &input, bench.config.tree.code_bits) {
-            Ok(tree) => tree,
-            Err(why) => {
-                bench.report.skip(run, &why);
-                continue;
-            }
-        };
-        bench
+        let gpu = &session.meter.gpu;
+        let mut tree =
+            match trees::allocate(gpu, &tracer.lbvh, &input, session.config.tree.code_bits) {
+                Ok(tree) => tree,
+                Err(why) => {
+                    session.report.skip(run, &why);
+                    continue;
+                }
+            };
+        session
             .meter
             .once(|gpu, scope| tracer.lbvh.record(gpu, scope, &mut tree, Work::Rebuild))?;
-        let built = tree.read(&bench.meter.gpu)?;
+        let built = tree.read(&session.meter.gpu)?;
         built.validate(&input.meshes)?;
-        let textbook = Textbook::new(&bench.meter.gpu, &built, &input)?;
+        let textbook = Textbook::new(&session.meter.gpu, &built, &input)?;
         drop(built);
         for rays in &rays {
             for query in QUERIES {
                 progress.step(&format!(
                     "{}: {} rays, {}",
-                    source.name(),
+                    workload.name(),
                     rays.name,
                     query.1
                 ));
                 let mut run = run.clone();
                 run.set("rays", rays.name);
                 run.set("query", query.1);
-                measure(bench, &tracer, (&tree, &textbook), rays, query.0, run)?;
+                measure(session, &tracer, (&tree, &textbook), rays, query.0, run)?;
             }
         }
     }
     let [width, height] = size;
-    bench.report.notes.push(format!(
-        "rays of {width}×{height} pixels in tiles of 8×8: one through each pixel; from each surface that faces it to the first light \
-         that reaches any;\nfrom each surface one by the cosine, as far as {REACH} of the scene's diagonal. nodes and triangles are \
-         those visited per ray.\nThe baseline is a textbook's traversal of the same tree: separate child boxes, unordered, one triangle \
-         a leaf. Alpha masks count as opaque."
+    session.report.notes.push(format!(
+        "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the \
+         first light that\nreaches a surface, from every surface that faces it; ambient-occlusion rays, \
+         cosine-distributed and {LENGTH} of the\nscene's diagonal long. nodes and triangles are those visited \
+         per ray. The baseline is a textbook's traversal of the\nsame tree: separate child boxes, unordered, \
+         one triangle a leaf. Alpha masks count as opaque."
     ));
     Ok(())
 }
 
-/// Draws a source's G-buffer, on a device of its own: its triangles and the rays of its pixels.
-fn frame(bench: &Bench<'_>, source: &Source, size: [u32; 2]) -> Result<(Input, [Rays; 3])> {
-    source.check(&bench.meter.gpu)?;
-    let mut config = bench.config.clone();
+/// The triangles of a workload, and the rays of its pixels, from a G-buffer that is drawn on a device of its
+/// own.
+fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(Input, [Rays; 3])> {
+    workload.check(&session.meter.gpu)?;
+    let mut config = session.config.clone();
     config.shadows.mode = ShadowMode::Off;
-    let mut shot = Shot::new(source, &config, size)?;
-    shot.draw(0.0)?;
+    let mut offscreen = workload.open(&config, size)?;
+    let moment = offscreen.moment(config.animation.time);
+    offscreen.draw(&moment, FrameSample::SINGLE)?;
     let (position, normal) = (
-        shot.channel(Channel::Position)?,
-        shot.channel(Channel::Normal)?,
+        offscreen.channel(Channel::Position)?,
+        offscreen.channel(Channel::Normal)?,
     );
-    let view = *shot.view();
-    let radius = shot.bounds().radius();
+    let view = moment.view;
+    let radius = moment.bounds.radius();
     let surfaces = Surfaces::new(&position, &normal, view.eye(), radius);
-    let lights = lights::gather(&shot.scene, &shot.pose(), bench.config);
+    let lights = lights::gather(&offscreen.scene, &moment.pose, session.config);
     let rays = [
         ("primary", surfaces.primary(&view)),
         ("shadow", surfaces.shadow(&lights)),
         (
             "ambient_occlusion",
-            surfaces.ambient_occlusion(REACH * 2.0 * radius, bench.args.seed),
+            surfaces.ambient_occlusion(LENGTH * 2.0 * radius, session.args.seed),
         ),
     ];
     let rays = rays.map(|(name, list)| Rays { name, list });
-    let input = match source.generate() {
+    let input = match workload.generate() {
         Some(input) => input,
-        None => shot.triangles()?,
+        None => triangles(&offscreen)?,
     };
     Ok((input, rays))
 }
 
-/// Times one query of a list of rays: the baseline, then every leaf cutoff.
+/// Times one query of a list of rays: the baseline first, then every leaf cutoff.
 fn measure(
-    bench: &mut Bench<'_>,
+    session: &mut Session<'_>,
     tracer: &Tracer,
     (tree, textbook): (&Tree, &Textbook),
     rays: &Rays,
     query: Query,
     run: Run,
 ) -> Result<()> {
-    let Bench { meter, report, .. } = bench;
+    let Session { meter, report, .. } = session;
     if rays.list.is_empty() {
         report.skip(run, &Error::NotFound("no pixel sends such a ray".into()));
         return Ok(());
@@ -196,7 +203,7 @@ fn measure(
     )?;
     let baseline_ms = timings.median_ms();
     let expected = batch.read(&meter.gpu)?;
-    let given = bench.args.leaf_cutoff.as_ref();
+    let given = session.args.leaf_cutoff.as_ref();
     for cutoff in given.map_or(&CUTOFFS[..], std::slice::from_ref) {
         let mut run = run.clone();
         let timings = meter.time(

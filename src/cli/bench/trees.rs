@@ -1,4 +1,4 @@
-//! Trees over an input.
+//! The trees of an input, allocated for all suites in the same way.
 
 use super::inputs::Input;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Of each mesh some triangles, with its box.
+/// Samples of each mesh's triangles, with its box.
 fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     let position = |vertex: &u32| Vec3::from(input.positions[*vertex as usize]);
     input.meshes.iter().map(move |mesh| {
@@ -25,8 +25,12 @@ fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Uploads `input` and makes the buffers of its trees; fails when the adapter does not hold them.
-pub(super) fn room(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
+/// Uploads `input` and allocates its trees.
+///
+/// # Errors
+///
+/// [`Error::Limit`](crate::Error::Limit) if the adapter does not hold them.
+pub(super) fn allocate(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
     let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     for (what, bytes) in [

@@ -59,6 +59,9 @@ pub struct ProjectSh {
 type Orders = [Kernel; 2];
 
 impl ProjectSh {
+    /// Name of the scope of the first dispatch.
+    pub const LABEL: &str = "project_sh";
+
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         let software = gpu.capabilities.cooperation() == Cooperation::None;
@@ -127,7 +130,7 @@ impl ProjectSh {
         };
         let level = cube.level(0);
         {
-            let mut pass = scope.scoped_compute_pass("project_sh");
+            let mut pass = scope.scoped_compute_pass(Self::LABEL);
             let own: &[&dyn Bind] = &[&level, &partials];
             let parts = Workgroups::Grid([parts, 3, 1]);
             project.dispatch(gpu, &mut pass, &[], own, parts)?;

@@ -1,16 +1,16 @@
-//! One line on standard error that says how far a long measurement has come.
+//! One line on standard error that shows how far a long measurement has come.
 
 use crate::gpu::profiler::Stopwatch;
 use std::io::{IsTerminal, Write};
 
-/// Nothing is shown before it has taken so long.
+/// Time before anything is shown.
 const PATIENCE_MS: f64 = 1000.0;
-/// Signs of the bar.
+/// Characters of the bar.
 const WIDTH: usize = 24;
 
-/// The line; it only shows on a terminal.
+/// The line, which is shown on a terminal only.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     stopwatch: Stopwatch,
     visible: bool,
     drawn: bool,
@@ -18,8 +18,8 @@ pub(super) struct Progress {
     total: usize,
 }
 
-impl Progress {
-    /// Of `total` steps.
+impl ProgressLine {
+    /// A line for `total` steps.
     pub(super) fn new(quiet: bool, total: usize) -> Self {
         Self {
             stopwatch: Stopwatch::new(),
@@ -54,7 +54,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if self.drawn {
             write!(std::io::stderr(), "\r\x1b[K").ok();

@@ -1,0 +1,299 @@
+//! One frame of the window: the panel, the scene where its picture changes, and what is presented.
+
+use super::{
+    environment::is_environment,
+    graphics::Graphics,
+    preparing::Preparation,
+    schedule::{Activity, POLL, PictureKey, Readiness, RendererState},
+    screen::{self, Paint},
+    viewer::Viewer,
+};
+use crate::{
+    Result, output,
+    render::{FrameInput, View},
+    scene::Pose,
+};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+impl Viewer {
+    /// Draws the window, on a new device if the last one is lost.
+    pub(super) fn redraw_or_recover(&mut self) -> Result<()> {
+        #[cfg(debug_assertions)]
+        self.graphics.lose_on_demand(self.schedule.frames());
+        if self.graphics.gpu.lost().is_some()
+            && let Err(error) = self.recover()
+        {
+            if self.graphics.gives_up() {
+                return Err(error);
+            }
+            self.draw_within(POLL);
+            return Ok(());
+        }
+        let outcome = self.redraw();
+        if outcome.is_err() && self.graphics.is_lost() {
+            self.draw_within(Duration::ZERO);
+            return Ok(());
+        }
+        outcome
+    }
+
+    /// Goes on with another device: the scene, the settings and the view are still there.
+    fn recover(&mut self) -> Result<()> {
+        let scene = self.state.stage.as_ref().map(|stage| &stage.scene);
+        let environment = self.environment.image();
+        self.graphics
+            .recover(&self.state.config, scene, environment.as_deref())?;
+        self.preparation = Preparation::default();
+        self.gui.forget_fonts();
+        self.schedule.forget();
+        if let Some(loading) = &self.loading {
+            self.load(loading.files.clone());
+        }
+        self.state
+            .notify("the GPU was lost; everything has been made anew");
+        Ok(())
+    }
+
+    /// Draws the window once.
+    fn redraw(&mut self) -> Result<()> {
+        let Graphics { screen, gpu, .. } = &mut self.graphics;
+        let Some(window) = screen.follow_size(gpu)? else {
+            return Ok(());
+        };
+        let (environments, files): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dropped)
+            .into_iter()
+            .partition(|path| is_environment(path));
+        if !files.is_empty() {
+            self.load(files);
+        }
+        if let Some(file) = environments.last() {
+            self.choose_environment(file);
+        }
+        self.tick();
+        let paint = self.run_ui(window);
+        self.poll_loading()?;
+        self.follow_environment()?;
+        let Graphics { screen, gpu, .. } = &mut self.graphics;
+        screen.set_vsync(gpu, self.state.config.window.vsync)?;
+        let mut encoder = gpu.encoder("window");
+        let recorded = self.record_scene(&mut encoder)?;
+        self.present(encoder, &paint, recorded)?;
+        if recorded {
+            self.schedule.count_frame();
+        }
+        self.finish_frame()
+    }
+
+    /// What the scene's picture would show now; `None` while there is nothing to show.
+    fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
+        let luminance = self.environment.luminance();
+        let config = &self.state.config;
+        let stage = self.state.stage.as_mut()?;
+        // The first picture shows its environment.
+        let is_read = self.environments > 0 || self.environment.loading().is_none();
+        if self.area.size.contains(&0) || (config.environment.is_file() && !is_read) {
+            return None;
+        }
+        let viewpoint = self.state.camera.viewpoint();
+        let bounds = stage.bounds.scene(&stage.scene, pose);
+        let (near, far) = viewpoint.clip_planes(bounds, self.state.camera.distance());
+        let scale = match config.window.render_scale {
+            0.0 => self.graphics.gpu.capabilities.render_scale,
+            scale => scale,
+        };
+        let scaled = |pixels: u32| ((pixels as f32 * scale).round() as u32).max(1);
+        Some(PictureKey {
+            scene: self.scenes,
+            environment: self.environments,
+            view: View {
+                world_from_view: viewpoint.world_from_view,
+                projection: viewpoint.projection,
+                near,
+                far,
+            },
+            clip: stage.clip,
+            variant: stage.variant,
+            time: stage.time,
+            channel: self.state.channel,
+            size: self.area.size.map(scaled),
+            area: self.area,
+            exposure_ev: stage.exposure_ev(config, luminance),
+            config: config.clone(),
+        })
+    }
+
+    /// Records the scene if its picture would differ from the one that is shown. Returns whether it did.
+    fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<bool> {
+        let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
+            return Ok(false);
+        };
+        self.state.follow(&pose);
+        let Some(picture) = self.picture(&pose) else {
+            return Ok(false);
+        };
+        let compiling = match self.preparation.poll(&picture) {
+            Ok(compiling) => compiling,
+            Err(error) => {
+                self.schedule.give_up(picture);
+                return self.report(error).map(|()| false);
+            }
+        };
+        let shown = self.schedule.shown();
+        let is_new = shown.is_none_or(|shown| shown.scene != picture.scene);
+        let Graphics {
+            screen,
+            gpu,
+            renderer,
+            uploaded,
+            ..
+        } = &mut self.graphics;
+        let (Some(stage), Some(uploaded)) = (&self.state.stage, uploaded) else {
+            return Ok(false);
+        };
+        let stats = renderer.stats();
+        let renderer_state = RendererState {
+            fast_rays: gpu.capabilities.fast_rays,
+            environment_is_pending: renderer.environment_is_pending(),
+            exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
+        };
+        let Some(sample) = self.schedule.choose(&picture, renderer_state) else {
+            return Ok(false);
+        };
+        let input = FrameInput {
+            scene: &stage.scene,
+            pose: &pose,
+            view: picture.view,
+            config: &picture.config,
+            exposure_ev: picture.exposure_ev,
+            elapsed_secs: if is_new {
+                f32::INFINITY
+            } else {
+                self.passed_secs
+            },
+            channel: picture.channel,
+            size: picture.size,
+        };
+        let drawn_to = (screen::FORMAT, picture.area.size);
+        let needs = renderer.needs(gpu, &input, &uploaded.buffers, sample.count, drawn_to);
+        match self.schedule.readiness(needs.is_empty(), compiling) {
+            Readiness::Ready => {}
+            Readiness::Waits => return Ok(false),
+            Readiness::Compile => {
+                self.preparation.start(&picture, needs, gpu, &self.waker);
+                return Ok(false);
+            }
+        }
+        let target = screen.scene_view(gpu, picture.area.size)?;
+        match renderer.record_sample(gpu, encoder, &input, uploaded, sample, &target) {
+            Ok(()) => {
+                self.schedule.recorded(picture, sample);
+                Ok(true)
+            }
+            Err(error) => {
+                self.schedule.give_up(picture);
+                // What was recorded before the failure must not run.
+                *encoder = gpu.encoder("window");
+                self.report(error).map(|()| false)
+            }
+        }
+    }
+
+    /// Composes the window and shows it.
+    fn present(
+        &mut self,
+        mut encoder: wgpu::CommandEncoder,
+        paint: &Paint,
+        recorded: bool,
+    ) -> Result<()> {
+        let Graphics {
+            screen,
+            gpu,
+            renderer,
+            uploaded,
+            ..
+        } = &mut self.graphics;
+        // Before the first picture there is nothing to show of the scene.
+        let is_drawn = uploaded.is_some() && self.schedule.shown().is_some();
+        let area = is_drawn.then_some(self.area);
+        let [r, g, b] = [0.055, 0.06, 0.068];
+        let background = wgpu::Color { r, g, b, a: 1.0 };
+        screen.compose(gpu, &mut encoder, area, background, paint)?;
+        let image = screen.acquire(gpu)?;
+        match &image {
+            Some(image) => screen.copy_to(gpu, &mut encoder, image),
+            None => self.schedule.draw_by(Instant::now() + POLL),
+        }
+        if recorded {
+            renderer.submit(gpu, encoder);
+        } else {
+            gpu.queue.submit([encoder.finish()]);
+            renderer.collect(gpu);
+        }
+        if let Some(image) = image {
+            self.window.pre_present_notify();
+            gpu.queue.present(image);
+            if self.says_preparing {
+                self.preparation.shown();
+            }
+        }
+        match gpu.check() {
+            // Nothing can be shown any more, not even the error.
+            Err(error) if gpu.lost().is_some() => Err(error),
+            Err(error) => self.report(error),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Saves the window if requested, and decides when to draw again.
+    fn finish_frame(&mut self) -> Result<()> {
+        let is_last = self.schedule.is_over();
+        let saved =
+            std::mem::take(&mut self.save) || (is_last && self.options.screenshot.is_some());
+        if saved {
+            match self.save_window() {
+                Ok(path) => self.state.notify(format!("saved {}", path.display())),
+                Err(error) => self.report(error)?,
+            }
+        }
+        self.done |= is_last;
+        if let (Some(memory), Some(path)) = (&mut self.memory, &self.options.stats) {
+            let frames = self.schedule.frames();
+            memory.tick(&self.graphics.gpu, frames, self.scenes);
+            if is_last {
+                memory.write(path, frames, self.scenes)?;
+            }
+        }
+        let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
+        let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
+        let activity = Activity {
+            moves: plays || self.input.is_flying(),
+            compiles: self.preparation.names().is_some(),
+            loads: self.loading.is_some() || self.environment.loading().is_some(),
+            saved,
+        };
+        if self.schedule.finish(activity, Instant::now()) {
+            self.graphics.gpu.save_pipelines();
+        }
+        Ok(())
+    }
+
+    /// Writes the window to a file. Returns its path.
+    fn save_window(&self) -> Result<PathBuf> {
+        let path = self.options.screenshot.clone().unwrap_or_else(picture_path);
+        let (width, height, pixels) = self.graphics.screen.read(&self.graphics.gpu)?;
+        output::write(&path, &output::picture::png(width, height, pixels)?)?;
+        Ok(path)
+    }
+}
+
+/// A new name in the person's folder for pictures, or in the current one.
+fn picture_path() -> PathBuf {
+    let users = directories::UserDirs::new();
+    let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
+    let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_default();
+    let since_1970 = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+    folder.join(format!("canopy-{}.png", since_1970.as_millis()))
+}

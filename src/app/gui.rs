@@ -1,0 +1,96 @@
+//! egui in the window: events in, triangles out.
+
+use super::{
+    screen::Paint,
+    ui,
+    wake::{Wake, Waker},
+};
+use crate::gpu::Gpu;
+use glam::Vec2;
+use std::time::Duration;
+use winit::{event::WindowEvent, window::Window};
+
+/// egui, and what it remembers of the window.
+pub(super) struct Gui {
+    state: egui_winit::State,
+    /// Whether the screen knows the fonts: a new one has to be told.
+    has_fonts: bool,
+}
+
+impl Gui {
+    /// egui for `window`; what it wants repainted later wakes the event loop.
+    pub(super) fn new(window: &Window, gpu: &Gpu, waker: &Waker) -> Self {
+        let context = egui::Context::default();
+        ui::set_style(&context);
+        let waker = std::sync::Mutex::new(waker.clone());
+        context.set_request_repaint_callback(move |request| {
+            let waker = waker
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .clone();
+            if request.delay.is_zero() {
+                waker.send(Wake::Redraw);
+            } else if request.delay < Duration::from_secs(3600) {
+                std::thread::spawn(move || {
+                    std::thread::sleep(request.delay);
+                    waker.send(Wake::Redraw);
+                });
+            }
+        });
+        let state = egui_winit::State::new(
+            context,
+            egui::ViewportId::ROOT,
+            window,
+            Some(window.scale_factor() as f32),
+            None,
+            Some(gpu.limits.max_texture_dimension_2d as usize),
+        );
+        Self {
+            state,
+            has_fonts: true,
+        }
+    }
+
+    /// Hands an event to egui. Returns whether the window has to be drawn for it.
+    pub(super) fn event(&mut self, window: &Window, event: &WindowEvent) -> bool {
+        self.state.on_window_event(window, event).repaint
+    }
+
+    /// Whether keys that are pressed go to a widget.
+    pub(super) fn wants_keyboard(&self) -> bool {
+        self.state.egui_ctx().egui_wants_keyboard_input()
+    }
+
+    /// Whether something floats over the scene at `pointer`, in pixels.
+    pub(super) fn covers(&self, pointer: Vec2) -> bool {
+        let context = self.state.egui_ctx();
+        let point = pointer / context.pixels_per_point();
+        let layer = context.layer_id_at(egui::pos2(point.x, point.y));
+        layer.is_some_and(|layer| layer.order != egui::Order::Background)
+    }
+
+    /// The screen was made anew and does not know the fonts.
+    pub(super) fn forget_fonts(&mut self) {
+        self.has_fonts = false;
+    }
+
+    /// Runs `show` on the input that has come since the last time.
+    pub(super) fn run(&mut self, window: &Window, show: impl FnMut(&mut egui::Ui)) -> Paint {
+        let input = self.state.take_egui_input(window);
+        let context = self.state.egui_ctx().clone();
+        let mut output = context.run_ui(input, show);
+        if !std::mem::replace(&mut self.has_fonts, true) {
+            let image = context.fonts(|fonts| fonts.image());
+            let fonts = egui::epaint::ImageDelta::full(image, egui::TextureOptions::LINEAR);
+            let set = &mut output.textures_delta.set;
+            set.insert(egui::TextureId::default(), [fonts].into_iter().collect());
+        }
+        self.state
+            .handle_platform_output(window, output.platform_output);
+        Paint {
+            triangles: context.tessellate(output.shapes, output.pixels_per_point),
+            textures: output.textures_delta,
+            pixels_per_point: output.pixels_per_point,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What the viewer starts with.
+
+use crate::{config::Config, scene::framing::Look};
+use std::path::PathBuf;
+
+/// What the viewer starts with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Scene files; several make one scene, none is the built-in one.
+    pub files: Vec<PathBuf>,
+    /// Settings, which the panel then changes.
+    pub config: Config,
+    /// Eye and target of the first view, as far as the command line gives them.
+    pub look: Look,
+    /// Number of frames of the loaded scene after which the viewer ends. An error then ends the viewer
+    /// instead of being shown.
+    pub exit_after: Option<u64>,
+    /// File that pictures of the window are written to.
+    pub screenshot: Option<PathBuf>,
+    /// File that the figures are written to when [`Options::exit_after`] ends the viewer.
+    pub stats: Option<PathBuf>,
+}

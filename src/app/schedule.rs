@@ -1,0 +1,510 @@
+//! What is drawn when: frame after frame while something moves, a few frames more after the last change, then
+//! the samples of the still picture, then nothing. Knows neither the window nor the GPU.
+
+use super::screen::Area;
+use crate::{
+    config::{Antialias, Config},
+    render::{Channel, FrameSample, View},
+};
+use std::time::{Duration, Instant};
+
+/// Frames that are drawn after the last change, so that their timings come back.
+const SETTLE_FRAMES: u32 = 3;
+
+/// The same for an exposure that is metered: more frames than are in flight at once, so that it is known
+/// whether it still changes.
+const METERED_FRAMES: u32 = 5;
+
+/// Interval at which progress is shown, and after which a window that could not be drawn to is tried again.
+pub(super) const POLL: Duration = Duration::from_millis(50);
+
+/// Everything that the scene's picture depends on: as long as it stays equal, so does the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PictureKey {
+    /// Number of the scene, counted from the first one that was shown.
+    pub(super) scene: u64,
+    /// Number of the environment, counted likewise.
+    pub(super) environment: u64,
+    /// The camera.
+    pub(super) view: View,
+    /// All settings.
+    pub(super) config: Config,
+    /// The clip that plays.
+    pub(super) clip: Option<usize>,
+    /// The variant of the materials.
+    pub(super) variant: Option<usize>,
+    /// Time in the clip, in seconds.
+    pub(super) time: f32,
+    /// The channel that is shown.
+    pub(super) channel: Channel,
+    /// Pixels that are traced and shaded.
+    pub(super) size: [u32; 2],
+    /// The scene's part of the window.
+    pub(super) area: Area,
+    /// Exposure in stops where it is not metered.
+    pub(super) exposure_ev: f32,
+}
+
+#[cfg(test)]
+impl PictureKey {
+    /// A lit picture that is smoothed, of four samples.
+    pub(super) fn for_tests() -> Self {
+        let mut config = Config::default();
+        config.window.still_samples = 4;
+        config.image.antialias = Antialias::Smaa;
+        Self {
+            scene: 1,
+            environment: 0,
+            view: View {
+                world_from_view: glam::Mat4::IDENTITY,
+                projection: crate::scene::Projection::Perspective { fov_y: 1.0 },
+                near: 0.1,
+                far: 10.0,
+            },
+            config,
+            clip: None,
+            variant: None,
+            time: 0.0,
+            channel: Channel::Lit,
+            size: [64, 48],
+            area: Area::default(),
+            exposure_ev: 0.0,
+        }
+    }
+}
+
+/// What the schedule has to know of the renderer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RendererState {
+    /// Whether the adapter traces several rays a pixel fast.
+    pub(super) fast_rays: bool,
+    /// Whether the last frame was drawn before its environment was complete.
+    pub(super) environment_is_pending: bool,
+    /// Whether the metered exposure still changes.
+    pub(super) exposure_changes: bool,
+}
+
+/// Passes that are being compiled on a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Compiling {
+    /// Whether they are ready.
+    pub(super) is_done: bool,
+    /// Whether the next picture is the one that they are compiled for.
+    pub(super) is_for_next: bool,
+}
+
+/// What a picture needs before it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readiness {
+    /// Nothing: it can be drawn.
+    Ready,
+    /// The passes that are being compiled.
+    Waits,
+    /// Passes that nobody compiles yet.
+    Compile,
+}
+
+/// What goes on besides drawing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Activity {
+    /// Whether a clip plays or the camera flies.
+    pub(super) moves: bool,
+    /// Whether passes are being compiled.
+    pub(super) compiles: bool,
+    /// Whether a scene or an environment is being read.
+    pub(super) loads: bool,
+    /// Whether the window was saved as a picture, so that a message has to be drawn.
+    pub(super) saved: bool,
+}
+
+/// When the event loop has to come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wakeup {
+    /// Now, to draw.
+    Draw,
+    /// At this time, if nothing happens before.
+    At(Instant),
+    /// When something happens.
+    Event,
+}
+
+/// Decides what is drawn when.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// Frames of the loaded scene after which the viewer ends; every one of them is drawn.
+    exit_after: Option<u64>,
+    /// Frames of the loaded scene that have been drawn.
+    frames: u64,
+    /// What the scene's picture shows now.
+    shown: Option<PictureKey>,
+    /// Frames that are still drawn although nothing has changed.
+    settle_frames: u32,
+    /// Samples of the still picture that are still to be drawn.
+    samples_left: u32,
+    /// Whether each frame follows the last as soon as possible. Only then is the time between them a frame
+    /// time.
+    is_continuous: bool,
+    last_frame: Instant,
+    /// When to draw next, if nothing happens before.
+    next: Option<Instant>,
+}
+
+impl Schedule {
+    /// A schedule whose first frame is due `now`.
+    pub(super) fn new(exit_after: Option<u64>, now: Instant) -> Self {
+        Self {
+            exit_after,
+            frames: 0,
+            shown: None,
+            settle_frames: 0,
+            samples_left: 0,
+            is_continuous: false,
+            last_frame: now,
+            next: Some(now),
+        }
+    }
+
+    /// Whether the viewer ends after a number of frames: then all are drawn, and errors end it too.
+    pub(super) fn counts_frames(&self) -> bool {
+        self.exit_after.is_some()
+    }
+
+    /// Frames of the loaded scene that have been drawn.
+    pub(super) fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Whether the last of the frames has been drawn that the viewer ends after.
+    pub(super) fn is_over(&self) -> bool {
+        self.exit_after.is_some_and(|frames| self.frames >= frames)
+    }
+
+    /// What the scene's picture shows now.
+    pub(super) fn shown(&self) -> Option<&PictureKey> {
+        self.shown.as_ref()
+    }
+
+    /// Draws at `time` at the latest.
+    pub(super) fn draw_by(&mut self, time: Instant) {
+        self.next = Some(self.next.map_or(time, |next| next.min(time)));
+    }
+
+    /// When the event loop has to come back. A frame that is due is handed out once.
+    pub(super) fn wakeup(&mut self, now: Instant) -> Wakeup {
+        match self.next {
+            Some(next) if next <= now => {
+                self.next = None;
+                Wakeup::Draw
+            }
+            Some(next) => Wakeup::At(next),
+            None => Wakeup::Event,
+        }
+    }
+
+    /// Begins a frame: the time since the last one, or `None` where nothing moved in between.
+    pub(super) fn begin(&mut self, now: Instant) -> Option<Duration> {
+        let elapsed = now.saturating_duration_since(self.last_frame);
+        self.last_frame = now;
+        self.is_continuous.then_some(elapsed)
+    }
+
+    /// The frame of `picture` that is drawn now, or `None` if the picture that is shown stays.
+    pub(super) fn choose(
+        &mut self,
+        picture: &PictureKey,
+        renderer: RendererState,
+    ) -> Option<FrameSample> {
+        let config = &picture.config;
+        let is_metered = config.image.is_metered();
+        if self.shown.as_ref() != Some(picture) || renderer.environment_is_pending {
+            self.settle_frames = if is_metered {
+                METERED_FRAMES
+            } else {
+                SETTLE_FRAMES
+            };
+            let smooths = config.image.antialias != Antialias::Off;
+            let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
+            let wanted = config.window.still_samples;
+            self.samples_left = if samples && wanted > 1 { wanted } else { 0 };
+            // Where no samples follow, the history of ambient occlusion has to converge by itself.
+            let occlusion = &config.occlusion;
+            if occlusion.sends_rays(renderer.fast_rays) && self.samples_left == 0 {
+                self.settle_frames = self.settle_frames.max(occlusion.history);
+            }
+        }
+        if is_metered && picture.channel == Channel::Lit && renderer.exposure_changes {
+            self.settle_frames = self.settle_frames.max(1);
+        }
+        // A still picture is drawn again from several samples, and shown once all of them are drawn.
+        match (self.settle_frames, self.samples_left) {
+            (0, 0) if !self.counts_frames() => None,
+            (0, left @ 1..) => Some(FrameSample {
+                index: config.window.still_samples.saturating_sub(left),
+                count: config.window.still_samples,
+            }),
+            _ => Some(FrameSample::SINGLE),
+        }
+    }
+
+    /// What the next picture needs before it is drawn, given whether all of its passes are compiled. Frames
+    /// that are counted wait for nothing: recording compiles what they need.
+    pub(super) fn readiness(&self, is_compiled: bool, compiling: Option<Compiling>) -> Readiness {
+        match compiling {
+            _ if self.counts_frames() => Readiness::Ready,
+            Some(Compiling {
+                is_done: false,
+                is_for_next,
+            }) if is_for_next || !is_compiled => Readiness::Waits,
+            _ if is_compiled => Readiness::Ready,
+            _ => Readiness::Compile,
+        }
+    }
+
+    /// A frame of `picture` was recorded.
+    pub(super) fn recorded(&mut self, picture: PictureKey, sample: FrameSample) {
+        if sample.count > 1 {
+            self.samples_left = self.samples_left.saturating_sub(1);
+        }
+        self.settle_frames = self.settle_frames.saturating_sub(1);
+        self.shown = Some(picture);
+    }
+
+    /// Drawing `picture` failed: it is not tried again before something changes.
+    pub(super) fn give_up(&mut self, picture: PictureKey) {
+        self.shown = Some(picture);
+        (self.settle_frames, self.samples_left) = (0, 0);
+    }
+
+    /// Nothing is shown any more, as after the device was lost.
+    pub(super) fn forget(&mut self) {
+        self.shown = None;
+    }
+
+    /// Counts a frame that was presented.
+    pub(super) fn count_frame(&mut self) {
+        self.frames += 1;
+    }
+
+    /// Ends a frame: decides when the next one is due. Returns whether all is quiet.
+    pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
+        let is_unfinished = self.settle_frames > 0 || self.samples_left > 0;
+        self.is_continuous =
+            activity.moves || (is_unfinished && !activity.compiles) || self.counts_frames();
+        if self.is_continuous || activity.saved {
+            self.draw_by(now);
+        } else if activity.loads || activity.compiles {
+            self.draw_by(now + POLL);
+        }
+        !self.is_continuous && !activity.compiles
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> PictureKey {
+        PictureKey::for_tests()
+    }
+
+    const SOFTWARE: RendererState = RendererState {
+        fast_rays: false,
+        environment_is_pending: false,
+        exposure_changes: false,
+    };
+
+    /// Draws `picture` until nothing more is drawn; the sample of each frame as index and count.
+    fn draw_all(schedule: &mut Schedule, picture: &PictureKey) -> Vec<(u32, u32)> {
+        let mut drawn = Vec::new();
+        while let Some(sample) = schedule.choose(picture, SOFTWARE) {
+            schedule.recorded(picture.clone(), sample);
+            drawn.push((sample.index, sample.count));
+            assert!(drawn.len() < 1000, "it never rests");
+        }
+        drawn
+    }
+
+    #[test]
+    fn a_change_is_drawn_until_it_settles_then_from_samples_then_no_more() {
+        let mut schedule = Schedule::new(None, Instant::now());
+        let mut picture = picture();
+        let settling = [(0, 1); SETTLE_FRAMES as usize];
+        let samples = [(0, 4), (1, 4), (2, 4), (3, 4)];
+        let all = [&settling[..], &samples[..]].concat();
+        assert_eq!(draw_all(&mut schedule, &picture), all);
+        assert_eq!(draw_all(&mut schedule, &picture), []);
+        // A change begins anew, also in the middle of the samples.
+        picture.time = 1.0;
+        for _ in 0..=SETTLE_FRAMES {
+            let sample = schedule.choose(&picture, SOFTWARE).unwrap();
+            schedule.recorded(picture.clone(), sample);
+        }
+        picture.exposure_ev = 1.0;
+        assert_eq!(draw_all(&mut schedule, &picture), all);
+        schedule.forget();
+        assert_eq!(draw_all(&mut schedule, &picture), all);
+    }
+
+    #[test]
+    fn samples_are_for_the_smoothed_picture_alone() {
+        let settling = [(0, 1); SETTLE_FRAMES as usize];
+        let changes: [fn(&mut PictureKey); 3] = [
+            |picture| picture.channel = Channel::Normal,
+            |picture| picture.config.image.antialias = Antialias::Off,
+            |picture| picture.config.window.still_samples = 1,
+        ];
+        for change in changes {
+            let mut picture = picture();
+            change(&mut picture);
+            let mut schedule = Schedule::new(None, Instant::now());
+            assert_eq!(draw_all(&mut schedule, &picture), settling);
+        }
+    }
+
+    #[test]
+    fn occlusion_without_samples_is_drawn_until_its_history_is_full() {
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        picture.config.occlusion.mode = crate::config::OcclusionMode::Rays;
+        picture.config.occlusion.history = 20;
+        let mut schedule = Schedule::new(None, Instant::now());
+        assert_eq!(draw_all(&mut schedule, &picture).len(), 20);
+    }
+
+    #[test]
+    fn what_the_renderer_has_not_finished_is_drawn_again() {
+        let mut schedule = Schedule::new(None, Instant::now());
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        draw_all(&mut schedule, &picture);
+        let pending = RendererState {
+            environment_is_pending: true,
+            ..SOFTWARE
+        };
+        assert!(schedule.choose(&picture, pending).is_some());
+        assert_eq!(draw_all(&mut schedule, &picture).len(), 3);
+        let changing = RendererState {
+            exposure_changes: true,
+            ..SOFTWARE
+        };
+        assert_eq!(
+            schedule.choose(&picture, changing),
+            None,
+            "it is not metered"
+        );
+        meter(&mut picture.config);
+        assert_eq!(draw_all(&mut schedule, &picture).len(), 5);
+        let single = Some(FrameSample::SINGLE);
+        assert_eq!(schedule.choose(&picture, changing), single);
+    }
+
+    fn meter(config: &mut Config) {
+        config.set("test", "image.exposure", "histogram").unwrap();
+    }
+
+    #[test]
+    fn counted_frames_are_all_drawn_and_then_it_is_over() {
+        let mut schedule = Schedule::new(Some(20), Instant::now());
+        let picture = picture();
+        for frame in 0..20 {
+            assert!(!schedule.is_over(), "{frame}");
+            let sample = schedule.choose(&picture, SOFTWARE);
+            assert_eq!(sample, Some(FrameSample::SINGLE), "{frame}");
+            schedule.recorded(picture.clone(), FrameSample::SINGLE);
+            schedule.count_frame();
+            let is_quiet = schedule.finish(Activity::default(), Instant::now());
+            assert!(!is_quiet && schedule.wakeup(Instant::now()) == Wakeup::Draw);
+        }
+        assert!(schedule.is_over());
+        assert_eq!(schedule.readiness(false, None), Readiness::Ready);
+    }
+
+    #[test]
+    fn a_picture_that_cannot_be_drawn_is_not_tried_again() {
+        let mut schedule = Schedule::new(None, Instant::now());
+        let mut picture = picture();
+        assert!(schedule.choose(&picture, SOFTWARE).is_some());
+        schedule.give_up(picture.clone());
+        assert_eq!(schedule.choose(&picture, SOFTWARE), None);
+        picture.time = 1.0;
+        assert!(schedule.choose(&picture, SOFTWARE).is_some());
+    }
+
+    #[test]
+    fn passes_are_compiled_once_and_waited_for() {
+        let schedule = Schedule::new(None, Instant::now());
+        let compiling = |is_done, is_for_next| {
+            Some(Compiling {
+                is_done,
+                is_for_next,
+            })
+        };
+        for (is_compiled, compiling, expected) in [
+            (true, None, Readiness::Ready),
+            (false, None, Readiness::Compile),
+            (false, compiling(false, true), Readiness::Waits),
+            // The window has not shown yet that it compiles.
+            (true, compiling(false, true), Readiness::Waits),
+            // The person went back to what is compiled.
+            (true, compiling(false, false), Readiness::Ready),
+            (false, compiling(false, false), Readiness::Waits),
+            (true, compiling(true, true), Readiness::Ready),
+            (false, compiling(true, false), Readiness::Compile),
+        ] {
+            let found = schedule.readiness(is_compiled, compiling);
+            assert_eq!(found, expected, "{is_compiled} {compiling:?}");
+        }
+    }
+
+    #[test]
+    fn frames_are_due_at_once_or_soon_or_when_something_happens() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(None, start);
+        assert_eq!(schedule.wakeup(start), Wakeup::Draw);
+        assert_eq!(schedule.wakeup(start), Wakeup::Event, "once is enough");
+        schedule.draw_by(start + 2 * POLL);
+        schedule.draw_by(start + POLL);
+        schedule.draw_by(start + 3 * POLL);
+        assert_eq!(schedule.wakeup(start), Wakeup::At(start + POLL));
+        assert_eq!(schedule.wakeup(start + POLL), Wakeup::Draw);
+
+        let finish = |activity| {
+            let mut schedule = Schedule::new(None, start);
+            schedule.wakeup(start);
+            let is_quiet = schedule.finish(activity, start);
+            let since = schedule.begin(start + POLL);
+            (schedule.wakeup(start), is_quiet, since)
+        };
+        let nothing = Activity::default();
+        let (moves, loads, compiles, saved) = (true, true, true, true);
+        assert_eq!(finish(nothing), (Wakeup::Event, true, None));
+        let moving = finish(Activity { moves, ..nothing });
+        assert_eq!(moving, (Wakeup::Draw, false, Some(POLL)));
+        let soon = Wakeup::At(start + POLL);
+        assert_eq!(finish(Activity { loads, ..nothing }), (soon, true, None));
+        let compiling = finish(Activity {
+            compiles,
+            ..nothing
+        });
+        assert_eq!(compiling, (soon, false, None));
+        let saving = finish(Activity { saved, ..nothing });
+        assert_eq!(saving, (Wakeup::Draw, true, None));
+    }
+
+    #[test]
+    fn what_waits_for_passes_is_not_drawn_continuously() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(None, start);
+        schedule.choose(&picture(), SOFTWARE);
+        let compiles = true;
+        let activity = Activity {
+            compiles,
+            ..Activity::default()
+        };
+        schedule.wakeup(start);
+        schedule.finish(activity, start);
+        assert_eq!(schedule.wakeup(start), Wakeup::At(start + POLL));
+        schedule.finish(Activity::default(), start);
+        assert_eq!(schedule.wakeup(start), Wakeup::Draw);
+    }
+}

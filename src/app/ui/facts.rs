@@ -1,0 +1,37 @@
+//! What the panel shows and cannot change.
+
+use crate::render::FrameStats;
+
+/// What the panel shows and cannot change.
+pub(in crate::app) struct Facts<'a> {
+    /// Figures of the renderer.
+    pub(in crate::app) stats: &'a FrameStats,
+    /// What is being loaded.
+    pub(in crate::app) loading: Option<LoadProgress>,
+    /// Names of the passes that are being compiled.
+    pub(in crate::app) preparing: Option<String>,
+    /// Whether files hover over the window.
+    pub(in crate::app) dropping: bool,
+    /// The exposure of this frame in stops.
+    pub(in crate::app) exposure_ev: f32,
+    /// Name of the adapter.
+    pub(in crate::app) adapter: &'a str,
+    /// Whether the adapter is a GPU.
+    pub(in crate::app) has_gpu: bool,
+    /// Whether the adapter traces several rays a pixel fast.
+    pub(in crate::app) fast_rays: bool,
+    /// The render scale that suits the adapter.
+    pub(in crate::app) render_scale: f32,
+    /// Pixels that are traced and shaded.
+    pub(in crate::app) size: [u32; 2],
+}
+
+/// How far a load has come.
+pub(in crate::app) struct LoadProgress {
+    /// Name of the file.
+    pub(in crate::app) name: String,
+    /// The step that is being done.
+    pub(in crate::app) stage: String,
+    /// The share of all steps that is done.
+    pub(in crate::app) share: f32,
+}

@@ -1,0 +1,195 @@
+//! The arguments of `canopy bench`.
+
+use super::inputs::TriangleKind;
+use crate::{
+    Error, Result,
+    cli::options::{size, within},
+    config::Tree,
+};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `canopy bench`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct BenchArgs {
+    /// What to measure
+    #[arg(value_name = "SUITE")]
+    pub suite: Suite,
+    /// Scene files, which make one scene (build, trace, frame)
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Sizes of generated inputs, such as 64K,1M
+    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = count)]
+    pub triangles: Vec<u32>,
+    /// Kinds of generated triangles; all kinds if only sizes are given
+    #[arg(long, value_name = "KIND[,KIND…]", value_delimiter = ',')]
+    pub kind: Vec<TriangleKind>,
+    /// Meshes that share the triangles of the kind "meshes"; 1,000 if not given
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub meshes: Option<u32>,
+    /// Pairs to sort, such as 64K,1M (sort)
+    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = count)]
+    pub pairs: Vec<u32>,
+    /// Texels along an edge of the cubes, such as 64,512 (irradiance)
+    #[arg(
+        long,
+        value_name = "N[,N…]",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=4096)
+    )]
+    pub faces: Vec<u32>,
+    /// Size of the picture whose pixels send rays (trace, frame)
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: Option<[u32; 2]>,
+    /// Rays treat a node with at most N triangles as a leaf (trace: only N instead of 1, 2, 4, 8, 16, 32;
+    /// frame)
+    #[arg(long, value_name = "N", value_parser = within(Tree::LEAF_CUTOFF))]
+    pub leaf_cutoff: Option<u32>,
+    /// Samples of each run, instead of as many as its time allows (5 to 50)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub samples: Option<u32>,
+    /// Repetitions before them that are not measured
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(..=10_000)
+    )]
+    pub warm_up: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Seed of generated triangles and of random rays
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+const AFTER_HELP: &str = "\
+Suites:
+  sort   random, sorted, equal and few distinct keys
+  build  all trees, by stage; with no input named also 600K triangles as 1, 1,000 and 10,000 meshes
+  trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff,
+         beside a textbook's traversal
+  frame  every pass of a whole frame, for every policy tree.rebuild
+  irradiance
+         cubes of half and full floats to spherical harmonics of order 3 and 5, beside the CPU in f32 (one
+         thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
+  compile
+         every entry point of every shader: parsing it, making its pipeline, using it for the first time
+
+Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured.
+Sizes, samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have
+640x360 and those of rays 256x144 pixels) and large on a GPU (3 s, up to 16M triangles and 64M pairs,
+1920x1080). What does not fit the adapter is skipped, with the reason.
+
+Times are GPU timestamps after the warm-up. On a software adapter those of single passes of `frame` are late;
+trust its totals.
+
+Examples:
+  canopy bench build --triangles 64K,128K --kind soup,slivers
+  canopy bench trace cave.glb --size 1920x1080 --json";
+
+/// A suite of measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// The radix sort
+    Sort,
+    /// The trees' build
+    Build,
+    /// Rays
+    Trace,
+    /// The whole frame
+    Frame,
+    /// Spherical harmonics of an environment
+    Irradiance,
+    /// Shaders, until they have run once
+    Compile,
+}
+
+impl Suite {
+    /// Name on the command line and in JSON.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sort => "sort",
+            Self::Build => "build",
+            Self::Trace => "trace",
+            Self::Frame => "frame",
+            Self::Irradiance => "irradiance",
+            Self::Compile => "compile",
+        }
+    }
+}
+
+impl BenchArgs {
+    /// Whether the options name generated triangles.
+    pub(super) fn generates(&self) -> bool {
+        !self.triangles.is_empty() || !self.kind.is_empty() || self.meshes.is_some()
+    }
+
+    /// Fails for an option that the suite does not have.
+    pub(super) fn check(&self) -> Result<()> {
+        let sorts = self.suite == Suite::Sort;
+        let draws = matches!(self.suite, Suite::Trace | Suite::Frame);
+        let projects = self.suite == Suite::Irradiance;
+        let no_scene = sorts || projects || self.suite == Suite::Compile;
+        let wrong = [
+            ("FILE", no_scene && !self.files.is_empty()),
+            ("--triangles", no_scene && !self.triangles.is_empty()),
+            ("--kind", no_scene && !self.kind.is_empty()),
+            ("--meshes", no_scene && self.meshes.is_some()),
+            ("--pairs", !sorts && !self.pairs.is_empty()),
+            ("--faces", !projects && !self.faces.is_empty()),
+            ("--size", !draws && self.size.is_some()),
+            ("--leaf-cutoff", !draws && self.leaf_cutoff.is_some()),
+        ];
+        match wrong.into_iter().find(|(_, wrong)| *wrong) {
+            Some((option, _)) => Err(Error::Usage(format!(
+                "{option} is no option of the suite \"{}\"",
+                self.suite.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A number of triangles and the like: 600, 64K, 1.5M.
+fn count(text: &str) -> Result<u32, String> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text
+            .strip_suffix(['m', 'M'])
+            .map_or((text, 1.0), |digits| (digits, 1e6)),
+    };
+    let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let number = digits.parse::<f64>().ok().filter(|_| plain);
+    let number = number.map(|number| (number * unit).round());
+    match number.filter(|number| (1.0..=1e9).contains(number)) {
+        Some(number) => Ok(number as u32),
+        None => Err("expected a number from 1 to 1000M, such as 600, 64K or 1.5M".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_suffixes() {
+        for (text, expected) in [
+            ("1", 1),
+            ("600", 600),
+            ("64K", 64_000),
+            ("62.5k", 62_500),
+            ("1.5M", 1_500_000),
+            ("1000m", 1_000_000_000),
+        ] {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "", "K", "0", "-1", "1e3", "inf", "1G", "2000M", "0.1", "6 K",
+        ] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
+}

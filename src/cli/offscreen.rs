@@ -1,0 +1,211 @@
+//! A scene that is drawn without a window, by `render`, `export` and the benchmarks.
+
+use crate::{
+    Error, Result,
+    accel::MeshRange,
+    config::Config,
+    gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
+    render::{
+        Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
+        View, environment::most_texels,
+    },
+    scene::{
+        Pose, Scene,
+        bounds::{Aabb, Bounds},
+        environment,
+        framing::Look,
+        opened::{FirstView, OpenedScene},
+    },
+};
+use std::path::Path;
+
+/// An uploaded scene, with the view and the exposure that are settled once.
+#[derive(Debug)]
+pub(super) struct Offscreen {
+    pub(super) gpu: Gpu,
+    pub(super) config: Config,
+    /// The scene, without the texels of its images.
+    pub(super) scene: Scene,
+    /// The clip that plays.
+    pub(super) clip: Option<usize>,
+    bounds: Bounds,
+    first: FirstView,
+    exposure_ev: f32,
+    renderer: Renderer,
+    uploaded: UploadedScene,
+    target: wgpu::Texture,
+}
+
+/// A scene at a time.
+#[derive(Debug)]
+pub(super) struct Moment {
+    pub(super) pose: Pose,
+    pub(super) view: View,
+    /// Bounds of the scene in this pose.
+    pub(super) bounds: Aabb,
+}
+
+impl Offscreen {
+    /// Uploads `opened` for pictures of `output.size`, and logs its warnings. The first view is `look`, or
+    /// that of the settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a camera that the scene lacks, [`Error::Limit`] for pictures or scenes that
+    /// the adapter does not hold, and those of the environment's file.
+    pub(super) fn new(gpu: Gpu, opened: OpenedScene, look: &Look, config: Config) -> Result<Self> {
+        let mut scene = opened.scene;
+        scene.warnings.iter().for_each(|line| log::warn!("{line}"));
+        let size = config.output.size;
+        let aspect = size[0] as f32 / size[1] as f32;
+        let first = opened
+            .first
+            .view(&scene, &opened.points, look, &config.camera, aspect)?;
+        check_size(&gpu, size)?;
+        let mut renderer = Renderer::new(&gpu)?;
+        let file_luminance = read_environment(&gpu, &mut renderer, &config)?;
+        let uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
+        // The GPU has them now.
+        scene.images.iter_mut().for_each(|i| i.levels.clear());
+        let limit = LIGHT_LIMIT as usize;
+        Ok(Self {
+            exposure_ev: opened
+                .first
+                .exposure_ev(&scene, &config, file_luminance, limit),
+            target: target(&gpu, size)?,
+            clip: opened.clip,
+            bounds: opened.bounds,
+            first,
+            gpu,
+            config,
+            scene,
+            renderer,
+            uploaded,
+        })
+    }
+
+    /// The scene at `time` in its clip, in seconds, as its camera sees it then.
+    pub(super) fn moment(&self, time: f32) -> Moment {
+        let pose = Pose::new(&self.scene, self.clip, time);
+        let bounds = self.bounds.scene(&self.scene, &pose);
+        let viewpoint = self.first.at(&self.scene, &pose);
+        let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY);
+        Moment {
+            view: View {
+                world_from_view: viewpoint.world_from_view,
+                projection: viewpoint.projection,
+                near,
+                far,
+            },
+            pose,
+            bounds,
+        }
+    }
+
+    /// Draws a sample of `moment` and waits for it. Returns the milliseconds from its submission until it was
+    /// done.
+    pub(super) fn draw(&mut self, moment: &Moment, sample: FrameSample) -> Result<f64> {
+        let input = FrameInput {
+            scene: &self.scene,
+            pose: &moment.pose,
+            view: moment.view,
+            config: &self.config,
+            exposure_ev: self.exposure_ev,
+            elapsed_secs: f32::INFINITY,
+            channel: Channel::Lit,
+            size: self.config.output.size,
+        };
+        let mut encoder = self.gpu.encoder("frame");
+        let target = self.target.create_view(&wgpu::TextureViewDescriptor {
+            label: Some("picture"),
+            ..Default::default()
+        });
+        self.renderer.record_sample(
+            &self.gpu,
+            &mut encoder,
+            &input,
+            &mut self.uploaded,
+            sample,
+            &target,
+        )?;
+        let stopwatch = Stopwatch::new();
+        self.renderer.submit(&self.gpu, encoder);
+        self.gpu.wait()?;
+        let wall_ms = stopwatch.ms();
+        self.renderer.collect(&self.gpu);
+        Ok(wall_ms)
+    }
+
+    /// Figures of the last frame.
+    pub(super) fn stats(&self) -> &FrameStats {
+        self.renderer.stats()
+    }
+
+    /// The picture of the last frame: RGBA of eight bits a channel, sRGB-encoded.
+    pub(super) fn picture(&self) -> Result<Vec<u8>> {
+        self.gpu.read_texture(&self.target)
+    }
+
+    /// A channel of the last frame.
+    pub(super) fn channel(&mut self, channel: Channel) -> Result<FloatImage> {
+        self.renderer
+            .read_channel(&self.gpu, channel, &self.uploaded.buffers)
+    }
+
+    /// The part of the merged triangles that each mesh fills.
+    pub(super) fn meshes(&self) -> &[MeshRange] {
+        &self.uploaded.buffers.meshes
+    }
+
+    /// The merged triangles of the last frame.
+    pub(super) fn merged(&self) -> Result<Merged> {
+        self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)
+    }
+}
+
+/// Gives the renderer the environment's file that the settings name. Returns its mean luminance, 0 without
+/// one.
+fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Result<f32> {
+    if !config.environment.is_file() {
+        return Ok(0.0);
+    }
+    let path = Path::new(&config.environment.file);
+    let image = environment::load_for(path, config, most_texels(gpu, config))?;
+    image.warnings.iter().for_each(|line| log::warn!("{line}"));
+    renderer.set_environment(gpu, Some(&image))?;
+    Ok(image.mean_luminance())
+}
+
+/// Fails if the adapter has no pictures of this size.
+fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+    let most = gpu.limits.max_texture_dimension_2d;
+    if size.into_iter().all(|side| side <= most) {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the picture".into(),
+        needed: format!("{}×{} pixels", size[0], size[1]),
+        allowed: format!("{most} a side"),
+        by: gpu.info.name.clone(),
+    })
+}
+
+/// A texture that can be drawn to and read back.
+fn target(gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::Texture> {
+    gpu.catch(|| {
+        gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size: wgpu::Extent3d {
+                width: size[0],
+                height: size[1],
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        })
+    })
+}

@@ -1,0 +1,277 @@
+//! Opening a scene: what the settings choose of it, the view that it is first seen from, and its exposure.
+//!
+//! The viewer, `canopy render`, `canopy export` and the benchmarks all open their scenes here.
+
+use super::{
+    Pose, Progress, Scene, TextureSupport,
+    bounds::{Aabb, Bounds},
+    deform::{positions, positions_over},
+    framing::{self, Look, Viewpoint},
+    load_for,
+};
+use crate::{
+    Error, Result,
+    config::{self, Config},
+};
+use glam::Vec3;
+use std::path::PathBuf;
+
+/// Poses that stand for a whole clip when it is framed.
+const CLIP_POSES: usize = 9;
+
+/// A loaded scene with the clip and the variant that the settings choose.
+#[derive(Debug)]
+pub struct OpenedScene {
+    /// The scene, with the materials of its variant.
+    pub scene: Scene,
+    /// Bounds of the scene at any time.
+    pub bounds: Bounds,
+    /// The clip that `animation.clip` names.
+    pub clip: Option<usize>,
+    /// The variant that `scene.variant` names.
+    pub variant: Option<usize>,
+    /// The moment at `animation.time`.
+    pub first: FirstMoment,
+    /// World positions in metres that the first view holds.
+    pub points: Vec<Vec3>,
+    /// The first setting that does not fit the scene. The first clip, or no variant, stands in for what it
+    /// names.
+    pub misfit: Option<Error>,
+}
+
+/// The first moment of an opened scene, which settles the first view and the exposure.
+#[derive(Debug)]
+pub struct FirstMoment {
+    /// The scene's pose.
+    pub pose: Pose,
+    /// The box around the points that the first view holds.
+    pub bounds: Aabb,
+    is_builtin: bool,
+}
+
+/// The view that a scene is first seen from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FirstView {
+    /// The view at the first moment.
+    pub viewpoint: Viewpoint,
+    /// The file's camera that this is the view of. Clips may move it.
+    pub camera: Option<usize>,
+}
+
+/// The time over which the first view holds the whole scene.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Span {
+    /// The clip's whole duration if `animation.play` is set, else the first moment.
+    Clip,
+    /// `poses` moments, spread over the `seconds` after the first one; one pose is the first moment alone.
+    Sequence {
+        /// Duration; negative where time runs backwards.
+        seconds: f32,
+        /// Number of moments, at least 1.
+        poses: usize,
+    },
+}
+
+impl Span {
+    /// The first moment alone.
+    pub const MOMENT: Self = Self::Sequence {
+        seconds: 0.0,
+        poses: 1,
+    };
+}
+
+impl OpenedScene {
+    /// Loads `files`, or the built-in scene if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load_for`].
+    pub fn load(
+        files: &[PathBuf],
+        config: &Config,
+        support: TextureSupport,
+        span: Span,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let scene = load_for(files, &config.load, support, progress)?;
+        let mut opened = Self::new(scene, config, span);
+        opened.first.is_builtin = files.is_empty();
+        Ok(opened)
+    }
+
+    /// Chooses what `config` names of a scene that is not the built-in one.
+    pub fn new(mut scene: Scene, config: &Config, span: Span) -> Self {
+        let mut misfit = None;
+        let mut fitting = |found: Result<_>, otherwise| {
+            found.unwrap_or_else(|error| {
+                misfit.get_or_insert(error);
+                otherwise
+            })
+        };
+        let animation = &config.animation;
+        let first_clip = (!scene.clips.is_empty()).then_some(0);
+        let clip = fitting(scene.clip(&animation.clip), first_clip);
+        let variant = fitting(scene.variant(&config.scene.variant), None);
+        scene.choose_variant(variant);
+        let points = match span {
+            Span::Clip => clip_points(&scene, clip, animation.play, animation.time),
+            Span::Sequence { seconds, poses } => {
+                positions_over(&scene, clip, animation.time, seconds, poses)
+            }
+        };
+        Self {
+            bounds: Bounds::new(&scene),
+            clip,
+            variant,
+            first: FirstMoment {
+                pose: Pose::new(&scene, clip, animation.time),
+                bounds: Aabb::of(points.iter().copied()),
+                is_builtin: false,
+            },
+            points,
+            misfit,
+            scene,
+        }
+    }
+
+    /// The same scene, if all settings fit it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenedScene::misfit`].
+    pub fn checked(mut self) -> Result<Self> {
+        self.misfit.take().map_or(Ok(self), Err)
+    }
+}
+
+impl FirstMoment {
+    /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
+    /// all `points`. The built-in scene is made to be seen through its camera. `aspect` is the picture's
+    /// width over its height.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the scene has no such camera.
+    pub fn view(
+        &self,
+        scene: &Scene,
+        points: &[Vec3],
+        look: &Look,
+        settings: &config::Camera,
+        aspect: f32,
+    ) -> Result<FirstView> {
+        let mut settings = settings.clone();
+        if self.is_builtin && settings.name.is_empty() && !scene.cameras.is_empty() {
+            settings.name = "0".into();
+        }
+        let viewpoint = Viewpoint::first(scene, &self.pose, points, look, &settings, aspect)?;
+        let is_seen_through =
+            |camera: &usize| Viewpoint::of_camera(scene, &self.pose, *camera) == Some(viewpoint);
+        let named = scene.camera(&settings.name).ok().flatten();
+        Ok(FirstView {
+            viewpoint,
+            camera: named.filter(is_seen_through),
+        })
+    }
+
+    /// The exposure in stops; see [`framing::exposure_ev`].
+    pub fn exposure_ev(
+        &self,
+        scene: &Scene,
+        config: &Config,
+        file_luminance: f32,
+        light_limit: usize,
+    ) -> f32 {
+        framing::exposure_ev(
+            scene,
+            &self.pose,
+            self.bounds,
+            config,
+            file_luminance,
+            light_limit,
+        )
+    }
+}
+
+impl FirstView {
+    /// The view at `pose`: that of its camera, or the same one at any time.
+    pub fn at(&self, scene: &Scene, pose: &Pose) -> Viewpoint {
+        self.camera
+            .and_then(|camera| Viewpoint::of_camera(scene, pose, camera))
+            .unwrap_or(self.viewpoint)
+    }
+}
+
+/// World positions in metres that a view of the scene holds: all poses of the clip if it `plays`, else the
+/// pose at `time`.
+pub fn clip_points(scene: &Scene, clip: Option<usize>, plays: bool, time: f32) -> Vec<Vec3> {
+    match clip.and_then(|clip| scene.clips.get(clip)) {
+        Some(playing) if plays => {
+            positions_over(scene, clip, 0.0, playing.duration_secs, CLIP_POSES)
+        }
+        _ => positions(scene, &Pose::new(scene, clip, time)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Camera, Clip, Node, Projection, Transform};
+
+    /// A camera that stands at x = 3, and a clip.
+    fn scene() -> Scene {
+        Scene {
+            nodes: vec![Node {
+                camera: Some(0),
+                transform: Transform::Matrix(glam::Mat4::from_translation(Vec3::X * 3.0)),
+                ..Node::default()
+            }],
+            cameras: vec![Camera {
+                name: "eye".into(),
+                projection: Projection::Perspective { fov_y: 1.0 },
+            }],
+            clips: vec![Clip::default()],
+            variants: vec!["red".into()],
+            ..Scene::default()
+        }
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_replaced_and_told() {
+        let mut config = Config::default();
+        config.animation.clip = "run".into();
+        config.scene.variant = "blue".into();
+        let opened = OpenedScene::new(scene(), &config, Span::MOMENT);
+        assert_eq!((opened.clip, opened.variant), (Some(0), None));
+        let told = opened.checked().unwrap_err().to_string();
+        assert!(told.contains("run"), "{told}");
+        config.animation.clip = "none".into();
+        config.scene.variant = "red".into();
+        let opened = OpenedScene::new(scene(), &config, Span::MOMENT).checked();
+        let opened = opened.unwrap();
+        assert_eq!((opened.clip, opened.variant), (None, Some(0)));
+    }
+
+    #[test]
+    fn a_first_view_names_the_camera_that_it_is_seen_through() {
+        let mut config = Config::default();
+        let mut opened = OpenedScene::new(scene(), &config, Span::Clip);
+        let mut view = |name: &str, look: &Look, is_builtin| {
+            config.camera.name = name.into();
+            opened.first.is_builtin = is_builtin;
+            let (first, points) = (&opened.first, &opened.points);
+            first.view(&opened.scene, points, look, &config.camera, 1.0)
+        };
+        let nowhere = Look::default();
+        assert_eq!(view("", &nowhere, false).unwrap().camera, None);
+        let named = view("eye", &nowhere, false).unwrap();
+        assert_eq!((named.camera, named.viewpoint.eye().x), (Some(0), 3.0));
+        assert_eq!(view("", &nowhere, true).unwrap(), named);
+        let aside = Look {
+            eye: Some(Vec3::Y),
+            target: None,
+        };
+        assert_eq!(view("eye", &aside, false).unwrap().camera, None);
+        assert!(view("ear", &nowhere, false).is_err());
+    }
+}
