@@ -48,6 +48,14 @@ fn tree_triangle(leaf: u32) -> LeafTriangle {
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
+// A hit during traversal: its leaf, and the first triangle of its mesh. Names are looked up once, at the end.
+struct BvhLeafHit {
+    t: f32,
+    barycentric: vec2f,
+    leaf: u32,
+    first: u32,
+}
+
 // Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
 const BVH_MESH = 0x80000000u;
 
@@ -75,7 +83,7 @@ fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
 // The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
 // t_min and t_max. Edge functions by Plücker coordinates: the two triangles of an edge compute exactly
 // opposite values for it, so no ray slips between them.
-fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, Hit>) -> bool {
+fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
     let c = triangle.v2 - ray.origin;
@@ -101,10 +109,10 @@ fn bvh_is_node(next: u32) -> bool {
 }
 
 // The nearest hit, or with `any` the first that is found.
-fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
+fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     let inverse = bvh_inverse(ray.direction);
-    var hit = Hit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the mesh that the ray is in.
     var first = 0u;
     // The leaves leaf..end are to be tested, then `next` is to be visited.
@@ -117,7 +125,7 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
-        var candidate = Hit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
         loop {
             // Into the mesh that is next.
             if leaf == end && !bvh_is_node(next) && next != BVH_MISS {
@@ -185,14 +193,14 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                     leaf++;
                     var done = leaf == end;
                     if bvh_triangle(triangle, ray, &candidate) {
-                        candidate.mesh = triangle.mesh & ~ANY_HIT_TEST;
-                        candidate.triangle = triangle.triangle - first;
+                        candidate.leaf = leaf - 1u;
                         if (triangle.mesh & ANY_HIT_TEST) != 0u {
                             done = true;
                         } else {
                             hit = candidate;
+                            hit.first = first;
                             ray.t_max = hit.t;
-                            candidate.mesh = BVH_MISS;
+                            candidate.leaf = BVH_MISS;
                             done = done || any;
                         }
                     }
@@ -201,17 +209,17 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
                     }
                 }
             }
-            let is_done = (any && hit.mesh != BVH_MISS) || (leaf == end && next == BVH_MISS) || visits == 0u;
-            if candidate.mesh != BVH_MISS || is_done {
+            let is_done = (any && hit.leaf != BVH_MISS) || (leaf == end && next == BVH_MISS) || visits == 0u;
+            if candidate.leaf != BVH_MISS || is_done {
                 break;
             }
         }
-        if candidate.mesh == BVH_MISS {
+        if candidate.leaf == BVH_MISS {
             break;
         }
-        // The leaf that was tested last.
-        if bvh_accepts(tree_triangle(leaf - 1u), candidate.barycentric) {
+        if bvh_accepts(tree_triangle(candidate.leaf), candidate.barycentric) {
             hit = candidate;
+            hit.first = first;
             ray.t_max = hit.t;
             if any {
                 break;
@@ -224,6 +232,17 @@ fn bvh_trace(ray_in: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     return hit;
 }
 
+// As `bvh_traverse`, with the names of the mesh and of the triangle within it.
+fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
+    let hit = bvh_traverse(ray, leaf_cutoff, any);
+    if hit.leaf == BVH_MISS {
+        return Hit(hit.t, hit.barycentric, BVH_MISS, 0u);
+    }
+    let row = TRIANGLE_ROWS * hit.leaf;
+    let mesh = tree_triangle_rows(row + 2u).w & ~ANY_HIT_TEST;
+    return Hit(hit.t, hit.barycentric, mesh, tree_triangle_rows(row).w - hit.first);
+}
+
 // The nearest hit.
 fn bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit {
     return bvh_trace(ray, leaf_cutoff, false);
@@ -231,5 +250,5 @@ fn bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit {
 
 // Whether anything is hit.
 fn bvh_any_hit(ray: Ray, leaf_cutoff: u32) -> bool {
-    return bvh_trace(ray, leaf_cutoff, true).mesh != BVH_MISS;
+    return bvh_traverse(ray, leaf_cutoff, true).leaf != BVH_MISS;
 }
