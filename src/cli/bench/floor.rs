@@ -108,6 +108,8 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         "hierarchy" => triangles * (2 * WORD + 2 * BOX + NODE),
         // Reads the order, the codes and the geometry; writes triangles and nodes.
         "hierarchy_serial" => geometry + triangles * (WORD + CODE + LEAF + NODE),
+        // Copies the geometry, the triangles and the nodes to textures.
+        "publish" => 2 * (geometry + triangles * (LEAF + NODE)),
         // Reads range and box of each mesh, writes its row.
         "tlas" => meshes * (12 + BOX + 48),
         _ => return None,
