@@ -1,20 +1,22 @@
-//! A real-time deferred renderer. Every frame it deforms the scene into one world-space vertex buffer, rebuilds an LBVH
-//! over every mesh on the GPU, and traces shadow rays through those trees in a compute pass. It needs compute shaders and
-//! no ray-tracing hardware.
+//! A real-time deferred renderer. Every frame it deforms the scene into one world-space vertex buffer,
+//! rebuilds an LBVH over every mesh on the GPU, and traces shadow rays through those trees in a compute pass.
+//! It needs compute shaders and no ray-tracing hardware.
 //!
 //! # The frame, in order
 //!
-//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a local.
-//! [`render::edges`] declares what passes hand each other.
+//! [`Renderer::record`](render::Renderer::record) is one function in which every edge between passes is a
+//! local. [`render::edges`] declares what passes hand each other.
 //!
-//! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every morph weight at
-//!    a time. [`render::frame`] settles origin, sun and lights, and writes the uniforms.
-//! 2. [`render::environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`, `sky`), its levels
-//!    (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a prefiltered cube for glossy ones
-//!    (`prefilter`); `brdf_table` once.
-//! 3. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world space).
-//! 4. [`render::trees`]: [`accel::lbvh`] builds a tree over every mesh and one over the meshes, all in one batch, or fits
-//!    their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how trees age.
+//! 1. [`scene::load`] reads files once; [`Pose::new`](scene::Pose::new) gives every node's matrix and every
+//!    morph weight at a time. [`render::frame`] settles origin, sun and lights, and writes the uniforms.
+//! 2. [`render::environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`,
+//!    `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a
+//!    prefiltered cube for glossy ones (`prefilter`); `brdf_table` once.
+//! 3. [`render::deform`]: morph targets, then skin or node, for every vertex, into the merged buffers (world
+//!    space).
+//! 4. [`render::trees`]: [`accel::lbvh`] builds a tree over every mesh and one over the meshes, all in one
+//!    batch, or fits their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how
+//!    trees age.
 //! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
 //!    [`render::points_lines`]: points and lines over them, from which no rays start.
 //! 6. [`render::shadows`]: [`render::shadow_classify`] lists the shadow rays that have to be traced and
@@ -22,12 +24,12 @@
 //!    [`render::shadow_map`] draws the depth that each light sees.
 //! 7. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
 //!    [`render::occlusion_filter`] averages it over frames and neighbouring pixels.
-//! 8. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]: surfaces with
-//!    layers (clear coat, sheen, …), which that leaves out.
+//! 8. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
+//!    surfaces with layers (clear coat, sheen, …), which that leaves out.
 //! 9. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
 //! 10. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 11. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of a picture of
-//!     several frames, [`render::accumulate`]: their mean.
+//! 11. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of
+//!     a picture of several frames, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
 //!
@@ -40,20 +42,23 @@
 //! cli::bench, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
-//! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui, but the binary. [`gpu`] knows no
-//! pass, [`accel`] no scene and no renderer. Passes never name each other: they meet in [`render`]. `tests/layers.rs` holds all this.
-//! A pass has one name everywhere: its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
+//! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui,
+//! but the binary. [`gpu`] knows no pass, [`accel`] no scene and no renderer. Passes never name each other:
+//! they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name everywhere: its source, its
+//! shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
 //!
 //! # Conventions
 //!
-//! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and candela. A matrix is named by its
-//! spaces, `world_from_view`; within a frame the world's origin is [`SceneBuffers::origin`](render::SceneBuffers::origin). Depth is reversed: 1 is near, 0 is far. Fallible functions return [`Error`], a line for the person who has to act.
+//! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and
+//! candela. A matrix is named by its spaces, `world_from_view`; within a frame the world's origin is
+//! [`SceneBuffers::origin`](render::SceneBuffers::origin). Depth is reversed: 1 is near, 0 is far. Fallible
+//! functions return [`Error`], a line for the person who has to act.
 //!
 //! # The tree alone
 //!
-//! [`accel`] takes any triangles that lie in GPU memory, on a wgpu device of the caller's. It and [`gpu`] are all that
-//! `--no-default-features` builds; the feature `render` adds everything but [`cli`] and [`app`], which have features of
-//! their own.
+//! [`accel`] takes any triangles that lie in GPU memory, on a wgpu device of the caller's. It and [`gpu`] are
+//! all that `--no-default-features` builds; the feature `render` adds everything but [`cli`] and [`app`],
+//! which have features of their own.
 
 pub mod accel;
 #[cfg(feature = "viewer")]

@@ -1,4 +1,5 @@
-//! The documentation: its links lead somewhere, its command lines parse, and the settings that it names exist.
+//! The documentation: its links lead somewhere, its command lines parse, and the settings that it names
+//! exist.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -316,7 +316,8 @@ fn the_result_is_the_same_from_run_to_run() {
     }
 }
 
-/// What was projected before says nothing about the next; in the largest, workgroups process several rows with all kernels.
+/// What was projected before says nothing about the next; in the largest, workgroups process several rows
+/// with all kernels.
 #[test]
 fn cubes_of_all_sizes_take_turns() {
     let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {

@@ -313,7 +313,7 @@ fn brute_force(
     position: &FloatImage,
     normal: &FloatImage,
     to_light: glam::Vec4,
-    consents: impl Fn(usize, Vec3) -> bool,
+    accepts: impl Fn(usize, Vec3) -> bool,
 ) -> Vec<Option<bool>> {
     let lit = |(p, n): (&[f32; 4], &[f32; 4])| {
         if p[3] == 0.0 {
@@ -330,7 +330,7 @@ fn brute_force(
             intersect(p, ray, triangle).is_some_and(|t| {
                 t > f64::from(own)
                     && (to_light.w == 0.0 || t < 1.0)
-                    && consents(number, p + ray * t as f32)
+                    && accepts(number, p + ray * t as f32)
             })
         });
         Some(!occluded)

@@ -1,5 +1,6 @@
-//! Files that are broken, odd or out to do harm: each loads or is refused as a table says, none is drawn wrongly enough to harm the
-//! GPU, none reads or writes what it should not, and none takes more time or memory than it may. SECURITY.md promises this.
+//! Files that are broken, odd or out to do harm: each loads or is refused as a table says, none is drawn
+//! wrongly enough to harm the GPU, none reads or writes what it should not, and none takes more time or
+//! memory than it may. SECURITY.md promises this.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -323,7 +324,8 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 2,000 if it is not set; `CANOPY_FUZZ_SEED` makes others.
+/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 2,000 if it is not set; `CANOPY_FUZZ_SEED`
+/// makes others.
 #[test]
 fn variants_of_the_corpus_load_or_fail() {
     let number = |name: &str, default: u64| {
@@ -382,7 +384,8 @@ fn the_corpus_can_be_written() {
 
 // Promises about the machine.
 
-/// Runs canopy with no more than `megabytes` of address space; fails unless it ends by itself, with 0 or with one line and 1.
+/// Runs canopy with no more than `megabytes` of address space; fails unless it ends by itself, with 0 or with
+/// one line and 1.
 fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
     let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
     let mut child = Command::new("sh")

@@ -3231,7 +3231,8 @@ fn obj_shares_vertices_between_faces_of_every_kind() {
 
 #[test]
 fn obj_keeps_the_order_of_faces_and_the_vertices_of_the_file() {
-    // The first face comes before its last vertex, and the line and the point are no corners of faces; two vertices coincide.
+    // The first face comes before its last vertex, and the line and the point are no corners of faces; two
+    // vertices coincide.
     let scene = obj(
         "v 0 0 0\nv 1 0 0\nf 1 2 3\ng other\nf 4 2 1\nl 1 2 4\nv 0 1 0\nv 0 1 0\ng\nf -4 -3 -1\np -1\nf 1 2 3\n",
     );

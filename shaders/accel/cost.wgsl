@@ -2,11 +2,10 @@
 // them, and the area of the root. Their quotient is the number of nodes that a ray through the root's box is
 // expected to visit (MacDonald and Booth 1990).
 //
-// in   the tree (group 1). The last node of each mesh is zeros; an empty box has no area.
-// out  partials[i] of each thread; result: the sum, the root's area
-// cost_nodes has COST_BLOCK² threads, of which each adds up every (COST_BLOCK²)th node; cost_total adds those sums
-// in one workgroup. Both in a fixed order, so that the same tree gives the same bits; between the two lies
-// the dispatch boundary.
+// in   the tree (group 1). The last node of each mesh is zeros; an empty box has no area. out  partials[i] of
+// each thread; result: the sum, the root's area cost_nodes has COST_BLOCK² threads, of which each adds up
+// every (COST_BLOCK²)th node; cost_total adds those sums in one workgroup. Both in a fixed order, so that the
+// same tree gives the same bits; between the two lies the dispatch boundary.
 #import "common/box.wgsl"
 #import "common/tree.wgsl"
 

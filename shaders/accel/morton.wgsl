@@ -1,8 +1,8 @@
 // morton: a Morton code for each triangle (Karras 2012, section 4), of its centroid in its mesh's bounds:
 // `axis_bits` an axis, 10 or fewer, or 21. Meshes get theirs in tlas.wgsl.
 //
-// in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl)
-// out  codes[k]: the code of item k, high word first (up to 30 bits: the low word is 0), the item, and its mesh
+// in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl) out  codes[k]: the code of item k,
+// high word first (up to 30 bits: the low word is 0), the item, and its mesh
 //      with ANY_HIT_TEST; keys[k]: the key of the first sort
 // A thread encodes a run of MORTON_RUN items, mesh by mesh. An axis without extent gives 0; a triangle that
 // no tree can hold gets the last code.

@@ -2,8 +2,8 @@
 // built with those over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at
 // the most, of its box's centre in the scene's box.
 //
-// in   meshes, mesh_bounds
-// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES codes and keys of
+// in   meshes, mesh_bounds out  tlas[mesh]; a mesh without triangles gets an empty box and the last code;
+// with TLAS_CODES codes and keys of
 //      the meshes' items as in morton.wgsl
 // One thread per mesh.
 #import "common/dispatch.wgsl"

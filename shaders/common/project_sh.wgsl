@@ -15,7 +15,6 @@ override ORDER: u32 = 3u;
 
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
-const MOST_THREADS = 64u;
 const MOMENTS = 25u;
 
 // Coefficients of every workgroup: for each coefficient, one after another. w is the solid angle that the

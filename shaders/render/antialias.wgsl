@@ -22,10 +22,6 @@
 const LEFT = 1u;
 const ABOVE = 2u;
 
-// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a stroke,
-// is no step of a line.
-const CORNER = 0.25;
-
 fn levels(at: vec2i) -> vec3i {
     let last = vec2i(textureDimensions(picture)) - 1;
     return vec3i(round(textureLoad(picture, clamp(at, vec2i(0), last), 0).rgb * 255.0));
@@ -94,7 +90,7 @@ fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32
     let goes_on = has_edge(at + step * axis.along + side, axis.run);
     let second = select(2 * side, side, turns == AFTER);
     let is_corner = has_edge(crossing + second, axis.cross) || has_edge(at + side, axis.run);
-    return select(1.0, CORNER, is_corner && !goes_on);
+    return select(1.0, ANTIALIAS_CORNER, is_corner && !goes_on);
 }
 
 fn find_end(first: vec2i, axis: Axis, step: i32) -> End {

@@ -3,7 +3,8 @@
 use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts it.
+    /// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts
+    /// it.
     pub const ANY_HIT_TEST: u32 = 1 << 31;
     /// The mesh of a [`Hit`] of a ray that hit nothing.
     pub const BVH_MISS: u32 = u32::MAX;
@@ -24,8 +25,8 @@ wgsl_constants! {
     pub const SORT_BLOCK: u32 = 256;
     /// Pairs per thread of a sorting workgroup.
     pub const SORT_ROUNDS: u32 = 8;
-    /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one workgroup
-    /// per digit.
+    /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one
+    /// workgroup per digit.
     pub const SORT_SERIAL_BLOCKS: u32 = 64;
     /// Levels that one dispatch of `pyramid` adds.
     pub const PYRAMID_STEP: u32 = 9;
@@ -33,8 +34,8 @@ wgsl_constants! {
     pub const SERIAL_RUN: u32 = 512;
     /// Runs that a thread of its later dispatches joins.
     pub const SERIAL_FAN: u32 = 16;
-    /// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once for
-    /// those that wait for their right.
+    /// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once
+    /// for those that wait for their right.
     pub const SERIAL_SEGMENTS: u32 = 192;
     /// Threads of a workgroup of the kernels for software adapters.
     pub const SERIAL_THREADS: u32 = 8;

@@ -1,7 +1,8 @@
-//! The one way to write a pass: a pipeline that is compiled when it is first needed, the bind group that is its own, and
-//! the groups that it shares with others.
+//! The one way to write a pass: a pipeline that is compiled when it is first needed, the bind group that is
+//! its own, and the groups that it shares with others.
 //!
-//! A pass says once what it binds (`new`), and then what stands there (`dispatch`, `draw`), in the order of its shader.
+//! A pass says once what it binds (`new`), and then what stands there (`dispatch`, `draw`), in the order of
+//! its shader.
 
 use super::{
     bind::{Bind, bind_group},
@@ -37,8 +38,8 @@ pub enum Workgroups<'a> {
 }
 
 impl Kernel {
-    /// The compute shader `entry` of `path`, ready to be compiled. `shared` are the groups that others bind too, by index;
-    /// its own group holds `bindings`.
+    /// The compute shader `entry` of `path`, ready to be compiled. `shared` are the groups that others bind
+    /// too, by index; its own group holds `bindings`.
     pub fn new(
         gpu: &Gpu,
         path: &'static str,
@@ -88,7 +89,8 @@ impl Kernel {
         needs.add(&self.pipeline);
     }
 
-    /// Records one dispatch into `pass`, with the `shared` groups by index and `own` in the order of the bindings.
+    /// Records one dispatch into `pass`, with the `shared` groups by index and `own` in the order of the
+    /// bindings.
     ///
     /// # Errors
     ///
@@ -155,7 +157,8 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// The fragment shader `entry` of `path`, whose vertex shader is `cover`, ready to be compiled. Group 0 holds `bindings`.
+    /// The fragment shader `entry` of `path`, whose vertex shader is `cover`, ready to be compiled. Group 0
+    /// holds `bindings`.
     pub fn new(gpu: &Gpu, path: &'static str, entry: &'static str, bindings: &[Binding]) -> Self {
         let bindings: Vec<_> = bindings
             .iter()
@@ -183,8 +186,8 @@ impl Cover {
         needs.add(self.by_format.entry(format).or_insert(made));
     }
 
-    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings. A pipeline of a
-    /// format that [`Cover::needs`] was not told of is compiled for this draw alone.
+    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings. A
+    /// pipeline of a format that [`Cover::needs`] was not told of is compiled for this draw alone.
     ///
     /// # Errors
     ///

@@ -49,15 +49,18 @@ wgsl_constants! {
     pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
     /// Samples of an entry.
     pub const BRDF_TABLE_SAMPLES: u32 = 1024;
-    /// Least perceptual roughness that is shaded: below it a highlight is smaller than a pixel, and its peak exceeds what
-    /// f32 can hold.
+    /// Least perceptual roughness that is shaded: below it a highlight is smaller than a pixel, and its peak
+    /// exceeds what f32 can hold.
     pub const ROUGHNESS_MIN: f64 = 0.045;
     /// Largest finite value of a half float, which radiance is stored in.
     pub const RADIANCE_MAX: f64 = 65504.0;
+    /// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a
+    /// stroke, is no step of a line.
+    pub const ANTIALIAS_CORNER: f64 = 0.25;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
-    /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the contact shadows of
-    /// what touches it.
+    /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
+    /// contact shadows of what touches it.
     pub const GRAZING_MAX: f64 = 0.25;
 }
 

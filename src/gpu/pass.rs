@@ -9,7 +9,8 @@ pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::Comp
     compute_pipeline_with(gpu, &module, entry, None)
 }
 
-/// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind groups are shared.
+/// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind
+/// groups are shared.
 pub fn compute_pipeline_with(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
@@ -93,8 +94,9 @@ pub fn bind_group(
     })
 }
 
-/// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the shader's
-/// `dispatch_workgroup` (common/dispatch.wgsl) flattens it again; the last row may run over, so shaders check their bounds.
+/// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the
+/// shader's `dispatch_workgroup` (common/dispatch.wgsl) flattens it again; the last row may run over, so
+/// shaders check their bounds.
 pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;
     let rows = groups.div_ceil(LIMIT);

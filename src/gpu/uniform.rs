@@ -1,4 +1,5 @@
-//! The settings of a pass: one struct in one uniform buffer, which is made once and written whenever the pass is recorded.
+//! The settings of a pass: one struct in one uniform buffer, which is made once and written whenever the pass
+//! is recorded.
 
 use super::{bind::Bind, device::Gpu};
 use bytemuck::Pod;
@@ -6,8 +7,8 @@ use std::marker::PhantomData;
 
 /// The buffer of a `T`.
 ///
-/// Writes go through the queue, before all that is submitted next: a pass that is recorded twice in one submission with
-/// different settings needs a [`UniformArray`](super::UniformArray).
+/// Writes go through the queue, before all that is submitted next: a pass that is recorded twice in one
+/// submission with different settings needs a [`UniformArray`](super::UniformArray).
 #[derive(Debug)]
 pub struct Uniform<T> {
     buffer: wgpu::Buffer,

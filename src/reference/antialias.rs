@@ -1,6 +1,6 @@
 //! Twin of `antialias`: edges exactly in integers, weights and colours in f64.
 
-use crate::gpu::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_REACH};
+use crate::gpu::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_REACH};
 
 /// A finished picture of 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, Copy)]
@@ -19,9 +19,6 @@ pub type Edges = [bool; 2];
 /// Shares of a pixel that the one above it covers, and of that one that the pixel covers; then the same with
 /// the one on its left. In steps of 1 / 255, as in the texture.
 pub type Weights = [f64; 4];
-
-/// The share of an area that remains at a corner.
-const CORNER: f64 = 0.25;
 
 impl Picture<'_> {
     fn clamped(&self, x: isize, y: isize) -> [u8; 4] {
@@ -133,7 +130,7 @@ impl Runs<'_> {
                 let goes_on = self.runs(along + step, row);
                 let is_corner = self.crosses(crossing, second) || self.runs(along, row);
                 let kept = if turns != [true; 2] && is_corner && !goes_on {
-                    CORNER
+                    ANTIALIAS_CORNER
                 } else {
                     1.0
                 };

@@ -1,4 +1,5 @@
-//! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in software.
+//! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in
+//! software.
 
 use super::material_uniforms::uv_rows;
 use crate::{
@@ -41,8 +42,8 @@ wgsl_constants! {
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that common/shadow_ray.wgsl reads: a header for each material, then the alpha of the texture of each masked
-/// material, once per image. Images are halved until all of it fits into `max_bytes`.
+/// The table that common/shadow_ray.wgsl reads: a header for each material, then the alpha of the texture of
+/// each masked material, once per image. Images are halved until all of it fits into `max_bytes`.
 pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
     let masked = |material: &Material| {
         let texture = material.base_color_texture?.texture;
@@ -102,8 +103,8 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
                 Wrap::Clamp => ALPHA_WRAP_CLAMP,
             };
             let sampler = wrap(texture.sampler.wrap_u)
-                | wrap(texture.sampler.wrap_v) << 2
-                | ALPHA_LINEAR * u32::from(texture.sampler.mag_linear);
+                | (wrap(texture.sampler.wrap_v) << 2)
+                | (ALPHA_LINEAR * u32::from(texture.sampler.mag_linear));
             set(ALPHA_SAMPLER, sampler);
             for (row, values) in (0..).zip(uv_rows(&texture_ref)) {
                 for (word, value) in (ALPHA_FROM_UV + 3 * row..).zip(&values[..3]) {

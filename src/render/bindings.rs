@@ -1,7 +1,7 @@
-//! Bind group layouts that several passes share: the frame (group 0), the tree (1), the scene (2), a material (3); and the raster pipeline
-//! over them.
+//! Bind group layouts that several passes share: the frame (group 0), the tree (1), the scene (2), a material
+//! (3); and the raster pipeline over them.
 
-use super::edges::DEPTH_FORMAT;
+use super::formats::DEPTH_FORMAT;
 use crate::{
     Result,
     gpu::{
@@ -30,7 +30,8 @@ pub struct Layouts {
 /// Most textures that the layers of one material have together.
 pub const LAYER_TEXTURES: usize = 8;
 
-/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl, or those of common/points_lines.wgsl.
+/// A raster pipeline over the merged scene, with the vertex shader of common/material.wgsl, or those of
+/// common/points_lines.wgsl.
 #[derive(Debug, Clone)]
 pub(super) struct SurfacePipeline {
     /// Path of the shader.

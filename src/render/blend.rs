@@ -1,4 +1,5 @@
-//! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back to front.
+//! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back
+//! to front.
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
@@ -44,7 +45,8 @@ impl Blend {
     /// Ready to be compiled.
     pub fn new(layouts: &Layouts) -> Self {
         use wgpu::BlendFactor::{One, OneMinusSrcAlpha, Src, Zero};
-        // Radiance, and colours that are shown as they are: the same for both, as not all adapters can tell targets apart.
+        // Radiance, and colours that are shown as they are: the same for both, as not all adapters can tell
+        // targets apart.
         let targets = |blend| {
             vec![
                 wgpu::ColorTargetState {

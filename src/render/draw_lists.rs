@@ -65,7 +65,8 @@ pub struct DrawLists {
     pub layered: bool,
     /// Opaque and masked runs, for the G-buffer.
     pub solid: Vec<Run>,
-    /// Blended and transmissive parts: the run and the part's index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
+    /// Blended and transmissive parts: the run and the part's index in
+    /// [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
     pub blended: Vec<(Run, usize)>,
     /// Runs that cast shadows whatever their alpha; the material is the first of the run's.
     pub opaque_casters: Vec<Run>,

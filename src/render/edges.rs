@@ -1,4 +1,5 @@
-//! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw into them.
+//! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw
+//! into them.
 
 use super::scene_buffers::SceneBuffers;
 use crate::{
@@ -9,22 +10,9 @@ use crate::{
         pass,
     },
 };
-use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
+use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
-/// Formats of the G-buffer's images, in the order of `GBufferTexel` in common/gbuffer.wgsl.
-pub const GBUFFER_FORMATS: [Format; 5] = [
-    Format::Rgba32Float,
-    Format::R32Uint,
-    Format::R32Uint,
-    Format::R32Uint,
-    Format::R32Uint,
-];
-/// Depth, which is reversed: 1 is near, 0 is far.
-pub const DEPTH_FORMAT: Format = Format::Depth32Float;
-/// Radiance.
-pub const HDR_FORMAT: Format = Format::Rgba16Float;
-/// The finished picture where a pass still reads it, encoded for the display.
-pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
+pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, PICTURE_FORMAT};
 
 /// The merged triangles in world space at this frame's pose: made by `deform`.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +99,8 @@ impl GBuffer {
 /// Which lights each pixel sees: made by the shadow passes.
 #[derive(Debug)]
 pub struct Visibility {
-    /// Counts, visibility and costs: common/shadow_words.wgsl. Only the counts where no shadow rays are traced.
+    /// Counts, visibility and costs: common/shadow_words.wgsl. Only the counts where no shadow rays are
+    /// traced.
     pub words: wgpu::Buffer,
     size: [u32; 2],
     /// How many lights shadow rays are traced to, where they are traced.
@@ -214,7 +203,8 @@ impl AmbientVisibility {
 pub struct Radiance {
     /// Radiance, linear.
     pub hdr: GpuImage,
-    /// Colours that are neither exposed nor tone-mapped, on top of that, linear: unlit surfaces, a background of one colour.
+    /// Colours that are neither exposed nor tone-mapped, on top of that, linear: unlit surfaces, a background
+    /// of one colour.
     pub display: GpuImage,
 }
 

@@ -1,4 +1,5 @@
-//! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the picture's histogram.
+//! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the
+//! picture's histogram.
 
 use super::frame::Prepared;
 use crate::{
@@ -91,7 +92,8 @@ impl Exposure {
         Ok(())
     }
 
-    /// Takes in what has come back of earlier frames: the exposure in stops, and that which it was on its way to. `None` where it is fixed.
+    /// Takes in what has come back of earlier frames: the exposure in stops, and that which it was on its way
+    /// to. `None` where it is fixed.
     pub fn collect(&mut self) -> Option<[f32; 2]> {
         self.counters.collect();
         let [_, ev, target] = self.counters.last().map(f32::from_bits);
@@ -99,7 +101,8 @@ impl Exposure {
     }
 }
 
-/// The parameters of a frame from its settings. A picture of several frames is exposed at once: it has no time to adapt.
+/// The parameters of a frame from its settings. A picture of several frames is exposed at once: it has no
+/// time to adapt.
 pub fn params(frame: &Prepared<'_>) -> ExposureParams {
     let settings = &frame.config.exposure;
     let [low, high] = settings.percentiles.map(|percent| percent / 100.0);

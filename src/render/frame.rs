@@ -37,7 +37,8 @@ pub struct FrameInput<'a> {
     pub view: View,
     /// The settings.
     pub config: &'a Config,
-    /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black picture.
+    /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black
+    /// picture.
     pub exposure_ev: f32,
     /// Time since the last frame of the same scene, in which exposure adapts; infinite where there was none.
     pub elapsed_secs: f32,
@@ -47,7 +48,8 @@ pub struct FrameInput<'a> {
     pub size: [u32; 2],
 }
 
-/// Which of the frames of a supersampled picture this is. The frames look at different points of their pixels.
+/// Which of the frames of a supersampled picture this is. The frames look at different points of their
+/// pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameSample {
     /// Number of the frame, from 0 on and in order.
@@ -60,11 +62,12 @@ impl FrameSample {
     /// A picture of one frame.
     pub const SINGLE: Self = Self { index: 0, count: 1 };
 
-    /// The point that the frame looks at, in pixels from their centres, x to the right and y down: from −½ to ½; the first
-    /// frame looks at the centres.
+    /// The point that the frame looks at, in pixels from their centres, x to the right and y down: from −½ to
+    /// ½; the first frame looks at the centres.
     ///
-    /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences") are spread evenly
-    /// whatever their number, so the mean of the frames converges to the mean over the pixel's square.
+    /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences")
+    /// are spread evenly whatever their number, so the mean of the frames converges to the mean over the
+    /// pixel's square.
     pub fn offset(self) -> Vec2 {
         // 1/φ and 1/φ² of the plastic number φ, the root of φ³ = φ + 1.
         let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
@@ -231,7 +234,8 @@ impl FrameUniforms {
         }
     }
 
-    /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its lights refer to.
+    /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its
+    /// lights refer to.
     pub fn write<'a>(
         &self,
         gpu: &Gpu,

@@ -13,7 +13,8 @@ use crate::{
     gpu::{Gpu, Needs, OnDemand, pass},
 };
 
-/// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before anything is shaded.
+/// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before
+/// anything is shaded.
 #[derive(Debug)]
 pub struct GBufferPass {
     opaque: Sides,

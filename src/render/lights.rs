@@ -23,7 +23,8 @@ wgsl_constants! {
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
-/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. Shadow views are left open.
+/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. Shadow views are
+/// left open.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
     let of_scene = scene
         .nodes
@@ -42,8 +43,8 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .collect()
 }
 
-/// The settings with the sky's sun where it is the scene's own: the brightest of its directional lights that shine from above, if the settings leave it
-/// to the scene. `lights` are those of the moment.
+/// The settings with the sky's sun where it is the scene's own: the brightest of its directional lights that
+/// shine from above, if the settings leave it to the scene. `lights` are those of the moment.
 pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Option<Config> {
     let leaves_it = config.sun.enabled == Switch::Auto && !has_sun(scene, config);
     if !leaves_it || !config.environment.is_sky() {

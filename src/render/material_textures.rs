@@ -153,7 +153,8 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// Views and then samplers of the base's textures, and with the table of sheens and the layers' uniform those of the layers.
+    /// Views and then samplers of the base's textures, and with the table of sheens and the layers' uniform
+    /// those of the layers.
     pub(super) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),

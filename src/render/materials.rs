@@ -1,4 +1,5 @@
-//! Materials in GPU memory: one buffer of uniforms, a bind group for each set of textures, and the alpha that rays read.
+//! Materials in GPU memory: one buffer of uniforms, a bind group for each set of textures, and the alpha that
+//! rays read.
 
 use super::{
     alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, alpha_table},
@@ -95,7 +96,8 @@ impl Groups {
 }
 
 impl Materials {
-    /// Uploads textures with their mipmaps, and binds every material. `anisotropy` is the most that samplers do, 1 to 16.
+    /// Uploads textures with their mipmaps, and binds every material. `anisotropy` is the most that samplers
+    /// do, 1 to 16.
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
@@ -186,7 +188,8 @@ impl Materials {
 pub(super) struct MovedMaterials(BTreeMap<usize, Material>);
 
 impl MovedMaterials {
-    /// Writes the materials of `pose` that are not in GPU memory yet, and those that are at rest again. Clips move no layers.
+    /// Writes the materials of `pose` that are not in GPU memory yet, and those that are at rest again. Clips
+    /// move no layers.
     pub(super) fn write(&mut self, gpu: &Gpu, materials: &Materials, scene: &Scene, pose: &Pose) {
         let moved: BTreeMap<usize, Material> = pose.materials.iter().cloned().collect();
         let Self(held) = self;

@@ -104,7 +104,8 @@ pub(super) fn merge(scene: &Scene) -> Merge {
 }
 
 impl Merge {
-    /// Adds a primitive's bind pose, influences and targets; the part still lacks what differs between instances.
+    /// Adds a primitive's bind pose, influences and targets; the part still lacks what differs between
+    /// instances.
     fn source(&mut self, primitive: &Primitive) -> DeformPart {
         let vertex_count = primitive.positions.len();
         let part = DeformPart {

@@ -12,6 +12,7 @@ pub mod draw_lists;
 pub mod edges;
 pub mod environment;
 pub mod exposure;
+mod formats;
 pub mod frame;
 pub mod gbuffer;
 pub mod layers;
@@ -107,7 +108,8 @@ pub struct Renderer {
     profiler: Profiler,
     /// How much work the GPU is given at once.
     pub budget: FrameBudget,
-    /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they show the one before.
+    /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
+    /// show the one before.
     pub spreads_environment: bool,
     stats: FrameStats,
     /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
@@ -157,8 +159,8 @@ impl Renderer {
         self.environment.is_pending()
     }
 
-    /// What has to be compiled before a frame of `input` is recorded, as one of `samples`, for a target of this format and
-    /// size; empty where all is ready.
+    /// What has to be compiled before a frame of `input` is recorded, as one of `samples`, for a target of
+    /// this format and size; empty where all is ready.
     pub fn needs(
         &mut self,
         gpu: &Gpu,
@@ -187,8 +189,8 @@ impl Renderer {
         needs
     }
 
-    /// Records a frame of `scene` into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format: the values are
-    /// sRGB-encoded here.
+    /// Records a frame of `scene` into `encoder` that ends in `target`, a view of a non-sRGB 8-bit format:
+    /// the values are sRGB-encoded here.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -200,7 +202,8 @@ impl Renderer {
         self.record_sample(gpu, encoder, input, scene, FrameSample::SINGLE, target)
     }
 
-    /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one draws to `target`.
+    /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one
+    /// draws to `target`.
     pub fn record_sample(
         &mut self,
         gpu: &Gpu,
@@ -217,7 +220,8 @@ impl Renderer {
         let mut recording = Recording::new(gpu, &self.profiler, FRAME_SCOPE, encoder, self.budget);
         let r = &mut recording;
 
-        // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what changes the trees.
+        // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what
+        // changes the trees.
         let mut prepared = Prepared::new(gpu, input, buffers, sample, &self.environment)?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
         let spreads = self.spreads_environment;
@@ -289,8 +293,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Submits what was recorded, and what the caller added to it (the panel, say), and reads the figures of earlier
-    /// frames. Never waits.
+    /// Submits what was recorded, and what the caller added to it (the panel, say), and reads the figures of
+    /// earlier frames. Never waits.
     pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
         self.profiler.submit(gpu, encoder);
         self.collect(gpu);

@@ -1,4 +1,5 @@
-//! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring pixels.
+//! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring
+//! pixels.
 
 use super::{
     bindings::Layouts,
@@ -56,7 +57,8 @@ impl OcclusionFilter {
         self.finish.needs(needs);
     }
 
-    /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours too.
+    /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours
+    /// too.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

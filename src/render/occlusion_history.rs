@@ -15,7 +15,8 @@ pub const BLOCKED_FORMAT: Format = Format::Rg32Uint;
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 /// Rays in all directions take about so many times as long as rays to one light.
 const SLOWER: u32 = 4;
-/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to darken.
+/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
+/// darken.
 const MOVING: u32 = 8;
 const PARAMS: &str = "occlusion.params";
 /// Length of rays that have no end.
@@ -110,9 +111,9 @@ impl History {
         self.made_for.as_ref().map(|key| key.size)
     }
 
-    /// Begins a frame. `moves` says whether anything in the scene has moved since the last one. Until [`History::settle`]
-    /// says that the frame has been recorded, the next one begins a history of its own. A batch of shadow rays has up to
-    /// `batch_rays`.
+    /// Begins a frame. `moves` says whether anything in the scene has moved since the last one. Until
+    /// [`History::settle`] says that the frame has been recorded, the next one begins a history of its own. A
+    /// batch of shadow rays has up to `batch_rays`.
     pub fn begin(
         &mut self,
         gpu: &Gpu,
@@ -201,7 +202,8 @@ impl History {
     }
 }
 
-/// Bands of whole tiles of 8 × 8 pixels, each of up to `most` rays or of a row of tiles where that alone is more.
+/// Bands of whole tiles of 8 × 8 pixels, each of up to `most` rays or of a row of tiles where that alone is
+/// more.
 fn bands([width, height]: [u32; 2], rays: u32, most: u32) -> Vec<[u32; 2]> {
     let rows = most / (width * rays.max(1)).max(1) / 8 * 8;
     let rows = rows.clamp(8, height.next_multiple_of(8));

@@ -1,4 +1,5 @@
-//! From radiance to the display or a file: exposure, then the mean of several frames, or the tone curve and anti-aliasing.
+//! From radiance to the display or a file: exposure, then the mean of several frames, or the tone curve and
+//! anti-aliasing.
 
 use super::{
     accumulate::Accumulate,
@@ -62,8 +63,8 @@ impl Present {
         }
     }
 
-    /// Draws a frame to `target`; of a picture of several frames the last one does. `channel` is shown where the frame
-    /// asks for one.
+    /// Draws a frame to `target`; of a picture of several frames the last one does. `channel` is shown where
+    /// the frame asks for one.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

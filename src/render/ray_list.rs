@@ -1,5 +1,6 @@
-//! The list of shadow rays that have to be traced: `shadow_classify` fills it and `shadow_rays` traces it, one batch after
-//! another, so that neither the list nor the work of one dispatch grows with the picture and its lights.
+//! The list of shadow rays that have to be traced: `shadow_classify` fills it and `shadow_rays` traces it,
+//! one batch after another, so that neither the list nor the work of one dispatch grows with the picture and
+//! its lights.
 
 use crate::gpu::{
     Gpu, GpuImage,
@@ -18,7 +19,8 @@ const STRIDE: u64 = 256;
 pub struct RayList {
     /// An entry a texel.
     pub entries: GpuImage,
-    /// A [`RayArguments`](crate::gpu::layout::RayArguments) for each batch, to be cleared before the first one.
+    /// A [`RayArguments`](crate::gpu::layout::RayArguments) for each batch, to be cleared before the first
+    /// one.
     pub arguments: wgpu::Buffer,
     /// The batches of a frame.
     pub batches: Vec<Batch>,
@@ -36,7 +38,8 @@ pub struct Batch {
 }
 
 impl RayList {
-    /// A list for pictures of `size` pixels with `lights` lights, of up to `most` rays at once; without lights it has no batch.
+    /// A list for pictures of `size` pixels with `lights` lights, of up to `most` rays at once; without
+    /// lights it has no batch.
     pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32, most: u32) -> Self {
         let batches = batches(size, lights, most);
         let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.light_count;
@@ -91,8 +94,8 @@ impl RayList {
     }
 }
 
-/// Every pixel's ray to every light, in batches of up to `most`, or of a row of tiles where that alone is more: all rows at once, in bands
-/// only where the picture alone is more than a batch.
+/// Every pixel's ray to every light, in batches of up to `most`, or of a row of tiles where that alone is
+/// more: all rows at once, in bands only where the picture alone is more than a batch.
 fn batches([width, height]: [u32; 2], lights: u32, most: u32) -> Vec<Batch> {
     let band_rows = (most / width.max(1) / TILE * TILE)
         .min(height.next_multiple_of(TILE))

@@ -33,8 +33,8 @@ pub struct Merged {
 }
 
 impl Renderer {
-    /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of several frames it
-    /// is the mean of those that there have been.
+    /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of
+    /// several frames it is the mean of those that there have been.
     pub fn read_channel(
         &mut self,
         gpu: &Gpu,
@@ -106,16 +106,17 @@ impl Renderer {
         })
     }
 
-    /// Which lights each pixel of the last frame sees: bit i % 32 of word (i / 32 · height + y) · width + x is set where a
-    /// shadow ray reached light i. Empty where the frame traced none.
+    /// Which lights each pixel of the last frame sees: bit i % 32 of word (i / 32 · height + y) · width + x
+    /// is set where a shadow ray reached light i. Empty where the frame traced none.
     pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let visibility = self.shadows.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
     }
 
-    /// Ambient visibility of each pixel of the last frame: 10 bits of the visible share over a bent normal in 2 × 11 bits,
-    /// as `reference::occlusion::unpack_visibility` reads them. Empty where the frame traced no such rays.
+    /// Ambient visibility of each pixel of the last frame: 10 bits of the visible share over a bent normal in
+    /// 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them. Empty where the frame traced no
+    /// such rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.occlusion.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);

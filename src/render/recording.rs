@@ -1,7 +1,7 @@
 //! A frame while it is recorded: where passes go, and how much work the GPU is given at once.
 //!
-//! Systems take a device away whose work does not end within seconds. So a long frame is submitted in parts, and rays
-//! are traced in batches that this adapter finishes in a fraction of a second.
+//! Systems take a device away whose work does not end within seconds. So a long frame is submitted in parts,
+//! and rays are traced in batches that this adapter finishes in a fraction of a second.
 
 use crate::{
     Result,
@@ -92,8 +92,8 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Records one dispatch of `kernel` in a compute pass of its own, which is called `label`. Groups and resources are
-    /// those of [`Kernel::dispatch`].
+    /// Records one dispatch of `kernel` in a compute pass of its own, which is called `label`. Groups and
+    /// resources are those of [`Kernel::dispatch`].
     ///
     /// # Errors
     ///
@@ -110,8 +110,8 @@ impl<'a> Recording<'a> {
         kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
     }
 
-    /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the resources of
-    /// [`Cover::draw`].
+    /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the
+    /// resources of [`Cover::draw`].
     ///
     /// # Errors
     ///
@@ -126,8 +126,8 @@ impl<'a> Recording<'a> {
         cover_in(&mut self.scope, self.gpu, label, cover, target, own)
     }
 
-    /// Submits what was recorded of the frame where frames are submitted in parts, and goes on in a scope of the same
-    /// name. Submission is not counted as time of recording: software adapters draw in it.
+    /// Submits what was recorded of the frame where frames are submitted in parts, and goes on in a scope of
+    /// the same name. Submission is not counted as time of recording: software adapters draw in it.
     pub fn split(&mut self) {
         if !self.budget.in_parts {
             return;
@@ -194,7 +194,8 @@ mod tests {
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
         budget.learn(1000.0, 100_000, 1000.0);
         assert_eq!(budget.batch_rays, LEAST_BATCH);
-        // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes nothing.
+        // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
+        // nothing.
         budget.learn(1000.0, 1_048_576, 1000.0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [

@@ -1,4 +1,5 @@
-//! A scene in GPU memory: what was uploaded once and frames only read. What frames change is in `scene_state`.
+//! A scene in GPU memory: what was uploaded once and frames only read. What frames change is in
+//! `scene_state`.
 
 use super::{draw_lists::DrawLists, materials::Materials};
 use crate::{
@@ -43,8 +44,8 @@ pub struct SceneBuffers {
     /// Origin of the frame's coordinates, those of the merged buffers too, in the world:
     /// [`framing::origin`](crate::scene::framing::origin) of the rest pose.
     pub origin: Vec3,
-    /// A number that no other buffers have, and another one after each change of variant: what a pass has learned of an
-    /// earlier version does not hold for this one.
+    /// A number that no other buffers have, and another one after each change of variant: what a pass has
+    /// learned of an earlier version does not hold for this one.
     pub version: u64,
     /// Indices of the parts that have no triangles.
     pub(super) parts_without_triangles: Vec<usize>,
@@ -65,7 +66,8 @@ pub struct BindPose {
 }
 
 impl SceneBuffers {
-    /// The box of the parts that have triangles, or of all where none has; `parts` are the boxes of all parts.
+    /// The box of the parts that have triangles, or of all where none has; `parts` are the boxes of all
+    /// parts.
     pub fn triangle_bounds(&self, parts: &[Aabb]) -> Aabb {
         if self.triangle_count == 0 || self.parts_without_triangles.is_empty() {
             return Aabb::union_of_finite(parts);

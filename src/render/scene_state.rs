@@ -1,5 +1,5 @@
-//! What frames change in an uploaded scene: the pose that was written last, windings, materials that a clip moves, and
-//! when the trees were built.
+//! What frames change in an uploaded scene: the pose that was written last, windings, materials that a clip
+//! moves, and when the trees were built.
 
 use super::{
     draw_lists::{DrawLists, Surfaces},
@@ -82,9 +82,9 @@ impl SceneState {
 }
 
 impl WrittenPose {
-    /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has turned
-    /// inside out. Tells for each instance whether anything that moves its vertices differs from the last call; at first
-    /// everything does.
+    /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has
+    /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
+    /// last call; at first everything does.
     fn write(
         &mut self,
         gpu: &Gpu,
@@ -142,8 +142,8 @@ impl WrittenPose {
         changed
     }
 
-    /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours are written
-    /// together: each write has staging memory of its own.
+    /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours
+    /// are written together: each write has staging memory of its own.
     fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrored: &[bool]) {
         let mut first_triangle = 0;
         let mut indices: Vec<[u32; 3]> = Vec::new();

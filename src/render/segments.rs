@@ -1,4 +1,5 @@
-//! Drawing lines and points: pipelines that are compiled when a scene first has any, and the runs that they draw.
+//! Drawing lines and points: pipelines that are compiled when a scene first has any, and the runs that they
+//! draw.
 
 use super::{draw_lists::SegmentRun, scene_buffers::SceneBuffers};
 use crate::{
@@ -40,8 +41,8 @@ impl SegmentPipelines {
     }
 }
 
-/// Those of `runs` that show, joined where they lie side by side and agree; `parts` are the boxes of all parts. A hidden part has no size, but a
-/// point needs none.
+/// Those of `runs` that show, joined where they lie side by side and agree; `parts` are the boxes of all
+/// parts. A hidden part has no size, but a point needs none.
 pub(super) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     let mut shown: Vec<SegmentRun> = Vec::new();
     for run in runs.iter().filter(|run| !parts[run.part].is_empty()) {
@@ -58,7 +59,8 @@ pub(super) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     shown
 }
 
-/// Draws `run` with the pipeline that is set; the vertex shaders of common/points_lines.wgsl take the number of triangles for the instance.
+/// Draws `run` with the pipeline that is set; the vertex shaders of common/points_lines.wgsl take the number
+/// of triangles for the instance.
 pub(super) fn draw(pass: &mut wgpu::RenderPass<'_>, buffers: &SceneBuffers, run: &SegmentRun) {
     let triangles = buffers.triangle_count;
     buffers.materials.bind(pass, run.material);

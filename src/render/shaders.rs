@@ -81,6 +81,7 @@ pub static SHADERS: Library = Library {
         layout::CONSTANTS,
         alpha_table::CONSTANTS,
         aov::CONSTANTS,
+        environment::project_sh::CONSTANTS,
         environment::sky::CONSTANTS,
         frame::CONSTANTS,
         lights::CONSTANTS,

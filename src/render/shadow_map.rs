@@ -1,5 +1,5 @@
-//! `shadow_map`: depth of the merged scene from every light: a directional light has one layer fitted to what is seen, a
-//! spot light one, a point light six.
+//! `shadow_map`: depth of the merged scene from every light: a directional light has one layer fitted to what
+//! is seen, a spot light one, a point light six.
 
 use super::{
     bindings::Layouts,
@@ -121,8 +121,8 @@ impl ShadowMap {
         self.views.clear();
     }
 
-    /// Gives each light of a frame its views, makes room for their maps and writes their matrices. Lights past
-    /// [`SHADOW_VIEW_LIMIT`] layers get none.
+    /// Gives each light of a frame its views, makes room for their maps and writes their matrices. Lights
+    /// past [`SHADOW_VIEW_LIMIT`] layers get none.
     pub fn fit(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<()> {
         let scene = frame.buffers.triangle_bounds(&frame.parts);
         let wanted: u32 = frame
@@ -315,7 +315,8 @@ fn up_for(direction: Vec3) -> Vec3 {
     }
 }
 
-/// A parallel projection that holds what is seen of the scene, and everything of the scene between that and the light.
+/// A parallel projection that holds what is seen of the scene, and everything of the scene between that and
+/// the light.
 fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
     let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
@@ -331,7 +332,8 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     if min.cmpgt(max).any() || !min.is_finite() || !max.is_finite() {
         (min, max) = (whole.min, whole.max);
     }
-    // Sizes in steps of a sixteenth of the scene, corners on texels: the shadow's edge stays put while the camera moves a little.
+    // Sizes in steps of a sixteenth of the scene, corners on texels: the shadow's edge stays put while the
+    // camera moves a little.
     let step = (whole.max - whole.min).max_element().max(1e-6) / 16.0;
     let size = (((max - min).max_element() + step) / step).ceil() * step;
     let texel = size / resolution as f32;
@@ -377,7 +379,8 @@ fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
     perspective(light, direction, up_for(direction), fov, scene, resolution)
 }
 
-/// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for the filter at its edges.
+/// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for
+/// the filter at its edges.
 fn point(light: &Light, face: usize, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = [
         Vec3::X,

@@ -64,8 +64,8 @@ impl Shadows {
         }
     }
 
-    /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the uniforms are
-    /// written, which hold the views.
+    /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the
+    /// uniforms are written, which hold the views.
     pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
         match frame.config.shadows.mode {
             ShadowMode::Map => self.map.fit(gpu, frame)?,

@@ -1,4 +1,5 @@
-//! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for common/layers.wgsl.
+//! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for
+//! common/layers.wgsl.
 
 use crate::gpu::library::wgsl_constants;
 use std::f64::consts::PI;
@@ -15,7 +16,8 @@ pub(super) const TABLE_LEN: usize = (SHEEN_TABLE * SHEEN_TABLE) as usize;
 /// Steps of the sum along either angle.
 const STEPS: u32 = 32;
 
-/// Rows of roughness from [`SHEEN_ROUGHNESS_MIN`] to 1, along which lies the square root of the cosine: the table bends most where light grazes.
+/// Rows of roughness from [`SHEEN_ROUGHNESS_MIN`] to 1, along which lies the square root of the cosine: the
+/// table bends most where light grazes.
 pub(super) fn albedo_table() -> Vec<f32> {
     let share = |i: u32| f64::from(i) / f64::from(SHEEN_TABLE - 1);
     (0..SHEEN_TABLE * SHEEN_TABLE)

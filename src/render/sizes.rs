@@ -71,8 +71,8 @@ impl Sizes {
     }
 }
 
-/// Fails where the configuration or the device does not hold a scene, and says how much of it would fit: as many instances as there is room
-/// for, from the first on.
+/// Fails where the configuration or the device does not hold a scene, and says how much of it would fit: as
+/// many instances as there is room for, from the first on.
 pub(super) fn check_sizes(gpu: &Gpu, scene: &Scene, config: &Config) -> Result<()> {
     let most_bytes = gpu.binding_limit();
     let most_triangles = config.load.max_triangles;

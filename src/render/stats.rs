@@ -26,7 +26,8 @@ pub struct FrameStats {
     pub lights: u32,
     /// Shadow rays of the last frame whose count has come back.
     pub rays: u64,
-    /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not compacted.
+    /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not
+    /// compacted.
     pub tiles: u32,
     /// Those of them that sent rays, in the last frame whose count has come back.
     pub sending_tiles: u32,
@@ -36,7 +37,8 @@ pub struct FrameStats {
     pub tree_growth: f32,
     /// Compute dispatches that did it.
     pub tree_dispatches: u32,
-    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come back.
+    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come
+    /// back.
     pub exposure_ev: f32,
     /// The exposure that adaptation leads to, in stops.
     pub exposure_target_ev: f32,

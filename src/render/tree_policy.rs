@@ -37,7 +37,8 @@ impl TreeWork {
 pub struct TreePlan {
     /// The work.
     pub work: TreeWork,
-    /// Cost of the tree over its cost after the last build, as far as it had come back when the work was chosen.
+    /// Cost of the tree over its cost after the last build, as far as it had come back when the work was
+    /// chosen.
     pub growth: f32,
     /// Which meshes have changed since the last frame.
     pub changed: Vec<bool>,
@@ -51,8 +52,8 @@ pub struct TreePlan {
 pub struct TreePolicy {
     /// Where the cost of the trees is summed up.
     pub cost: TreeCost,
-    /// The setting of the last frame. `None` before the first frame and after one that failed: then nothing is known of
-    /// the trees.
+    /// The setting of the last frame. `None` before the first frame and after one that failed: then nothing
+    /// is known of the trees.
     settled: Option<Rebuild>,
     costs: Counters<2>,
     ageing: Ageing,
@@ -98,9 +99,9 @@ impl TreePolicy {
         }
     }
 
-    /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until [`TreePolicy::settle`]
-    /// says that the frame has been recorded, the next one builds all. A further frame of the same picture (`again`)
-    /// keeps the trees as they are.
+    /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until
+    /// [`TreePolicy::settle`] says that the frame has been recorded, the next one builds all. A further frame
+    /// of the same picture (`again`) keeps the trees as they are.
     pub fn plan(&mut self, settings: &config::Tree, changed: Vec<bool>, again: bool) -> TreePlan {
         let ageing = &mut self.ageing;
         self.costs
@@ -130,7 +131,8 @@ impl TreePolicy {
         self.ageing = Ageing::new(self.costs.next());
     }
 
-    /// Copies the cost that was measured for a later frame; `built` says whether it is the first of a new tree.
+    /// Copies the cost that was measured for a later frame; `built` says whether it is the first of a new
+    /// tree.
     pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
         let copied = self.costs.record(encoder, &self.cost.result);
         // Without its first cost a tree's age cannot be told: it is built again.

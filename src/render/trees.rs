@@ -30,7 +30,8 @@ impl TreePasses {
         }
     }
 
-    /// What a frame compiles; `measures` says whether the cost of the trees is measured. The upload has compiled the builder.
+    /// What a frame compiles; `measures` says whether the cost of the trees is measured. The upload has
+    /// compiled the builder.
     pub fn needs(&self, measures: bool, needs: &mut Needs) {
         if measures {
             self.cost.needs(needs);

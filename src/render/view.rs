@@ -35,7 +35,8 @@ impl View {
             .unwrap_or(Vec3::NEG_Z)
     }
 
-    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at the far one.
+    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at
+    /// the far one.
     pub fn clip_from_offset(&self, aspect: f32) -> Mat4 {
         let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
         let clip_from_view = match self.projection {
@@ -57,7 +58,8 @@ impl View {
         clip_from_view * Mat4::from_quat(rotation.inverse())
     }
 
-    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a parallel projection.
+    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a
+    /// parallel projection.
     pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
         let tangent = match self.projection {
             Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),

@@ -13,7 +13,8 @@ use canopy::{
 use glam::Vec3;
 
 /// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one.
-/// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with the frames.
+/// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with
+/// the frames.
 pub(crate) fn gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
@@ -29,8 +30,8 @@ pub(crate) fn portable_gpu() -> Gpu {
     Gpu::open(&adapter, Tier::Portable, &SHADERS).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on software adapters;
-/// arrays in buffers with subgroups and without; and exactly what WebGPU promises.
+/// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
+/// software adapters; arrays in buffers with subgroups and without; and exactly what WebGPU promises.
 pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
     let with = |arrays, subgroups: bool| {
         let mut gpu = gpu();

@@ -11,7 +11,6 @@ override ORDER: u32 = 3u;
 
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
-const MOST_THREADS = 64u;
 // An eighth of the sphere: each solid angle stands for eight mirrored texels.
 const EIGHTH = 1.5707963267948966;
 

@@ -1,5 +1,5 @@
-//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of a
-//! sky whose sun moves.
+//! `canopy bench irradiance`: cubes to spherical harmonics on the GPU and on the CPU, and the environment of
+//! a sky whose sun moves.
 
 use super::{
     floor,

@@ -1,4 +1,5 @@
-//! `brdf_table`: what rough surfaces reflect of white light from everywhere, as a table for common/brdf_table.wgsl.
+//! `brdf_table`: what rough surfaces reflect of white light from everywhere, as a table for
+//! common/brdf_table.wgsl.
 
 use crate::{
     Result,

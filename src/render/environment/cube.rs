@@ -5,8 +5,9 @@ use glam::Vec3;
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
 
-/// A cube map with its levels. Faces are +X, −X, +Y, −Y, +Z, −Z and lie as Vulkan, D3D and KTX2 have them: of a direction (x, y, z), the
-/// face of +X holds (−z, −y) to the right and down, −X (z, −y), +Y (x, z), −Y (x, −z), +Z (x, −y), −Z (−x, −y), over the largest axis.
+/// A cube map with its levels. Faces are +X, −X, +Y, −Y, +Z, −Z and lie as Vulkan, D3D and KTX2 have them: of
+/// a direction (x, y, z), the face of +X holds (−z, −y) to the right and down, −X (z, −y), +Y (x, z), −Y (x,
+/// −z), +Z (x, −y), −Z (−x, −y), over the largest axis.
 #[derive(Debug)]
 pub struct Cube {
     /// Six layers.

@@ -32,7 +32,8 @@ impl CubeMips {
         self.kernel.needs(needs);
     }
 
-    /// Fills every level of `cube`, which is of Rgba16Float, below the first. Faces of any size will do: where a side is odd, texels are shared.
+    /// Fills every level of `cube`, which is of Rgba16Float, below the first. Faces of any size will do:
+    /// where a side is odd, texels are shared.
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube) -> Result<()> {
         let levels: Vec<_> = (0..cube.levels).map(|level| cube.level(level)).collect();
         let mut pass = scope.scoped_compute_pass("cube_mips");

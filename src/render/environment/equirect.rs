@@ -43,8 +43,8 @@ impl EquirectImage {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a side is longer than the adapter's textures can be, [`Error::Gpu`] where it has no room, or where the number of
-    /// texels is not that of the image's sides.
+    /// [`Error::Limit`] where a side is longer than the adapter's textures can be, [`Error::Gpu`] where it
+    /// has no room, or where the number of texels is not that of the image's sides.
     pub fn new(gpu: &Gpu, image: &EnvironmentImage) -> Result<Self> {
         let [width, height] = [image.width, image.height].map(|side| side as usize);
         let is_cube = image.shape == Shape::Cube;
@@ -117,7 +117,8 @@ impl EquirectImage {
         })
     }
 
-    /// Texels along an edge of a face that shows all that the image holds: of an equirectangular one a quarter of its width. No more than `most`.
+    /// Texels along an edge of a face that shows all that the image holds: of an equirectangular one a
+    /// quarter of its width. No more than `most`.
     pub fn face(&self, most: u32) -> u32 {
         let full = match self.shape {
             Shape::Equirectangular => self.size[0].div_ceil(4),
@@ -155,14 +156,14 @@ fn write_rows(gpu: &Gpu, texture: &wgpu::Texture, at: [u32; 2], texels: &[[f16; 
     gpu.queue.submit([]);
 }
 
-/// Columns of a row near a pole, by its distance from it in rows, that are averaged to one, as a power of two: so many that they are about as
-/// wide as a row is high. As in equirect.wgsl.
+/// Columns of a row near a pole, by its distance from it in rows, that are averaged to one, as a power of
+/// two: so many that they are about as wide as a row is high. As in equirect.wgsl.
 fn pole_shift(width: u32, from_pole: u32) -> u32 {
     (width / (3 * (2 * from_pole + 1))).max(1).ilog2()
 }
 
-/// The image's rows near the poles with fewer columns, as equirect.wgsl has them: a reduced grid, without which a texel at a pole would have to
-/// take in whole rows.
+/// The image's rows near the poles with fewer columns, as equirect.wgsl has them: a reduced grid, without
+/// which a texel at a pole would have to take in whole rows.
 fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     let [width, height] = [image.width as usize, image.height as usize];
     let reduced = |row: usize, shift: u32, out: &mut [[f16; 4]]| {
@@ -229,11 +230,13 @@ impl Equirect {
         }
     }
 
-    /// Fills the finest level of `cube`, which is of Rgba16Float, with what `source` holds, still to be multiplied by its scale.
+    /// Fills the finest level of `cube`, which is of Rgba16Float, with what `source` holds, still to be
+    /// multiplied by its scale.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the faces are so small that a texel would take in thousands of the image's; levels of a larger cube are the way.
+    /// [`Error::Limit`] where the faces are so small that a texel would take in thousands of the image's;
+    /// levels of a larger cube are the way.
     pub fn record(
         &self,
         gpu: &Gpu,

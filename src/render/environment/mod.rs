@@ -1,5 +1,5 @@
-//! `environment`: environment lighting. A cube of radiance becomes spherical harmonics for diffuse surfaces and a prefiltered
-//! cube for glossy ones, again whenever the file, the sky or its sun changes.
+//! `environment`: environment lighting. A cube of radiance becomes spherical harmonics for diffuse surfaces
+//! and a prefiltered cube for glossy ones, again whenever the file, the sky or its sun changes.
 
 pub mod brdf_table;
 mod cube;
@@ -93,7 +93,8 @@ pub struct Environment {
     step: Option<u32>,
     /// Whether the radiance has changed since those steps began.
     stale: bool,
-    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand in for another.
+    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
+    /// in for another.
     held: (f32, bool),
     /// Whether all that was recorded has been handed over.
     settled: bool,
@@ -113,7 +114,8 @@ fn largest_face(gpu: &Gpu) -> u32 {
     gpu.capabilities.cube_face
 }
 
-/// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the zenith, times [`sky_gain`].
+/// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the
+/// zenith, times [`sky_gain`].
 fn sky_of(config: &Config) -> Option<SkyParams> {
     if !config.environment.is_sky() {
         return None;
@@ -130,7 +132,8 @@ fn sky_of(config: &Config) -> Option<SkyParams> {
     Some(sky)
 }
 
-/// A power of two by which the sky is held brighter than it is: halves have no room for a millionth of daylight, nor for a hundred thousand lux.
+/// A power of two by which the sky is held brighter than it is: halves have no room for a millionth of
+/// daylight, nor for a hundred thousand lux.
 fn sky_gain(config: &Config) -> f32 {
     let sun = Vec3::from(config.sun.color).max_element() * config.sun.strength;
     let given = daylight(config.sun.to_sun()) * sun;
@@ -305,9 +308,9 @@ impl Environment {
         self.prefilter.needs(needs);
     }
 
-    /// Makes what `config` asks for, as far as it is not made yet. Where it `spreads`, a slow adapter does the rest of the
-    /// prefiltering in later frames, and mirrors show what was there before until then, if that was the same file or sky.
-    /// While a sun keeps moving, levels may be of several moments.
+    /// Makes what `config` asks for, as far as it is not made yet. Where it `spreads`, a slow adapter does
+    /// the rest of the prefiltering in later frames, and mirrors show what was there before until then, if
+    /// that was the same file or sky. While a sun keeps moving, levels may be of several moments.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -333,8 +336,8 @@ impl Environment {
         Ok(())
     }
 
-    /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that is there may
-    /// stand in for the one to come.
+    /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that
+    /// is there may stand in for the one to come.
     fn begin(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<bool> {
         if !std::mem::replace(&mut self.settled, false) {
             // The last frame came to nothing, and what it recorded with it.

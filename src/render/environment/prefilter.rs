@@ -19,14 +19,15 @@ use std::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples around a sun, overlapping ones hardly any.
+/// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples
+/// around a sun, overlapping ones hardly any.
 const OVERLAP: f64 = 0.25;
 
 /// How finely it is filtered, and in what pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefilterSettings {
-    /// Samples that a texel of the last level is the mean of, at most [`PREFILTER_SAMPLES_MAX`]. Finer ones, which have four times the texels each
-    /// and narrower lobes, have half as many each.
+    /// Samples that a texel of the last level is the mean of, at most [`PREFILTER_SAMPLES_MAX`]. Finer ones,
+    /// which have four times the texels each and narrower lobes, have half as many each.
     pub samples: u32,
     /// Samples of all texels that one step takes, about.
     pub step_samples: u32,
@@ -105,8 +106,8 @@ impl Prefilter {
         self.kernel.needs(needs);
     }
 
-    /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even where the last is smaller than
-    /// [`PREFILTER_FACE_MIN`], so that rough surfaces have theirs.
+    /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even
+    /// where the last is smaller than [`PREFILTER_FACE_MIN`], so that rough surfaces have theirs.
     pub fn levels(face: u32) -> u32 {
         let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
         above_least
@@ -114,7 +115,8 @@ impl Prefilter {
             .min(Cube::full_levels(face))
     }
 
-    /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod` (common/environment_lod.wgsl).
+    /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod`
+    /// (common/environment_lod.wgsl).
     pub fn roughness(level: u32, levels: u32) -> f64 {
         (f64::from(level) / f64::from(levels.max(2) - 1)).powf(1.5)
     }
@@ -149,8 +151,8 @@ impl Prefilter {
         plan
     }
 
-    /// Does one of the [`Prefilter::steps`], in any order: from `radiance`, which has all its levels, to `prefiltered`, which has faces of the same size and
-    /// [`Prefilter::levels`]; both of Rgba16Float.
+    /// Does one of the [`Prefilter::steps`], in any order: from `radiance`, which has all its levels, to
+    /// `prefiltered`, which has faces of the same size and [`Prefilter::levels`]; both of Rgba16Float.
     pub fn record_step(
         &mut self,
         gpu: &Gpu,
@@ -215,8 +217,8 @@ impl Prefilter {
     }
 }
 
-/// Unit vectors to the light over the normal z, by GGX's distribution of normals, and in w the level of a cube with faces of `face` texels that
-/// each stands for; see prefilter.wgsl.
+/// Unit vectors to the light over the normal z, by GGX's distribution of normals, and in w the level of a
+/// cube with faces of `face` texels that each stands for; see prefilter.wgsl.
 pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
     let alpha2 = roughness.max(ROUGHNESS_MIN).powi(4);
     // Past this share of the distribution light comes from below.

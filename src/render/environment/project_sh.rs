@@ -1,14 +1,16 @@
-//! `project_sh`: the radiance of a cube to spherical harmonics, for diffuse surfaces (Ramamoorthi and Hanrahan 2001, "An Efficient Representation for
-//! Irradiance Environment Maps").
+//! `project_sh`: the radiance of a cube to spherical harmonics, for diffuse surfaces (Ramamoorthi and
+//! Hanrahan 2001, "An Efficient Representation for Irradiance Environment Maps").
 //!
-//! Two dispatches: `project_sh` adds up what mirrored texels share, by registers, subgroups (or workgroup memory) and workgroups; `sum_sh` adds
-//! up the workgroups. Nothing is left to the order of atomics: the result is the same from run to run.
+//! Two dispatches: `project_sh` adds up what mirrored texels share, by registers, subgroups (or workgroup
+//! memory) and workgroups; `sum_sh` adds up the workgroups. Nothing is left to the order of atomics: the
+//! result is the same from run to run.
 
 use super::cube::Cube;
 use crate::{
     Result,
     gpu::{
         Bind, Cooperation, Gpu, Kernel, Needs, Workgroups,
+        library::wgsl_constants,
         pass::Binding::{self, FloatArray, LoadArray, Read, Write},
         profiler::Scope,
     },
@@ -17,6 +19,11 @@ use wgpu::TextureFormat as Format;
 
 /// Coefficients of the five bands that the result has room for.
 pub const COEFFICIENTS: u32 = 25;
+wgsl_constants! {
+    /// Most threads of a workgroup.
+    const MOST_THREADS: u32 = 64;
+}
+
 /// How the work is cut for a kind of adapter.
 #[derive(Debug)]
 struct Cut {
@@ -29,7 +36,7 @@ struct Cut {
 }
 
 const GPU: Cut = Cut {
-    threads: 64,
+    threads: MOST_THREADS,
     workgroups: 1024,
     least_texels: 1,
 };
@@ -50,8 +57,8 @@ pub struct ProjectSh {
     sums: Orders,
     partials: wgpu::Buffer,
     cut: Cut,
-    /// `array<vec4f, 50>`: 25 coefficients of radiance, by ascending band and order of the orthonormal real basis, then 25 of irradiance, zero past
-    /// the order (uniform, storage and copied from).
+    /// `array<vec4f, 50>`: 25 coefficients of radiance, by ascending band and order of the orthonormal real
+    /// basis, then 25 of irradiance, zero past the order (uniform, storage and copied from).
     pub result: wgpu::Buffer,
 }
 
@@ -112,7 +119,8 @@ impl ProjectSh {
         stored.unwrap_or(&self.loaded)
     }
 
-    /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into [`ProjectSh::result`].
+    /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into
+    /// [`ProjectSh::result`].
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) -> Result<()> {
         let bands = usize::from(order > 3);
         let project = &self.kernels(cube.texture.format())[bands];

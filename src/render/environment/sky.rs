@@ -1,4 +1,5 @@
-//! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020; [`crate::scene::atmosphere`]).
+//! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020;
+//! [`crate::scene::atmosphere`]).
 
 use super::cube::Cube;
 pub use crate::gpu::layout::SkyParams;
@@ -30,7 +31,8 @@ pub(crate) const CONSTANTS: &[Constant] = &[
 /// The pass, with tables of the air that it keeps until the air changes.
 #[derive(Debug)]
 pub struct Sky {
-    /// What light reaches a height along a ray; what light that was scattered at least once does; what of it falls on the ground.
+    /// What light reaches a height along a ray; what light that was scattered at least once does; what of it
+    /// falls on the ground.
     tables: [Table; 3],
     kernel: Kernel,
     params: Uniform<SkyParams>,
@@ -109,7 +111,8 @@ impl Sky {
         self.air = None;
     }
 
-    /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's disc, and below the horizon the ground.
+    /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's
+    /// disc, and below the horizon the ground.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -150,8 +153,9 @@ impl Sky {
     }
 }
 
-/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun` (of any length): reddened near the horizon,
-/// and none once the whole disc is behind it. The horizon is the one that the sky shows, 0.72° below y = 0, as seen from [`atmosphere::EYE`].
+/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun`
+/// (of any length): reddened near the horizon, and none once the whole disc is behind it. The horizon is the
+/// one that the sky shows, 0.72° below y = 0, as seen from [`atmosphere::EYE`].
 pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::sunlight)
 }
@@ -175,8 +179,10 @@ fn through_air(
     atmosphere::rgb(bands).as_vec3()
 }
 
-/// The illuminance of level ground by sun and sky together, as a share of that of the sun above the air, on a clear day: a fit to measurements from
-/// noon to the end of twilight (Seidelmann 1992, "Explanatory Supplement to the Astronomical Almanac"), for choosing the power of two by which a sky is drawn brighter so that halves can hold it.
+/// The illuminance of level ground by sun and sky together, as a share of that of the sun above the air, on a
+/// clear day: a fit to measurements from noon to the end of twilight (Seidelmann 1992, "Explanatory
+/// Supplement to the Astronomical Almanac"), for choosing the power of two by which a sky is drawn brighter
+/// so that halves can hold it.
 pub fn daylight(to_sun: Vec3) -> f32 {
     const ABOVE_THE_AIR_LUX: f32 = 133_100.0;
     let height = to_sun
