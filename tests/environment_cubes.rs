@@ -8,7 +8,7 @@ mod common;
 use canopy::{
     Error,
     gpu::{
-        Gpu,
+        Bind, Gpu, bind_group,
         layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_PAIRS, BRDF_TABLE_ROWS, PREFILTER_SAMPLES_MAX},
         pass::{self, Binding},
         profiler::{Profiler, Scope},
@@ -686,14 +686,14 @@ fn probe(
         8 * queries.len() as u64,
         Buffer::STORAGE | Buffer::COPY_SRC,
     );
-    let mut resources = vec![input.as_entire_binding(), output.as_entire_binding()];
+    let mut resources: Vec<&dyn Bind> = vec![&input, &output];
     if let Some(uniform) = uniform {
         bindings.push(Binding::Uniform);
-        resources.push(uniform.as_entire_binding());
+        resources.push(uniform);
     }
     let layout = pass::compute_layout(gpu, "probe", &bindings);
     let pipeline = pass::compute_pipeline_with(gpu, &module, "probe", Some(&[&layout])).unwrap();
-    let group = pass::bind_group(gpu, "probe", &layout, &resources);
+    let group = bind_group(gpu, "probe", &layout, &resources);
     record(gpu, |scope| {
         let mut pass = scope.scoped_compute_pass("probe");
         pass.set_pipeline(&pipeline);

@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    gpu::{Gpu, pass, profiler::Profiler, shader},
+    gpu::{Gpu, bind_group, pass, profiler::Profiler, shader},
     reference::environment::{
         cube_map,
         project_sh::{self as twin, COEFFICIENTS},
@@ -436,15 +436,11 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
         .flat_map(|v| [v.as_vec3().extend(0.0).to_array(), [0.0; 4]])
         .collect();
     let values = gpu.buffer_with("values", &vectors, usage);
-    let resources = [
-        projection.result.as_entire_binding(),
-        values.as_entire_binding(),
-    ];
-    let group = pass::bind_group(
+    let group = bind_group(
         &gpu,
         "evaluate",
         &pipeline.get_bind_group_layout(0),
-        &resources,
+        &[&projection.result, &values],
     );
     let mut encoder = gpu.encoder("test");
     {

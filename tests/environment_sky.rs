@@ -5,7 +5,7 @@
 mod common;
 
 use canopy::{
-    gpu::{Gpu, layout::SKY_STEPS, pass, profiler::Profiler, shader},
+    gpu::{Gpu, bind_group, layout::SKY_STEPS, pass, profiler::Profiler, shader},
     reference::environment::sky::{self as twin, Tables},
     render::{
         SHADERS,
@@ -607,8 +607,7 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
     let rays_buffer = gpu.buffer_with("rays", rays, usage);
     let out = gpu.buffer("out", 4 * rays.len() as u64, usage);
     let layout = pipeline.get_bind_group_layout(0);
-    let resources = [&rays_buffer, &out].map(wgpu::Buffer::as_entire_binding);
-    let group = pass::bind_group(gpu, "test", &layout, &resources);
+    let group = bind_group(gpu, "test", &layout, &[&rays_buffer, &out]);
     let mut encoder = gpu.encoder("test");
     let mut compute = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     compute.set_pipeline(&pipeline);

@@ -45,19 +45,6 @@ pub fn compute_pipeline_of(
     })
 }
 
-/// A compute pipeline over `layouts`, compiled when it is first needed.
-pub fn compute_on_demand(
-    path: &'static str,
-    entry: &'static str,
-    layouts: &[&wgpu::BindGroupLayout],
-) -> OnDemand<wgpu::ComputePipeline> {
-    let layouts: Vec<_> = layouts.iter().map(|layout| (*layout).clone()).collect();
-    OnDemand::new(entry, move |gpu| {
-        let layouts: Vec<_> = layouts.iter().collect();
-        compute_pipeline_with(gpu, &shader::module(gpu, path)?, entry, Some(&layouts))
-    })
-}
-
 /// A pipeline layout over `layouts`, group 0 first.
 pub fn pipeline_layout(
     gpu: &Gpu,
@@ -71,27 +58,6 @@ pub fn pipeline_layout(
             bind_group_layouts: &layouts,
             immediate_size: 0,
         })
-}
-
-/// A bind group of `resources`, bound at 0, 1, 2, ….
-pub fn bind_group(
-    gpu: &Gpu,
-    label: &str,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource<'_>],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding,
-            resource: resource.clone(),
-        })
-        .collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some(label),
-        layout,
-        entries: &entries,
-    })
 }
 
 /// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the

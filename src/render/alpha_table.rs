@@ -11,13 +11,10 @@ use std::collections::{HashMap, HashSet};
 wgsl_constants! {
     /// Words of a material's header.
     pub(super) const ALPHA_HEADER: u32 = 16;
-    /// Word of the mode: one of the next four.
+    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`]. From [`ALPHA_BLEND`] on, hits do not depend on
+    /// alpha.
     const ALPHA_MODE: u32 = 0;
-    const ALPHA_OPAQUE: u32 = AlphaMode::Opaque as u32;
-    const ALPHA_MASK: u32 = AlphaMode::Mask as u32;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
-    /// The material casts no shadow.
-    const ALPHA_CLEAR: u32 = 3;
     /// Word of the cutoff, an `f32`.
     pub(super) const ALPHA_CUTOFF: u32 = 1;
     /// Word of the factor, an `f32`, which follows the cutoff.
@@ -32,13 +29,17 @@ wgsl_constants! {
     const ALPHA_HEIGHT: u32 = 6;
     /// Word of the sampler: how u wraps in two bits, then v in two, and whether it interpolates in one.
     const ALPHA_SAMPLER: u32 = 7;
-    const ALPHA_WRAP_REPEAT: u32 = 0;
     const ALPHA_WRAP_MIRROR: u32 = 1;
     const ALPHA_WRAP_CLAMP: u32 = 2;
     const ALPHA_LINEAR: u32 = 16;
     /// First word of the transform of UV coordinates: two rows of three `f32`.
     pub(super) const ALPHA_FROM_UV: u32 = 8;
 }
+
+/// The mode of a material that casts no shadow.
+const ALPHA_CLEAR: u32 = 3;
+/// How a coordinate wraps that is neither clamped nor mirrored.
+const ALPHA_WRAP_REPEAT: u32 = 0;
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
@@ -70,9 +71,8 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
         let mut set = |word: u32, value| header[word as usize] = value;
         let mode = match material.alpha_mode {
             _ if material.is_clear() => ALPHA_CLEAR,
-            AlphaMode::Opaque if !material.is_blended() => ALPHA_OPAQUE,
-            AlphaMode::Mask if !material.is_blended() => ALPHA_MASK,
-            _ => ALPHA_BLEND,
+            _ if material.is_blended() => ALPHA_BLEND,
+            mode => mode as u32,
         };
         set(ALPHA_MODE, mode);
         set(ALPHA_CUTOFF, material.alpha_cutoff.to_bits());

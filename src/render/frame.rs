@@ -18,8 +18,6 @@ use glam::{Mat4, Vec2, Vec3};
 use std::borrow::Cow;
 
 wgsl_constants! {
-    /// [`GpuFrame::shadow_mode`] without shadows.
-    pub const SHADOWS_OFF: u32 = ShadowMode::Off as u32;
     /// [`GpuFrame::shadow_mode`] with shadow maps.
     pub const SHADOWS_MAP: u32 = ShadowMode::Map as u32;
     /// [`GpuFrame::shadow_mode`] with shadow rays.

@@ -13,7 +13,6 @@ use crate::{
 };
 
 wgsl_constants! {
-    const MATERIAL_DOUBLE_SIDED: u32 = 1;
     const MATERIAL_UNLIT: u32 = 2;
     const MATERIAL_LAYERED: u32 = 4;
     const MATERIAL_GLOSSINESS: u32 = 8;
@@ -75,7 +74,6 @@ pub(super) fn gpu_material(
         },
         uv_sets,
         flags: [
-            (material.double_sided, MATERIAL_DOUBLE_SIDED),
             (material.unlit, MATERIAL_UNLIT),
             (layers.is_some(), MATERIAL_LAYERED),
             (layers.is_some_and(|l| l.glossiness), MATERIAL_GLOSSINESS),

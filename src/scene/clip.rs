@@ -17,8 +17,9 @@ pub struct Clip {
 /// A property of a thing over time.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Index into [`Scene::nodes`], [`Scene::materials`], [`Scene::lights`] or [`Scene::cameras`], as
-    /// [`Property::of`] says.
+    /// Index into [`Scene::nodes`](crate::scene::Scene::nodes),
+    /// [`Scene::materials`](crate::scene::Scene::materials), [`Scene::lights`](crate::scene::Scene::lights)
+    /// or [`Scene::cameras`](crate::scene::Scene::cameras), as [`Property::of`] says.
     pub target: usize,
     /// What it animates.
     pub property: Property,

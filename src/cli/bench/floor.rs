@@ -4,7 +4,7 @@
 use super::{inputs::Input, timing::Meter};
 use crate::{
     Result,
-    gpu::{Gpu, pass},
+    gpu::{Gpu, bind_group, pass},
 };
 
 /// Bytes of the buffer that is copied on a GPU: more than its caches hold.
@@ -24,9 +24,9 @@ pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     let pipeline = pass::compute_pipeline(gpu, "bench/copy.wgsl", "copy")?;
     let group = gpu.catch(|| {
         let buffer = |label: &str| gpu.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
-        let resources = [buffer("copy.source"), buffer("copy.destination")];
-        let resources = resources.each_ref().map(wgpu::Buffer::as_entire_binding);
-        pass::bind_group(gpu, "copy", &pipeline.get_bind_group_layout(0), &resources)
+        let layout = pipeline.get_bind_group_layout(0);
+        let (source, destination) = (buffer("copy.source"), buffer("copy.destination"));
+        bind_group(gpu, "copy", &layout, &[&source, &destination])
     })?;
     let groups = u32::try_from((bytes / 16).div_ceil(256)).unwrap_or(u32::MAX);
     let timings = meter.time(
