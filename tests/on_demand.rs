@@ -34,6 +34,9 @@ struct Recorder<'a> {
     channel: Channel,
     samples: u32,
     target_size: [u32; 2],
+    /// How far the first node has moved, and how far it moves in a frame.
+    moved: f32,
+    speed: f32,
 }
 
 const SIZE: [u32; 2] = [16, 16];
@@ -56,6 +59,8 @@ impl<'a> Recorder<'a> {
             channel: Channel::Lit,
             samples: 1,
             target_size: SIZE,
+            moved: 0.0,
+            speed: 0.0,
         }
     }
 
@@ -64,7 +69,9 @@ impl<'a> Recorder<'a> {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = GpuImage::new(self.gpu, "test", self.target_size, format, usage);
-        let pose = Pose::new(self.scene, None, 0.0);
+        let mut pose = Pose::new(self.scene, None, 0.0);
+        self.moved += self.speed;
+        pose.world_from_node[0].w_axis.x += self.moved;
         let input = FrameInput {
             scene: self.scene,
             pose: &pose,
@@ -146,7 +153,10 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
             (r.channel, r.samples) = (Channel::Normal, 1);
         }),
         ("bands", |r| r.config.environment.order = 5),
-        ("refits", |r| r.config.tree.rebuild = Rebuild::Refit),
+        // The first frame builds the trees, and the second fits them to what has moved.
+        ("refits", |r| {
+            (r.config.tree.rebuild, r.speed) = (Rebuild::Refit, 0.1);
+        }),
     ];
     for (what, change) in changes {
         change(&mut recorder);

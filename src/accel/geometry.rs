@@ -49,6 +49,12 @@ impl Geometry<'_> {
                 "the meshes have {end} triangles, and the index buffer holds {held}"
             )));
         }
+        let named = self.triangle_info.map_or(u64::MAX, |info| info.size() / 8);
+        if u64::from(end) > named {
+            return Err(Error::Tree(format!(
+                "the meshes have {end} triangles, and the buffer of their meshes holds {named}"
+            )));
+        }
         Ok(end)
     }
 

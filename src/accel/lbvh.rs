@@ -85,14 +85,19 @@ impl Lbvh {
         }
     }
 
-    /// Adds its kernels to what has to be compiled: all but those that only many meshes, wide codes or refits
-    /// need.
+    /// Adds its kernels to what has to be compiled: all but those of [`Lbvh::needs_refit`], and those for
+    /// many meshes or wide codes, which [`Lbvh::tree`] compiles where its trees need them.
     pub fn needs(&self, needs: &mut Needs) {
         for kernel in [&self.bounds, &self.tlas, &self.morton] {
             kernel.needs(needs);
         }
         self.sort.needs(needs);
         self.nodes.needs(needs);
+    }
+
+    /// Adds the kernel that only refits need.
+    pub fn needs_refit(&self, needs: &mut Needs) {
+        self.tlas_rows.needs(needs);
     }
 
     /// Compiles what [`Lbvh::needs`] names, on all processors, and waits for it.
@@ -111,8 +116,13 @@ impl Lbvh {
     /// # Errors
     ///
     /// [`Error::Limit`] where the device's limits do not hold them; [`Error::Tree`] where the meshes leave
-    /// gaps between them or reach beyond the index buffer.
+    /// gaps between them or reach beyond a buffer; [`Error::Gpu`] where memory is short, or a buffer lacks a
+    /// usage.
     pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>, codes: Codes) -> Result<Tree> {
+        gpu.catch(|| self.make_tree(gpu, geometry, codes))?
+    }
+
+    fn make_tree(&self, gpu: &Gpu, geometry: &Geometry<'_>, codes: Codes) -> Result<Tree> {
         let triangle_count = geometry.triangle_count()?;
         let mesh_count = u32::try_from(geometry.meshes.len()).unwrap_or(u32::MAX);
         let leaf_count = triangle_count.saturating_add(mesh_count);
@@ -160,6 +170,11 @@ impl Lbvh {
 
         let pairs = self.sort.buffers(gpu, leaf_count)?;
         let sorts = self.sorts(gpu, &pairs, &params, &code_words, &params_all);
+        let mut needs = Needs::default();
+        for (regroup, _) in sorts.iter().filter_map(|sort| sort.regroup.as_ref()) {
+            self.regroup(*regroup).needs(&mut needs);
+        }
+        needs.meet(gpu)?;
         let output = sorts.last().map_or(0, |sort| sort.digits.output());
         let order = pairs.values[output].clone();
 

@@ -78,11 +78,6 @@ impl Array {
         }
     }
 
-    /// For a bind group, where a shader writes it.
-    pub fn write_binding(&self) -> wgpu::BindingResource<'_> {
-        self.buffer.as_entire_binding()
-    }
-
     /// Lets shaders read the elements of `range` that have been written. Nothing to do where they read the
     /// buffer itself.
     pub fn publish(&self, encoder: &mut wgpu::CommandEncoder, range: Range<u32>) {

@@ -56,7 +56,9 @@ impl Gpu {
     /// limits will do; `SUBGROUP` and higher limits are used where the device has them.
     ///
     /// The device's callbacks stay the caller's: canopy installs neither an uncaptured-error handler nor a
-    /// device-lost callback. Errors of what canopy creates are returned by the function that creates it.
+    /// device-lost callback. Making a tree, compiling and reading back return their errors; other faults
+    /// reach the caller's handler. While canopy waits for the device it keeps a panic of wgpu's off the
+    /// standard error: wgpu panics where a device is lost in the midst of that.
     pub fn from_device(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -212,15 +214,18 @@ impl Gpu {
 
     /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
-        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("readback"),
-            size: buffer.size(),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            mapped_at_creation: false,
-        });
-        let mut encoder = self.encoder("readback");
-        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-        self.queue.submit([encoder.finish()]);
+        let staging = self.catch(|| {
+            let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("readback"),
+                size: buffer.size(),
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                mapped_at_creation: false,
+            });
+            let mut encoder = self.encoder("readback");
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+            self.queue.submit([encoder.finish()]);
+            staging
+        })?;
         self.map(&staging)
     }
 

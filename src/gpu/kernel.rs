@@ -39,7 +39,7 @@ pub enum Workgroups<'a> {
 
 impl Kernel {
     /// The compute shader `entry` of `path`, ready to be compiled. `shared` are the groups that others bind
-    /// too, by index; its own group holds `bindings`.
+    /// too, by index and, with its own, without gaps; its own group holds `bindings`.
     pub fn new(
         gpu: &Gpu,
         path: &'static str,

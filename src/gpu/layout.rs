@@ -25,7 +25,7 @@ wgsl_constants! {
     pub const ANTIALIAS_REACH: u32 = 32;
     /// Steps of the sums over rays through the air.
     pub const SKY_STEPS: u32 = 32;
-    /// Directions that a thread takes in which light falls on the ground.
+    /// Directions per thread in which light falls on the ground.
     pub const SKY_RAYS: u32 = 4;
     /// How many times as bright as it is the light in the tables of the sky is held.
     pub const SKY_SCALE: u32 = 1 << 14;
@@ -70,7 +70,7 @@ pub const PREFILTER_LEVELS: u32 = 6;
 pub const PREFILTER_FACE_MIN: u32 = 8;
 
 gpu_structs! {
-    /// What every pass of a frame may ask for.
+    /// The frame, as every pass reads it.
     Frame {
         /// From world offsets to the eye: far from the origin, subtracting the eye first keeps what a full
         /// matrix would round away.
@@ -83,7 +83,7 @@ gpu_structs! {
         /// What the middle of the picture looks along, where pixels are sampled off their middles a little
         /// beside it.
         view_middle: [f32; 3],
-        /// 0 off, 1 map, 2 rays.
+        /// `SHADOWS_MAP`, `SHADOWS_RAYS`, or 0 without shadows.
         shadow_mode: u32,
         /// From there to the picture's right edge; zero in a parallel projection.
         view_right: [f32; 3],
@@ -95,12 +95,12 @@ gpu_structs! {
         blended_cast: u32,
         /// Radiance behind the scene where no environment is seen.
         background: [f32; 3],
-        /// Of the environment behind the scene: as by a mirror of this roughness.
+        /// Roughness of the mirror that the environment behind the scene is blurred like.
         background_blur: f32,
         to_sun: [f32; 3],
         /// Multiplies what the environment's cube and coefficients hold.
         environment_scale: f32,
-        /// What arrives of the sun whose disc is seen, before the scale; zero without.
+        /// Illuminance of the sun whose disc is seen, before the scale; zero without one.
         sun_disc: [f32; 3],
         /// 1 where the environment is seen behind the scene.
         shows_environment: u32,
@@ -113,7 +113,7 @@ gpu_structs! {
         normal_bias: f32,
         /// 1 when the view is a parallel projection.
         orthographic: u32,
-        /// Whether what is open of the light from everywhere is known.
+        /// Whether ambient visibility is traced.
         occlusion: u32,
         /// Sine of the elevation below which the ground hides the sun's disc.
         sun_horizon: f32,
@@ -122,9 +122,9 @@ gpu_structs! {
     /// A light in world space.
     Light {
         position: [f32; 3],
-        /// 0 directional, 1 point, 2 spot.
+        /// `LIGHT_DIRECTIONAL`, `LIGHT_POINT` or `LIGHT_SPOT`.
         kind: u32,
-        /// In which its light travels.
+        /// Direction in which its light travels.
         direction: [f32; 3],
         /// Metres; 0 for no end.
         range: f32,
@@ -159,8 +159,7 @@ gpu_structs! {
         /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV
         /// set 0, 2 UV set 1.
         uv_sets: u32,
-        /// Bit 0 double-sided, 1 unlit, 2 layered, 3 glossiness, 4 blended by alpha, 5 a stand-in; whether
-        /// the alpha of normals says how far they differ: 6 of the base, 7 of the clear coat.
+        /// The flags `MATERIAL_…` of render/material_uniforms.rs.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of `texture_from_uv`, two per texture in the order above.
@@ -174,7 +173,7 @@ gpu_structs! {
         sheen_roughness: f32,
         /// What a metre absorbs: −ln of what it lets through.
         absorption: [f32; 3],
-        /// In the space of the mesh.
+        /// Position in the space of the mesh.
         thickness: f32,
         /// Reflectance of the dielectric at normal incidence, before its colour.
         reflectance: f32,
@@ -198,12 +197,12 @@ gpu_structs! {
     /// A mesh instance's part, as `deform` sees it.
     DeformPart {
         first_vertex: u32,
-        /// Into the bind-pose vertices.
+        /// Index into the bind-pose vertices.
         first_source: u32,
-        /// Into the influences; `u32::MAX` when rigid.
+        /// Index into the influences; `u32::MAX` when rigid.
         first_influence: u32,
         influences_per_vertex: u32,
-        /// Into the morph deltas.
+        /// Index into the morph deltas.
         first_delta: u32,
         target_count: u32,
         vertex_count: u32,
@@ -233,16 +232,16 @@ gpu_structs! {
     OcclusionParams {
         /// As [`Frame::clip_from_offset`], without the sample's shift.
         clip_from_offset: [[f32; 4]; 4],
-        /// That of the last frame.
+        /// The same of the last frame.
         last_clip_from_offset: [[f32; 4]; 4],
         last_eye: [f32; 3],
         /// Frames since the history began.
         index: u32,
-        /// Of a pixel in a frame.
+        /// Rays of a pixel in a frame.
         rays: u32,
         /// How far they go, in metres.
         reach: f32,
-        /// Of the band of rows that a dispatch traces.
+        /// First row of the band that a dispatch traces.
         first_row: u32,
         /// Earlier frames that count at most; 0 where the history begins.
         remembered: u32,
@@ -257,13 +256,13 @@ gpu_structs! {
         /// Multiplies radiance.
         scale: f32,
         ev: f32,
-        /// Stops (EV) that the picture asks for, which `ev` goes towards.
+        /// Stops (EV) that the picture's histogram leads to; `ev` adapts towards it.
         target_ev: f32,
     }
     /// Pixels of a range of luminance.
     ExposureBin {
         count: u32,
-        /// Sum of their luminances' places in the range, in steps of 2^-20 of it: the lower word and the
+        /// Sum of their positions in the range of luminance, in steps of 2^-20 of it: the lower word and the
         /// upper.
         sum_low: u32,
         sum_high: u32,
@@ -273,14 +272,14 @@ gpu_structs! {
         /// Shares of the pixels, from the darkest, between which they count.
         low: f32,
         high: f32,
-        /// Stops more than middle grey asks for.
+        /// Stops above the exposure of middle grey.
         compensation: f32,
         /// Stops at least and at most.
         least: f32,
         most: f32,
         /// Stops for a black picture.
         fallback: f32,
-        /// Share of the way that the exposure goes towards what is asked for; 1 is at once.
+        /// Share of the way that the exposure adapts in this frame; 1 is all of it.
         share: f32,
     }
     /// What the tone mapper needs.
@@ -289,7 +288,7 @@ gpu_structs! {
         curve: u32,
         /// 0 shows the lit image; else a channel, mapped to colours by its kind.
         channel: u32,
-        /// Scales the channel where its kind asks for it.
+        /// Factor on the values of the channel.
         scale: f32,
         _pad: u32,
         offset: [f32; 4],
@@ -307,13 +306,13 @@ gpu_structs! {
     AccumulateParams {
         /// As [`TonemapParams::curve`].
         curve: u32,
-        /// Of the frame.
+        /// Number of the frame among those of the picture.
         index: u32,
         width: u32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {
-        /// Of the image.
+        /// Texels of the image in a row, and rows.
         size: [u32; 2],
         first_row: u32,
         /// Along each side of a texel.

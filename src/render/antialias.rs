@@ -24,7 +24,7 @@ pub struct Antialias {
     stretch: Cover,
     sampler: wgpu::Sampler,
     images: Images,
-    /// The smooth picture where it is stretched afterwards, else one texel.
+    /// The smooth picture that is stretched afterwards; one texel until one is.
     smooth: GpuImage,
 }
 

@@ -152,7 +152,7 @@ impl<'a> Prepared<'a> {
             lights,
             sample,
             channel: input.channel,
-            size: input.size,
+            size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
         })

@@ -217,6 +217,9 @@ impl Renderer {
         let shape = (target.texture().format(), image::size_of_view(target));
         self.needs(gpu, input, buffers, sample.count, shape)
             .meet(gpu)?;
+        // Until this frame is recorded whole, there is none to read back or to go on from.
+        self.last = None;
+        self.occlusion.begin();
         let mut recording = Recording::new(gpu, &self.profiler, FRAME_SCOPE, encoder, self.budget);
         let r = &mut recording;
 

@@ -48,6 +48,11 @@ impl Occlusion {
         }
     }
 
+    /// Begins a frame, before anything of it is recorded.
+    pub fn begin(&mut self) {
+        self.history.begin();
+    }
+
     /// Traces rays into the hemisphere of each pixel and averages them, where the settings ask for it.
     pub fn record(
         &mut self,
@@ -75,7 +80,7 @@ impl Occlusion {
         }
         let (history, output) = (&mut self.history, &self.output);
         let moves = plan.changed.contains(&true);
-        history.begin(gpu, frame, moves, recording.budget.batch_rays)?;
+        history.prepare(gpu, frame, moves, recording.budget.batch_rays)?;
         for band in 0..history.bands.len() {
             self.rays
                 .record(recording, frame, geometry, trees, gbuffer, history, band)?;

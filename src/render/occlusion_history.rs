@@ -37,8 +37,10 @@ pub struct History {
     made_for: Option<Key>,
     /// Frames since the history began; the generation of the last one is number `(frames − 1) % 2`.
     frames: u32,
-    /// The camera of the last frame.
+    /// The camera of the last frame, once it has been recorded whole.
     last: Option<(Mat4, Vec3)>,
+    /// The same, while a frame is being recorded.
+    previous: Option<(Mat4, Vec3)>,
     /// Whether anything moved in the last frame.
     moved: bool,
 }
@@ -102,6 +104,7 @@ impl History {
             made_for: None,
             frames: 0,
             last: None,
+            previous: None,
             moved: false,
         })
     }
@@ -111,10 +114,15 @@ impl History {
         self.made_for.as_ref().map(|key| key.size)
     }
 
-    /// Begins a frame. `moves` says whether anything in the scene has moved since the last one. Until
-    /// [`History::settle`] says that the frame has been recorded, the next one begins a history of its own. A
-    /// batch of shadow rays has up to `batch_rays`.
-    pub fn begin(
+    /// Begins a frame, before anything of it is recorded. Until [`History::settle`] says that the frame has
+    /// been recorded whole, the next one begins a history of its own.
+    pub fn begin(&mut self) {
+        self.previous = self.last.take();
+    }
+
+    /// Makes room for a frame and writes its parameters. `moves` says whether anything in the scene has moved
+    /// since the last one. A batch of shadow rays has up to `batch_rays`.
+    pub fn prepare(
         &mut self,
         gpu: &Gpu,
         frame: &Prepared<'_>,
@@ -128,7 +136,7 @@ impl History {
             settings: settings.clone(),
             blended_cast: frame.config.shadows.blended_cast,
         };
-        let last = self.last.take();
+        let last = self.previous.take();
         if self.size() != Some(key.size) {
             *self = gpu.catch(|| Self::of_size(gpu, key.size))??;
         }

@@ -34,7 +34,7 @@ pub struct Tonemap {
     cover: Cover,
     params: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
-    /// The picture where another pass reads it, else one texel.
+    /// The picture that another pass reads; one texel until one does.
     output: GpuImage,
 }
 

@@ -34,6 +34,7 @@ impl TreePasses {
     /// compiled the builder.
     pub fn needs(&self, measures: bool, needs: &mut Needs) {
         if measures {
+            self.lbvh.needs_refit(needs);
             self.cost.needs(needs);
         }
     }
