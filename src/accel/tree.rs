@@ -181,12 +181,12 @@ impl Tree {
         &self.order
     }
 
-    /// Of each item its Morton code (high word, low word), the item and its mesh.
+    /// The Morton code (high word, low word) of each item, the item and its mesh.
     pub fn codes(&self) -> &Array {
         &self.codes
     }
 
-    /// Of each mesh its centroids' bounds and its box, then the scene's box: twelve, twelve, … and six `u32`
+    /// The bounds of each mesh's centroids and its box, then the scene's box: twelve, twelve, … and six `u32`
     /// as `accel/bounds.wgsl` encodes them.
     pub fn mesh_bounds(&self) -> &wgpu::Buffer {
         &self.mesh_bounds

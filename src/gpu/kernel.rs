@@ -27,13 +27,13 @@ pub struct Kernel {
 /// How many workgroups are dispatched.
 #[derive(Debug, Clone, Copy)]
 pub enum Workgroups<'a> {
-    /// So many, as [`pass::dispatch`] lays them out.
+    /// Workgroups in all, laid out by [`pass::dispatch`].
     Count(u32),
-    /// So many along each axis.
+    /// Workgroups along each axis.
     Grid([u32; 3]),
-    /// One for each tile of 8 × 8 of so many pixels.
+    /// Pixels in a row and rows, with a workgroup for each tile of 8 × 8.
     Pixels([u32; 2]),
-    /// As the GPU has written at this byte of the buffer.
+    /// The counts that the GPU has written at this byte of the buffer.
     Indirect(&'a wgpu::Buffer, u64),
 }
 

@@ -116,7 +116,7 @@ impl Profiler {
     }
 }
 
-/// The parts of a frame that was handed over in parts, as one.
+/// Joins the parts of a frame that was submitted in parts.
 fn joined(
     scopes: Vec<wgpu_profiler::GpuTimerQueryResult>,
 ) -> Vec<wgpu_profiler::GpuTimerQueryResult> {

@@ -27,7 +27,7 @@ pub struct Counters<const N: usize> {
 struct Slot {
     staging: wgpu::Buffer,
     state: Arc<AtomicU32>,
-    /// Of the copy that it holds.
+    /// Number of the copy that it holds.
     number: u64,
 }
 

@@ -31,9 +31,9 @@ pub struct SegmentRun {
     pub material: usize,
     /// Whether they are points.
     pub is_points: bool,
-    /// The first, counted from the first line or point of the scene.
+    /// Index of the first line or point among all of the scene.
     pub first: u32,
-    /// How many.
+    /// Number of lines or points.
     pub count: u32,
     /// The part's index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
     pub part: usize,

@@ -92,7 +92,7 @@ impl Exposure {
         Ok(())
     }
 
-    /// Takes in what has come back of earlier frames: the exposure in stops, and that which it was on its way
+    /// Reads what has come back of earlier frames: the exposure in stops, and that which it was on its way
     /// to. `None` where it is fixed.
     pub fn collect(&mut self) -> Option<[f32; 2]> {
         self.counters.collect();

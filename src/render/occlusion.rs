@@ -1,4 +1,4 @@
-//! How much of the environment each pixel sees, by rays where the settings ask for them.
+//! How much of the environment each pixel sees, by rays where the settings enable them.
 
 use super::{
     bindings::Layouts,
@@ -53,7 +53,7 @@ impl Occlusion {
         self.history.begin();
     }
 
-    /// Traces rays into the hemisphere of each pixel and averages them, where the settings ask for it.
+    /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

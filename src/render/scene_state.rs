@@ -60,7 +60,7 @@ impl UploadedScene {
 }
 
 impl SceneState {
-    /// Of trees that have not been built yet.
+    /// The state of trees that have not been built yet.
     pub(super) fn new(tree: Tree, policy: TreePolicy) -> Self {
         Self {
             tree,
@@ -82,7 +82,7 @@ impl SceneState {
 }
 
 impl WrittenPose {
-    /// Brings the moment into GPU memory: matrices and weights, and the winding of instances that a scale has
+    /// Writes the pose: matrices and weights, and the winding of instances that a scale has
     /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
     /// last call; at first everything does.
     fn write(

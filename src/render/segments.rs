@@ -31,7 +31,7 @@ impl SegmentPipelines {
         }
     }
 
-    /// That of `run`.
+    /// The pipeline that draws `run`.
     pub(super) fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
         if run.is_points {
             &self.points

@@ -1,4 +1,4 @@
-//! `brdf_table`: what rough surfaces reflect of white light from everywhere, as a table for
+//! `brdf_table`: the reflectance of rough surfaces under uniform white light, as a table for
 //! common/brdf_table.wgsl.
 
 use crate::{

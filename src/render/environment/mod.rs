@@ -44,7 +44,7 @@ const SKY_FACE: u32 = 256;
 /// What the radiance is made of. Numbers are those of the configuration: what is the same needs no work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Origin {
-    /// Of its largest channel 1, or black.
+    /// A colour whose largest channel is 1, or black.
     Color(Vec3),
     Sky(SkyParams),
     /// Counts the files that there have been.
@@ -60,7 +60,7 @@ pub struct Placement {
     pub turn: Vec2,
     /// Unit vector to the sun.
     pub to_sun: Vec3,
-    /// What arrives of it where its disc is seen, before the scale; zero without.
+    /// Illuminance of the sun where its disc is seen, before the scale; zero without one.
     pub sun_disc: Vec3,
     /// Below this sine of the elevation the ground hides it.
     pub sun_horizon: f32,
@@ -87,7 +87,7 @@ pub struct Environment {
     radiance: Cube,
     /// Radiance level by level as mirrors of growing roughness see it.
     pub prefiltered: Cube,
-    /// The same in the making.
+    /// The same while it is being made.
     coming: Cube,
     /// The next step of that.
     step: Option<u32>,
@@ -96,7 +96,7 @@ pub struct Environment {
     /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
     /// in for another.
     held: (f32, bool),
-    /// Whether all that was recorded has been handed over.
+    /// Whether all that was recorded has been submitted.
     settled: bool,
     /// Between texels and levels.
     pub sampler: wgpu::Sampler,
@@ -144,7 +144,8 @@ fn sky_gain(config: &Config) -> f32 {
     }
 }
 
-/// What arrives of the sun of the settings, in lux a channel: through the air of the sky, where there is one.
+/// Illuminance by the sun of the settings, in lux a channel: through the atmosphere of the sky, where there
+/// is one.
 pub fn sun_illuminance(config: &Config) -> Vec3 {
     let to_sun = config.sun.to_sun();
     match sky_of(config) {
@@ -202,7 +203,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether steps are left until the light is what was asked for last.
+    /// Whether steps are left until the environment is that of the last settings.
     pub fn is_pending(&self) -> bool {
         self.stale || self.step.is_some()
     }
@@ -294,7 +295,7 @@ impl Environment {
         .next_power_of_two()
     }
 
-    /// What [`Environment::record`] compiles where the light is not yet what `config` asks for.
+    /// What [`Environment::record`] compiles where the environment is not yet that of `config`.
     pub fn needs(&self, config: &Config, needs: &mut Needs) {
         self.brdf_table.needs(needs);
         match (self.origin(config), &self.file) {
@@ -308,9 +309,9 @@ impl Environment {
         self.prefilter.needs(needs);
     }
 
-    /// Makes what `config` asks for, as far as it is not made yet. Where it `spreads`, a slow adapter does
-    /// the rest of the prefiltering in later frames, and mirrors show what was there before until then, if
-    /// that was the same file or sky. While a sun keeps moving, levels may be of several moments.
+    /// Makes the environment of `config`, as far as it is not made yet. Where it `spreads`, a slow adapter
+    /// does the rest of the prefiltering in later frames, and mirrors show what was there before until then,
+    /// if that was the same file or sky. While a sun keeps moving, levels may be of several moments.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -340,7 +341,7 @@ impl Environment {
     /// is there may stand in for the one to come.
     fn begin(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Config) -> Result<bool> {
         if !std::mem::replace(&mut self.settled, false) {
-            // The last frame came to nothing, and what it recorded with it.
+            // The last frame failed, and nothing that it recorded was submitted.
             (self.made, self.order, self.step, self.stale) = (None, 0, None, false);
             self.sky.forget();
         }

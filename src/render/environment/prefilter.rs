@@ -66,7 +66,7 @@ pub struct Prefilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
     level: u32,
-    /// Of each face.
+    /// First row and end of the rows of each face.
     rows: [u32; 2],
 }
 
