@@ -59,6 +59,12 @@ pub enum Error {
     /// Trees cannot be built over this geometry, or do not hold what they must.
     #[error("{0}")]
     Tree(String),
+    /// A shader that cannot be composed, with its file and line.
+    #[error("{0}")]
+    Shader(String),
+    /// An argument that a function of the library does not accept.
+    #[error("{0}")]
+    Argument(String),
     /// No usable adapter, a lost device, or an error that wgpu reported.
     #[error("{0}")]
     Gpu(String),

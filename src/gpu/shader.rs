@@ -66,7 +66,7 @@ impl<'a> Composer<'a> {
     /// Adds the file at `path`, unless it is there already.
     fn import(&mut self, path: &str, importer: &str) -> Result<()> {
         if self.importing.iter().any(|importing| importing == path) {
-            return Err(Error::Gpu(format!(
+            return Err(Error::Shader(format!(
                 "{importer}: importing \"{path}\" closes a cycle: {} → {path}",
                 self.importing.join(" → ")
             )));
@@ -74,10 +74,9 @@ impl<'a> Composer<'a> {
         if self.done.iter().any(|done| done == path) {
             return Ok(());
         }
-        let text = self
-            .library
-            .file(path)
-            .ok_or_else(|| Error::Gpu(format!("{importer}: there is no shader file \"{path}\"")))?;
+        let text = self.library.file(path).ok_or_else(|| {
+            Error::Shader(format!("{importer}: there is no shader file \"{path}\""))
+        })?;
         self.importing.push(path.into());
         self.add(text, &format!("shaders/{path}"))?;
         self.importing.pop();
@@ -97,14 +96,14 @@ impl<'a> Composer<'a> {
                     .strip_prefix('"')
                     .and_then(|rest| rest.strip_suffix('"'));
                 let path = path.ok_or_else(|| {
-                    Error::Gpu(format!(
+                    Error::Shader(format!(
                         "{file}:{number}: an import reads #import \"folder/file.wgsl\""
                     ))
                 })?;
                 self.import(path, &format!("{file}:{number}"))?;
             } else if let Some(declaration) = trimmed.strip_prefix("#array ") {
                 let text = array_text(declaration, self.arrays).ok_or_else(|| {
-                    Error::Gpu(format!(
+                    Error::Shader(format!(
                         "{file}:{number}: an array reads #array read|write GROUP BINDING name: u32|vec2u|vec4u"
                     ))
                 })?;
@@ -201,6 +200,7 @@ pub fn create_module(gpu: &Gpu, label: &str, composed: &Composed) -> Result<wgpu
         Some(format!("{}: {}", composed.origin(line), message.message))
     });
     let message = first.unwrap_or_else(|| format!("{label}: {error}"));
+    // A lost device shows here as well: recovery goes by this variant.
     Err(Error::Gpu(one_line(&message)))
 }
 

@@ -43,8 +43,8 @@ impl EquirectImage {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a side is longer than the adapter's textures can be, [`Error::Gpu`] where it
-    /// has no room, or where the number of texels is not that of the image's sides.
+    /// [`Error::Limit`] where a side is longer than the adapter's textures can be, [`Error::Gpu`] where it has no
+    /// room, [`Error::Argument`] where the number of texels is not that of the image's sides.
     pub fn new(gpu: &Gpu, image: &EnvironmentImage) -> Result<Self> {
         let [width, height] = [image.width, image.height].map(|side| side as usize);
         let is_cube = image.shape == Shape::Cube;
@@ -53,7 +53,7 @@ impl EquirectImage {
             || image.texels.len() != width * height
             || is_cube && height != 6 * width
         {
-            return Err(Error::Gpu(format!(
+            return Err(Error::Argument(format!(
                 "{}: {} texels are no image of {width} × {height}",
                 image.name,
                 image.texels.len()

@@ -75,10 +75,10 @@ impl Prefilter {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the samples are none or too many.
+    /// [`Error::Argument`] where the samples are none or too many.
     pub fn new(gpu: &Gpu, settings: PrefilterSettings) -> Result<Self> {
         if settings.samples == 0 || settings.samples > PREFILTER_SAMPLES_MAX {
-            return Err(Error::Gpu(format!(
+            return Err(Error::Argument(format!(
                 "the prefilter takes 1 to {PREFILTER_SAMPLES_MAX} samples, not {}",
                 settings.samples
             )));
