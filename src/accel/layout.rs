@@ -37,6 +37,9 @@ wgsl_constants! {
     /// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once
     /// for those that wait for their right.
     pub const SERIAL_SEGMENTS: u32 = 192;
+    /// Segments of a thread's stack in `hierarchy_serial`: more than it holds at a time, since δ is −1 to 95 and
+    /// rises along it.
+    pub const SERIAL_STACK: u32 = 97;
     /// Threads of a workgroup of the kernels for software adapters.
     pub const SERIAL_THREADS: u32 = 8;
     /// Workgroups of `cost`, and threads of each.

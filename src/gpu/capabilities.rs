@@ -29,7 +29,7 @@ pub enum Cooperation {
 
 /// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
 /// `accel/software/hierarchy_serial.wgsl`.
-const SERIAL_WORKGROUP_BYTES: u32 = 2 * 97 * 8 * 16;
+pub(crate) const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 
 /// What a device can do, and what suits it.
 #[derive(Debug, Clone)]

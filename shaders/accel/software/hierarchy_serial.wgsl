@@ -28,13 +28,10 @@
 #array read 0 5 segments_in: vec4u
 #array read 0 6 counts_in: u32
 
-// More segments than a stack can hold at a time: δ is −1 to 95, and rises along it.
-const STACK = 97u;
-
 // Each thread's segments below the uppermost one, which is in `top_…`: two rows a segment, (lower, first
 // leaf) and (upper, δ at its right end). Thread beside thread in the workgroup's memory: in a thread's own,
 // Mesa's software adapter takes 15 seconds to compile the zeros.
-var<workgroup> stack: array<vec4u, 2u * STACK * SERIAL_THREADS>;
+var<workgroup> stack: array<vec4u, 2u * SERIAL_STACK * SERIAL_THREADS>;
 var<private> stack_lane: u32;
 var<private> depth: u32;
 var<private> top: Box;

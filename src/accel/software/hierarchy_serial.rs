@@ -3,17 +3,21 @@
 use crate::{
     Result,
     accel::{
-        layout::{SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_THREADS},
+        layout::{SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK, SERIAL_THREADS},
         stages::{Bound, Room, StageLayouts, Stages},
     },
     gpu::{
         Array, Gpu, Kernel, Needs,
+        capabilities::SERIAL_WORKGROUP_BYTES,
         pass::Binding::{ReadArray, Uniform, Write},
     },
 };
 use std::sync::Arc;
 
 const NAME: &str = "hierarchy_serial";
+
+// The table of capabilities knows no kernel: two rows of 16 bytes a segment.
+const _: () = assert!(SERIAL_WORKGROUP_BYTES == 2 * 16 * SERIAL_STACK * SERIAL_THREADS);
 
 /// The kernels.
 #[derive(Debug)]
