@@ -1,10 +1,11 @@
-// accumulate: sums the frames of a supersampled picture; resolve: writes their mean.
+// accumulate: sums the frames of a supersampled picture; resolve: writes their mean; fade: their mean over the
+// first frame.
 //
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
 //      one; radiance: sums of hdr plus display. Both are exact to f32. resolve writes the mean of shown,
-//      sRGB-encoded.
-// accumulate: one thread per pixel. resolve: a triangle that covers the target.
+//      sRGB-encoded; fade writes a mix of it and first_texture, the filtered picture of the first frame.
+// accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 #import "common/exposure.wgsl"
@@ -16,6 +17,8 @@ struct AccumulateParams {
     // Number of the frame; the first overwrites the sums.
     index: u32,
     width: u32,
+    // Of the mean in what fade writes: 1 with the last frame.
+    mean_share: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: AccumulateParams;
@@ -25,6 +28,7 @@ struct AccumulateParams {
 @group(0) @binding(4) var<uniform> exposure: Exposure;
 @group(0) @binding(5) var display_texture: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read> shown_sums: array<vec4f>;
+@group(0) @binding(2) var first_texture: texture_2d<f32>;
 
 @compute @workgroup_size(8, 8)
 fn accumulate(@builtin(global_invocation_id) id: vec3u) {
@@ -46,9 +50,19 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
+fn mean(at: vec2u) -> vec3f {
+    let sum = shown_sums[at.y * params.width + at.x];
+    return sum.rgb / sum.a;
+}
+
 @fragment
 fn resolve(in: Corner) -> @location(0) vec4f {
+    return vec4f(srgb_encode(mean(vec2u(in.clip.xy))), 1.0);
+}
+
+@fragment
+fn fade(in: Corner) -> @location(0) vec4f {
     let at = vec2u(in.clip.xy);
-    let sum = shown_sums[at.y * params.width + at.x];
-    return vec4f(srgb_encode(sum.rgb / sum.a), 1.0);
+    let first = srgb_decode(textureLoad(first_texture, at, 0).rgb);
+    return vec4f(srgb_encode(mix(first, mean(at), params.mean_share)), 1.0);
 }

@@ -3,8 +3,9 @@
 use super::{
     environment::is_environment,
     graphics::Graphics,
+    in_flight::{GPU_POLL, InFlight},
     preparing::Preparation,
-    schedule::{Activity, POLL, PictureKey, Readiness, RendererState},
+    schedule::{Activity, POLL, PictureKey, Readiness, RendererState, Scales},
     screen::{self, Paint},
     viewer::Viewer,
 };
@@ -46,6 +47,7 @@ impl Viewer {
         let environment = self.environment.image();
         self.graphics
             .recover(&self.state.config, scene, environment.as_deref())?;
+        self.in_flight = None;
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -55,6 +57,35 @@ impl Viewer {
         self.state
             .notify("the GPU was lost; everything has been made anew");
         Ok(())
+    }
+
+    /// Goes on with the scene's frame on the GPU. Returns when to come back, or `None` where there is none.
+    pub(super) fn poll_frame(&mut self) -> Option<Instant> {
+        let Graphics {
+            screen,
+            gpu,
+            renderer,
+            part_times,
+            ..
+        } = &mut self.graphics;
+        let in_flight = self.in_flight.as_mut()?;
+        let Some(frame_ms) = in_flight.poll(gpu, renderer, part_times) else {
+            return Some(Instant::now() + GPU_POLL);
+        };
+        let frame = in_flight.frame;
+        if in_flight.is_parted {
+            screen.show_next_picture();
+        }
+        self.in_flight = None;
+        if !frame.is_still() {
+            let budget_ms = match self.state.config.window.frame_ms {
+                0.0 => self.graphics.gpu.capabilities.frame_ms,
+                budget_ms => budget_ms,
+            };
+            self.resolution.learn(frame.scale, frame_ms, budget_ms);
+        }
+        self.draw_within(Duration::ZERO);
+        None
     }
 
     /// Draws the window once.
@@ -81,9 +112,6 @@ impl Viewer {
         let mut encoder = gpu.encoder("window");
         let recorded = self.record_scene(&mut encoder)?;
         self.present(encoder, &paint, recorded)?;
-        if recorded {
-            self.schedule.count_frame();
-        }
         self.finish_frame()
     }
 
@@ -100,11 +128,6 @@ impl Viewer {
         let viewpoint = self.state.camera.viewpoint();
         let bounds = stage.bounds.scene(&stage.scene, pose);
         let (near, far) = viewpoint.clip_planes(bounds, self.state.camera.distance());
-        let scale = match config.window.render_scale {
-            0.0 => self.graphics.gpu.capabilities.render_scale,
-            scale => scale,
-        };
-        let scaled = |pixels: u32| ((pixels as f32 * scale).round() as u32).max(1);
         Some(PictureKey {
             scene: self.scenes,
             environment: self.environments,
@@ -118,31 +141,44 @@ impl Viewer {
             variant: stage.variant,
             time: stage.time,
             channel: self.state.channel,
-            size: self.area.size.map(scaled),
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance),
             config: config.clone(),
         })
     }
 
-    /// Records the scene if its picture would differ from the one that is shown. Returns whether it did.
-    fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<bool> {
+    /// Records the scene if its picture would differ from the one that is shown, and none is being drawn.
+    /// Returns the frame.
+    fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Option<InFlight>> {
         let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
-            return Ok(false);
+            return Ok(None);
         };
         self.state.follow(&pose);
         let Some(picture) = self.picture(&pose) else {
-            return Ok(false);
+            return Ok(None);
         };
+        if !self.abandon_outdated(&picture)? {
+            return Ok(None);
+        }
         let compiling = match self.preparation.poll(&picture) {
             Ok(compiling) => compiling,
             Err(error) => {
                 self.schedule.give_up(picture);
-                return self.report(error).map(|()| false);
+                return self.report(error).map(|()| None);
             }
         };
-        let shown = self.schedule.shown();
-        let is_new = shown.is_none_or(|shown| shown.scene != picture.scene);
+        let now = Instant::now();
+        let is_new = self.schedule.last().map(|last| last.scene) != Some(picture.scene);
+        let scales = match self.state.config.window.render_scale {
+            0.0 => Scales {
+                moving: self.resolution.scale(),
+                still: 1.0,
+            },
+            fixed => Scales {
+                moving: fixed,
+                still: fixed,
+            },
+        };
         let Graphics {
             screen,
             gpu,
@@ -151,7 +187,7 @@ impl Viewer {
             ..
         } = &mut self.graphics;
         let (Some(stage), Some(uploaded)) = (&self.state.stage, uploaded) else {
-            return Ok(false);
+            return Ok(None);
         };
         let stats = renderer.stats();
         let renderer_state = RendererState {
@@ -159,80 +195,126 @@ impl Viewer {
             environment_is_pending: renderer.environment_is_pending(),
             exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
         };
-        let Some(sample) = self.schedule.choose(&picture, renderer_state) else {
-            return Ok(false);
+        let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
+        let Some(frame) = chosen else {
+            return Ok(None);
         };
+        let interval = self.schedule.since_last_frame(now);
         let input = FrameInput {
             scene: &stage.scene,
             pose: &pose,
             view: picture.view,
             config: &picture.config,
             exposure_ev: picture.exposure_ev,
-            elapsed_secs: if is_new {
-                f32::INFINITY
-            } else {
-                self.passed_secs
+            elapsed_secs: match interval {
+                _ if is_new => f32::INFINITY,
+                Some(interval) => interval.as_secs_f32(),
+                None => 0.0,
             },
             channel: picture.channel,
-            size: picture.size,
+            size: frame.size(picture.area.size),
         };
         let drawn_to = (screen::FORMAT, picture.area.size);
-        let needs = renderer.needs(gpu, &input, &uploaded.buffers, sample.count, drawn_to);
+        let needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);
         match self.schedule.readiness(needs.is_empty(), compiling) {
             Readiness::Ready => {}
-            Readiness::Waits => return Ok(false),
+            Readiness::Waits => return Ok(None),
             Readiness::Compile => {
                 self.preparation.start(&picture, needs, gpu, &self.waker);
-                return Ok(false);
+                return Ok(None);
             }
         }
-        let target = screen.scene_view(gpu, picture.area.size)?;
-        match renderer.record_sample(gpu, encoder, &input, uploaded, sample, &target) {
+        let target = screen.next_picture(gpu, picture.area.size)?;
+        match renderer.record_sample(gpu, encoder, &input, uploaded, frame.sample, &target) {
             Ok(()) => {
-                self.schedule.recorded(picture, sample);
-                Ok(true)
+                self.schedule.recorded(picture.clone(), frame, now);
+                if let Some(interval) = interval {
+                    self.state.record_frame(interval.as_secs_f32() * 1e3);
+                }
+                // Frames that are counted are shown with the panel that belongs to them.
+                let is_parted = renderer.budget.in_parts && !self.schedule.counts_frames();
+                Ok(Some(InFlight::new(picture, frame, is_parted, now)))
             }
             Err(error) => {
                 self.schedule.give_up(picture);
                 // What was recorded before the failure must not run.
                 *encoder = gpu.encoder("window");
-                self.report(error).map(|()| false)
+                self.report(error).map(|()| None)
             }
         }
     }
 
-    /// Composes the window and shows it.
-    fn present(
-        &mut self,
-        mut encoder: wgpu::CommandEncoder,
-        paint: &Paint,
-        recorded: bool,
-    ) -> Result<()> {
+    /// Whether the next frame may be recorded: no other one is being drawn. A sample of a still picture that is
+    /// no longer wanted is abandoned. A frame of what moves is not, or none would ever be finished.
+    fn abandon_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
+        let Some(in_flight) = &self.in_flight else {
+            return Ok(true);
+        };
+        if in_flight.picture == *picture || !in_flight.frame.is_still() {
+            return Ok(false);
+        }
+        self.in_flight = None;
+        self.schedule.abandon();
         let Graphics {
-            screen,
             gpu,
             renderer,
             uploaded,
             ..
         } = &mut self.graphics;
-        // Before the first picture there is nothing to show of the scene.
-        let is_drawn = uploaded.is_some() && self.schedule.shown().is_some();
-        let area = is_drawn.then_some(self.area);
+        if let Some(uploaded) = uploaded {
+            renderer.abandon(gpu, uploaded)?;
+        }
+        Ok(true)
+    }
+
+    /// Composes the window and shows it. A short frame of the scene is part of it. The parts of a long one are
+    /// submitted behind it: until they are done, the window shows the picture before.
+    fn present(
+        &mut self,
+        mut encoder: wgpu::CommandEncoder,
+        paint: &Paint,
+        mut recorded: Option<InFlight>,
+    ) -> Result<()> {
+        let Graphics {
+            screen,
+            gpu,
+            renderer,
+            ..
+        } = &mut self.graphics;
+        match &recorded {
+            Some(frame) if frame.is_parted => {
+                renderer.finish(std::mem::replace(&mut encoder, gpu.encoder("window")));
+            }
+            Some(_) => screen.show_next_picture(),
+            None => {}
+        }
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };
-        screen.compose(gpu, &mut encoder, area, background, paint)?;
+        screen.compose(gpu, &mut encoder, self.area, background, paint)?;
         let image = screen.acquire(gpu)?;
         match &image {
             Some(image) => screen.copy_to(gpu, &mut encoder, image),
             None => self.schedule.draw_by(Instant::now() + POLL),
         }
-        if recorded {
-            renderer.submit(gpu, encoder);
-        } else {
-            gpu.queue.submit([encoder.finish()]);
-            renderer.collect(gpu);
+        match &mut recorded {
+            Some(frame) if !frame.is_parted => {
+                renderer.submit(gpu, encoder);
+                frame.submitted_whole(gpu, Instant::now());
+            }
+            _ => {
+                gpu.queue.submit([encoder.finish()]);
+                renderer.collect(gpu);
+            }
+        }
+        if recorded.is_some() {
+            self.in_flight = recorded;
         }
         if let Some(image) = image {
+            // Once: an unmapped window keeps nothing of what is presented to it.
+            if !std::mem::replace(&mut self.is_visible, true) {
+                self.window.set_visible(true);
+                self.schedule.draw_by(Instant::now());
+            }
             self.window.pre_present_notify();
             gpu.queue.present(image);
             if self.says_preparing {
@@ -268,11 +350,15 @@ impl Viewer {
         }
         let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
         let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
+        if let Some(frame) = self.in_flight.as_ref().filter(|f| !f.is_awaited()) {
+            self.schedule.draw_by(frame.awaited_from());
+        }
         let activity = Activity {
             moves: plays || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
             saved,
+            draws: self.in_flight.is_some(),
         };
         if self.schedule.finish(activity, Instant::now()) {
             self.graphics.gpu.save_pipelines();

@@ -1,6 +1,6 @@
 //! Everything that lives on the GPU device, and how it is made anew when the device is lost.
 
-use super::screen::Screen;
+use super::{in_flight::PartTimes, screen::Screen};
 use crate::{
     Result,
     config::Config,
@@ -30,6 +30,8 @@ pub(super) struct Graphics {
     pub(super) renderer: Renderer,
     /// The scene that is shown, uploaded.
     pub(super) uploaded: Option<UploadedScene>,
+    /// What the parts of frames take.
+    pub(super) part_times: PartTimes,
     losses: Losses,
 }
 
@@ -46,6 +48,7 @@ impl Graphics {
             screen,
             gpu: Arc::new(gpu),
             uploaded: None,
+            part_times: PartTimes::default(),
             losses: Losses::new(Instant::now()),
         })
     }

@@ -1,5 +1,5 @@
-//! What is drawn when: frame after frame while something moves, a few frames more after the last change, then
-//! the samples of the still picture, then nothing. Knows neither the window nor the GPU.
+//! What is drawn when: frame after frame while something moves, at a resolution that fits their time; at rest the
+//! still picture at full resolution, sample by sample; then nothing. Knows neither the window nor the GPU.
 
 use super::screen::Area;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Frames that are drawn after the last change, so that their timings come back.
-const SETTLE_FRAMES: u32 = 3;
+/// Frames that are drawn after the last change where the exposure is metered: the second one tells whether it
+/// still changes.
+const METERED_FRAMES: u32 = 2;
 
-/// The same for an exposure that is metered: more frames than are in flight at once, so that it is known
-/// whether it still changes.
-const METERED_FRAMES: u32 = 5;
+/// Time without a change after which the picture is still.
+const REST: Duration = Duration::from_millis(150);
 
 /// Interval at which progress is shown, and after which a window that could not be drawn to is tried again.
 pub(super) const POLL: Duration = Duration::from_millis(50);
@@ -37,8 +37,6 @@ pub(super) struct PictureKey {
     pub(super) time: f32,
     /// The channel that is shown.
     pub(super) channel: Channel,
-    /// Pixels that are traced and shaded.
-    pub(super) size: [u32; 2],
     /// The scene's part of the window.
     pub(super) area: Area,
     /// Exposure in stops where it is not metered.
@@ -66,11 +64,42 @@ impl PictureKey {
             variant: None,
             time: 0.0,
             channel: Channel::Lit,
-            size: [64, 48],
             area: Area::default(),
             exposure_ev: 0.0,
         }
     }
+}
+
+/// The frame of the scene that is drawn next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NextFrame {
+    /// Which of the frames of its picture it is.
+    pub(super) sample: FrameSample,
+    /// Rendered size over that of the scene's part of the window.
+    pub(super) scale: f32,
+    /// Whether that is the scale of rest.
+    pub(super) is_full: bool,
+}
+
+impl NextFrame {
+    /// Whether it is one of the samples of a still picture: then nothing is lost where it is abandoned.
+    pub(super) fn is_still(self) -> bool {
+        self.sample.count > 1
+    }
+
+    /// Pixels that are traced and shaded where the scene's part of the window has `area` pixels.
+    pub(super) fn size(self, area: [u32; 2]) -> [u32; 2] {
+        area.map(|pixels| ((pixels as f32 * self.scale).round() as u32).max(1))
+    }
+}
+
+/// Rendered size over that of the scene's part of the window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scales {
+    /// While something moves.
+    pub(super) moving: f32,
+    /// At rest.
+    pub(super) still: f32,
 }
 
 /// What the schedule has to know of the renderer.
@@ -115,6 +144,8 @@ pub(super) struct Activity {
     pub(super) loads: bool,
     /// Whether the window was saved as a picture, so that a message has to be drawn.
     pub(super) saved: bool,
+    /// Whether the GPU works on a frame of the scene.
+    pub(super) draws: bool,
 }
 
 /// When the event loop has to come back.
@@ -135,16 +166,22 @@ pub(super) struct Schedule {
     exit_after: Option<u64>,
     /// Frames of the loaded scene that have been drawn.
     frames: u64,
-    /// What the scene's picture shows now.
-    shown: Option<PictureKey>,
-    /// Frames that are still drawn although nothing has changed.
-    settle_frames: u32,
-    /// Samples of the still picture that are still to be drawn.
+    /// What the last frame showed, and how it was drawn.
+    last: Option<(PictureKey, NextFrame)>,
+    /// Whether the last frame was abandoned: its picture is not there.
+    is_abandoned: bool,
+    /// When the picture changed last.
+    changed: Instant,
+    /// Frames that are due at once.
+    frames_left: u32,
+    /// Frames at the scale of rest that are due then.
+    full_frames_left: u32,
+    /// Samples of the still picture that are due after them.
     samples_left: u32,
-    /// Whether each frame follows the last as soon as possible. Only then is the time between them a frame
-    /// time.
+    /// Whether time passes from frame to frame.
     is_continuous: bool,
-    last_frame: Instant,
+    last_redraw: Instant,
+    last_frame: Option<Instant>,
     /// When to draw next, if nothing happens before.
     next: Option<Instant>,
 }
@@ -155,11 +192,15 @@ impl Schedule {
         Self {
             exit_after,
             frames: 0,
-            shown: None,
-            settle_frames: 0,
+            last: None,
+            is_abandoned: false,
+            changed: now,
+            frames_left: 0,
+            full_frames_left: 0,
             samples_left: 0,
             is_continuous: false,
-            last_frame: now,
+            last_redraw: now,
+            last_frame: None,
             next: Some(now),
         }
     }
@@ -179,9 +220,27 @@ impl Schedule {
         self.exit_after.is_some_and(|frames| self.frames >= frames)
     }
 
-    /// What the scene's picture shows now.
-    pub(super) fn shown(&self) -> Option<&PictureKey> {
-        self.shown.as_ref()
+    /// What the last frame showed.
+    pub(super) fn last(&self) -> Option<&PictureKey> {
+        self.last.as_ref().map(|(picture, _)| picture)
+    }
+
+    /// Rendered size of the last frame over that of the scene's part of the window.
+    pub(super) fn scale(&self) -> f32 {
+        self.last.as_ref().map_or(1.0, |(_, frame)| frame.scale)
+    }
+
+    /// Pixels that the last frame traced and shaded.
+    pub(super) fn size(&self) -> [u32; 2] {
+        let last = self.last.as_ref();
+        last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
+    }
+
+    /// The samples of the still picture: how many it has so far, and how many it is to have.
+    pub(super) fn samples(&self) -> Option<[u32; 2]> {
+        let (picture, frame) = self.last.as_ref()?;
+        let wanted = picture.config.window.still_samples;
+        frame.is_still().then(|| [wanted - self.samples_left.min(wanted), wanted])
     }
 
     /// Draws at `time` at the latest.
@@ -201,11 +260,17 @@ impl Schedule {
         }
     }
 
-    /// Begins a frame: the time since the last one, or `None` where nothing moved in between.
+    /// Begins to draw the window: the time since it was drawn last, or `None` where nothing moved in between.
     pub(super) fn begin(&mut self, now: Instant) -> Option<Duration> {
-        let elapsed = now.saturating_duration_since(self.last_frame);
-        self.last_frame = now;
+        let elapsed = now.saturating_duration_since(self.last_redraw);
+        self.last_redraw = now;
         self.is_continuous.then_some(elapsed)
+    }
+
+    /// Time since the scene was drawn last, or `None` where nothing moved in between.
+    pub(super) fn since_last_frame(&self, now: Instant) -> Option<Duration> {
+        let last = self.last_frame.filter(|_| self.is_continuous)?;
+        Some(now.saturating_duration_since(last))
     }
 
     /// The frame of `picture` that is drawn now, or `None` if the picture that is shown stays.
@@ -213,37 +278,62 @@ impl Schedule {
         &mut self,
         picture: &PictureKey,
         renderer: RendererState,
-    ) -> Option<FrameSample> {
+        scales: Scales,
+        now: Instant,
+    ) -> Option<NextFrame> {
         let config = &picture.config;
-        let is_metered = config.image.is_metered();
-        if self.shown.as_ref() != Some(picture) || renderer.environment_is_pending {
-            self.settle_frames = if is_metered {
-                METERED_FRAMES
-            } else {
-                SETTLE_FRAMES
-            };
+        let is_metered = config.image.is_metered() && picture.channel == Channel::Lit;
+        let is_drawn = self.last() == Some(picture) && !self.is_abandoned;
+        if !is_drawn || renderer.environment_is_pending {
+            self.changed = now;
+            self.frames_left = if is_metered { METERED_FRAMES } else { 1 };
             let smooths = config.image.antialias != Antialias::Off;
             let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
             let wanted = config.window.still_samples;
             self.samples_left = if samples && wanted > 1 { wanted } else { 0 };
             // Where no samples follow, the history of ambient occlusion has to converge by itself.
             let occlusion = &config.occlusion;
-            if occlusion.sends_rays(renderer.fast_rays) && self.samples_left == 0 {
-                self.settle_frames = self.settle_frames.max(occlusion.history);
-            }
+            self.full_frames_left = match self.samples_left {
+                0 if occlusion.sends_rays(renderer.fast_rays) => occlusion.history,
+                0 => 1,
+                _ => 0,
+            };
         }
-        if is_metered && picture.channel == Channel::Lit && renderer.exposure_changes {
-            self.settle_frames = self.settle_frames.max(1);
+        if is_metered && renderer.exposure_changes {
+            self.frames_left = self.frames_left.max(1);
         }
-        // A still picture is drawn again from several samples, and shown once all of them are drawn.
-        match (self.settle_frames, self.samples_left) {
-            (0, 0) if !self.counts_frames() => None,
-            (0, left @ 1..) => Some(FrameSample {
-                index: config.window.still_samples.saturating_sub(left),
-                count: config.window.still_samples,
-            }),
-            _ => Some(FrameSample::SINGLE),
+        let single = |scale| NextFrame {
+            sample: FrameSample::SINGLE,
+            scale,
+            is_full: scale == scales.still,
+        };
+        if self.counts_frames() {
+            return Some(single(scales.still));
         }
+        if self.frames_left > 0 {
+            return Some(single(scales.moving));
+        }
+        if self.rests_at().is_none_or(|rest| now < rest) {
+            return None;
+        }
+        if self.full_frames_left > 0 {
+            return Some(single(scales.still));
+        }
+        let count = config.window.still_samples;
+        Some(NextFrame {
+            sample: FrameSample {
+                index: count.saturating_sub(self.samples_left),
+                count,
+                is_progressive: true,
+            },
+            scale: scales.still,
+            is_full: true,
+        })
+    }
+
+    /// When the still picture is due; `None` once it is drawn.
+    fn rests_at(&self) -> Option<Instant> {
+        (self.full_frames_left > 0 || self.samples_left > 0).then(|| self.changed + REST)
     }
 
     /// What the next picture needs before it is drawn, given whether all of its passes are compiled. Frames
@@ -261,41 +351,56 @@ impl Schedule {
     }
 
     /// A frame of `picture` was recorded.
-    pub(super) fn recorded(&mut self, picture: PictureKey, sample: FrameSample) {
-        if sample.count > 1 {
+    pub(super) fn recorded(&mut self, picture: PictureKey, frame: NextFrame, now: Instant) {
+        self.frames += 1;
+        self.frames_left = self.frames_left.saturating_sub(1);
+        if frame.is_still() {
             self.samples_left = self.samples_left.saturating_sub(1);
+        } else if frame.is_full {
+            self.full_frames_left = self.full_frames_left.saturating_sub(1);
         }
-        self.settle_frames = self.settle_frames.saturating_sub(1);
-        self.shown = Some(picture);
+        self.is_abandoned = false;
+        self.last_frame = Some(now);
+        self.last = Some((picture, frame));
+    }
+
+    /// The last frame is not going to be finished.
+    pub(super) fn abandon(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// Drawing `picture` failed: it is not tried again before something changes.
     pub(super) fn give_up(&mut self, picture: PictureKey) {
-        self.shown = Some(picture);
-        (self.settle_frames, self.samples_left) = (0, 0);
+        let frame = NextFrame {
+            sample: FrameSample::SINGLE,
+            scale: 1.0,
+            is_full: true,
+        };
+        (self.last, self.is_abandoned) = (Some((picture, frame)), false);
+        (self.frames_left, self.full_frames_left, self.samples_left) = (0, 0, 0);
     }
 
     /// Nothing is shown any more, as after the device was lost.
     pub(super) fn forget(&mut self) {
-        self.shown = None;
+        self.last = None;
     }
 
-    /// Counts a frame that was presented.
-    pub(super) fn count_frame(&mut self) {
-        self.frames += 1;
-    }
-
-    /// Ends a frame: decides when the next one is due. Returns whether all is quiet.
+    /// Ends a redraw of the window: decides when the next one is due. Returns whether all is quiet.
     pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
-        let is_unfinished = self.settle_frames > 0 || self.samples_left > 0;
-        self.is_continuous =
-            activity.moves || (is_unfinished && !activity.compiles) || self.counts_frames();
-        if self.is_continuous || activity.saved {
-            self.draw_by(now);
-        } else if activity.loads || activity.compiles {
+        let is_due = activity.moves || self.frames_left > 0 || self.counts_frames();
+        self.is_continuous = is_due && !(activity.compiles && !activity.moves);
+        let rests_at = self.rests_at();
+        if activity.draws {
+            // Its end calls for the next frame.
+        } else if activity.compiles || activity.loads {
             self.draw_by(now + POLL);
+        } else if let Some(rest) = rests_at {
+            self.draw_by(rest);
         }
-        !self.is_continuous && !activity.compiles
+        if activity.saved || self.is_continuous && !activity.draws {
+            self.draw_by(now);
+        }
+        !is_due && rests_at.is_none() && !activity.compiles && !activity.draws
     }
 }
 

@@ -18,8 +18,13 @@ pub(super) struct Screen {
     view_format: wgpu::TextureFormat,
     blitter: wgpu::util::TextureBlitter,
     egui: egui_wgpu::Renderer,
-    /// The scene, in the size that the panel leaves.
-    scene: wgpu::Texture,
+    /// The picture of the scene that was finished last, in the size that the panel left; none before the first.
+    picture: Option<wgpu::Texture>,
+    /// Where the next one is drawn.
+    next_picture: Option<wgpu::Texture>,
+    /// The picture stretched to another size, until there is one of that size.
+    stretched: Option<wgpu::Texture>,
+    stretch: wgpu::util::TextureBlitter,
     /// The whole window.
     composite: wgpu::Texture,
     /// Whether the surface has to be configured again before its next image.
@@ -98,7 +103,12 @@ impl Screen {
                 FORMAT,
                 egui_wgpu::RendererOptions::default(),
             ),
-            scene: texture(&gpu, "scene", [1, 1]),
+            picture: None,
+            next_picture: None,
+            stretched: None,
+            stretch: wgpu::util::TextureBlitterBuilder::new(&gpu.device, FORMAT)
+                .sample_type(wgpu::FilterMode::Linear)
+                .build(),
             composite: texture(&gpu, "composite", [1, 1]),
             instance,
             window,
@@ -164,23 +174,23 @@ impl Screen {
         self.configure(gpu)
     }
 
-    /// The texture that the scene is drawn to, in this size.
-    pub(super) fn scene_view(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
-        if [self.scene.width(), self.scene.height()] != size {
-            self.scene = gpu.catch(|| texture(gpu, "scene", size))?;
-        }
-        Ok(self.scene.create_view(&wgpu::TextureViewDescriptor {
-            label: Some("scene"),
-            ..Default::default()
-        }))
+    /// The texture that the next picture of the scene is drawn to, in this size. The last one is still shown.
+    pub(super) fn next_picture(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
+        let texture = sized(gpu, "picture", &mut self.next_picture, size)?;
+        Ok(view(texture, "picture"))
     }
 
-    /// Records what the window shows: the scene in `area` if one is given, and `paint` over everything.
+    /// The next picture is finished: from now on it is shown.
+    pub(super) fn show_next_picture(&mut self) {
+        std::mem::swap(&mut self.picture, &mut self.next_picture);
+    }
+
+    /// Records what the window shows: the last picture of the scene in `area`, and `paint` over everything.
     pub(super) fn compose(
         &mut self,
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
-        area: Option<Area>,
+        area: Area,
         background: wgpu::Color,
         paint: &Paint,
     ) -> Result<()> {
@@ -204,19 +214,14 @@ impl Screen {
         if updated.is_none() {
             return Err(Error::Gpu("the panel cannot be drawn".into()));
         }
-        let view = self.composite.create_view(&wgpu::TextureViewDescriptor {
-            label: Some("window"),
-            ..Default::default()
-        });
+        let view = view(&self.composite, "window");
         drop(begin(
             encoder,
             "background",
             &view,
             wgpu::LoadOp::Clear(background),
         ));
-        if let Some(area) = area {
-            self.copy_scene(encoder, area);
-        }
+        self.copy_picture(gpu, encoder, area)?;
         let mut pass = begin(encoder, "egui", &view, wgpu::LoadOp::Load).forget_lifetime();
         self.egui.render(&mut pass, &paint.triangles, &descriptor);
         drop(pass);
@@ -226,19 +231,40 @@ impl Screen {
         Ok(())
     }
 
-    fn copy_scene(&self, encoder: &mut wgpu::CommandEncoder, area: Area) {
-        let fits = |axis: usize, side: u32, whole: u32| {
-            side.min(area.size[axis])
-                .min(whole.saturating_sub(area.origin[axis]))
+    /// Copies the last picture into `area`; one of another size is stretched, until the next one is there.
+    fn copy_picture(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        area: Area,
+    ) -> Result<()> {
+        let Some(picture) = &self.picture else {
+            return Ok(());
+        };
+        if area.size.contains(&0) {
+            return Ok(());
+        }
+        let source = if [picture.width(), picture.height()] == area.size {
+            self.stretched = None;
+            picture
+        } else {
+            let stretched = sized(gpu, "stretched", &mut self.stretched, area.size)?;
+            let views = [picture, stretched].map(|texture| view(texture, "stretched"));
+            self.stretch.copy(&gpu.device, encoder, &views[0], &views[1]);
+            stretched
         };
         let mut target = self.composite.as_image_copy();
         [target.origin.x, target.origin.y] = area.origin;
+        let fits = |axis: usize, whole: u32| {
+            area.size[axis].min(whole.saturating_sub(area.origin[axis]))
+        };
         let extent = wgpu::Extent3d {
-            width: fits(0, self.scene.width(), self.composite.width()),
-            height: fits(1, self.scene.height(), self.composite.height()),
+            width: fits(0, self.composite.width()),
+            height: fits(1, self.composite.height()),
             depth_or_array_layers: 1,
         };
-        encoder.copy_texture_to_texture(self.scene.as_image_copy(), target, extent);
+        encoder.copy_texture_to_texture(source.as_image_copy(), target, extent);
+        Ok(())
     }
 
     /// The surface's next image; `None` when none is available now.
@@ -273,10 +299,7 @@ impl Screen {
         encoder: &mut wgpu::CommandEncoder,
         image: &wgpu::SurfaceTexture,
     ) {
-        let source = self.composite.create_view(&wgpu::TextureViewDescriptor {
-            label: Some("surface"),
-            ..Default::default()
-        });
+        let source = view(&self.composite, "surface");
         let target = image.texture.create_view(&wgpu::TextureViewDescriptor {
             format: Some(self.view_format),
             ..Default::default()
@@ -317,6 +340,28 @@ fn begin<'e>(
                 store: wgpu::StoreOp::Store,
             },
         })],
+        ..Default::default()
+    })
+}
+
+/// The texture in `slot`, made anew where it has another size.
+fn sized<'t>(
+    gpu: &Gpu,
+    label: &str,
+    slot: &'t mut Option<wgpu::Texture>,
+    size: [u32; 2],
+) -> Result<&'t wgpu::Texture> {
+    let fits = |texture: &wgpu::Texture| [texture.width(), texture.height()] == size;
+    let texture = match slot.take().filter(fits) {
+        Some(texture) => texture,
+        None => gpu.catch(|| texture(gpu, label, size))?,
+    };
+    Ok(slot.insert(texture))
+}
+
+fn view(texture: &wgpu::Texture, label: &str) -> wgpu::TextureView {
+    texture.create_view(&wgpu::TextureViewDescriptor {
+        label: Some(label),
         ..Default::default()
     })
 }

@@ -10,7 +10,9 @@ use super::{
     loading::Loading,
     memory::MemoryLog,
     options::Options,
+    in_flight::InFlight,
     preparing::Preparation,
+    resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
     state::State,
@@ -47,6 +49,10 @@ pub(super) struct Viewer {
     pub(super) input: Input,
     pub(super) dialogs: Dialogs,
     pub(super) schedule: Schedule,
+    /// The frame of the scene that the GPU works on.
+    pub(super) in_flight: Option<InFlight>,
+    /// The scale of frames while something moves.
+    pub(super) resolution: Resolution,
     pub(super) loading: Option<Loading>,
     pub(super) environment: EnvironmentFile,
     pub(super) preparation: Preparation,
@@ -64,10 +70,10 @@ pub(super) struct Viewer {
     pub(super) environments: u64,
     /// For [`Options::stats`].
     pub(super) memory: Option<MemoryLog>,
-    /// Seconds since the last frame, as far as anything moved.
-    pub(super) passed_secs: f32,
     /// Whether to save the next frame as a picture.
     pub(super) save: bool,
+    /// Whether the window has been shown.
+    pub(super) is_visible: bool,
     pub(super) done: bool,
 }
 
@@ -87,6 +93,8 @@ impl Viewer {
             gui: Gui::new(&window, &graphics.gpu, &waker),
             state: State::new(config.clone()),
             schedule: Schedule::new(options.exit_after, Instant::now()),
+            in_flight: None,
+            resolution: Resolution::new(graphics.gpu.capabilities.moving_scale),
             waker,
             window,
             graphics,
@@ -102,8 +110,8 @@ impl Viewer {
             scenes: 0,
             environments: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
-            passed_secs: 0.0,
             save: false,
+            is_visible: false,
             done: false,
             options,
         };
@@ -119,13 +127,18 @@ impl Viewer {
 
     /// When the event loop has to come back by itself.
     pub(super) fn control_flow(&mut self) -> ControlFlow {
+        let poll = self.poll_frame();
+        let wait = |time: Option<Instant>| match time {
+            Some(time) => ControlFlow::WaitUntil(time),
+            None => ControlFlow::Wait,
+        };
         match self.schedule.wakeup(Instant::now()) {
             Wakeup::Draw => {
                 self.window.request_redraw();
-                ControlFlow::Wait
+                wait(poll)
             }
-            Wakeup::At(time) => ControlFlow::WaitUntil(time),
-            Wakeup::Event => ControlFlow::Wait,
+            Wakeup::At(time) => wait(Some(poll.map_or(time, |poll| poll.min(time)))),
+            Wakeup::Event => wait(poll),
         }
     }
 
@@ -378,12 +391,8 @@ impl Viewer {
 
     /// Lets time pass.
     pub(super) fn tick(&mut self) {
-        let elapsed_secs = self.schedule.begin(Instant::now()).map(|t| t.as_secs_f32());
-        if let Some(seconds) = elapsed_secs {
-            self.state.record_frame(seconds * 1e3);
-        }
-        let seconds = elapsed_secs.unwrap_or(0.0).min(1.0);
-        self.passed_secs = seconds;
+        let elapsed = self.schedule.begin(Instant::now());
+        let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
         }
@@ -431,8 +440,10 @@ impl Viewer {
             adapter: &adapter,
             has_gpu: capabilities.has_gpu,
             fast_rays: capabilities.fast_rays,
-            render_scale: capabilities.render_scale,
-            size: self.schedule.shown().map_or([0, 0], |shown| shown.size),
+            render_scale: self.schedule.scale(),
+            size: self.schedule.size(),
+            samples: self.schedule.samples(),
+            rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         let mut room = egui::Rect::NOTHING;
         let show = |ui: &mut egui::Ui| room = ui::show(ui, &mut self.state, &facts);

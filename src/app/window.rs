@@ -18,7 +18,9 @@ pub(super) fn open(event_loop: &ActiveEventLoop, settings: &config::Window) -> R
     let attributes = Window::default_attributes()
         .with_title("canopy")
         .with_inner_size(LogicalSize::new(width, height))
-        .with_min_inner_size(LogicalSize::new(320, 200));
+        .with_min_inner_size(LogicalSize::new(320, 200))
+        // Black until something is drawn: it is shown with its first picture.
+        .with_visible(false);
     let window = event_loop.create_window(attributes).map_err(no_window)?;
     Ok(Arc::new(window))
 }

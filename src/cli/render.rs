@@ -153,7 +153,7 @@ fn draw(offscreen: &mut Offscreen, args: &RenderArgs, outputs: &[Output]) -> Res
         let moment = offscreen.moment(time);
         let count = args.samples;
         for index in 0..count {
-            let sample = FrameSample { index, count };
+            let sample = FrameSample::of(index, count);
             offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
             stats = offscreen.stats().clone();

@@ -63,6 +63,7 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
         vsync: bool,
         panel: bool,
+        frame_ms: f32 => FRAME_MS: ZeroOr<f32> = ZeroOr(1.0..=1000.0),
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
     }

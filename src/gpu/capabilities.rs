@@ -42,8 +42,10 @@ pub struct Capabilities {
     pub has_gpu: bool,
     /// Whether several rays per pixel and frame leave a frame interactive.
     pub fast_rays: bool,
-    /// The share of a window's pixels along each side that suits the device.
-    pub render_scale: f32,
+    /// Rendered size over the window's while something moves, before any frame was measured.
+    pub moving_scale: f32,
+    /// Time of a frame that feels interactive and that the device can keep, in milliseconds.
+    pub frame_ms: f32,
     /// Samples that one dispatch may take without holding up the frames behind it.
     pub dispatch_samples: u32,
     /// Texels along an edge of the largest cube map that is chosen automatically.
@@ -77,7 +79,8 @@ impl Capabilities {
             subgroup_size: has_subgroups.then_some(info.subgroup_min_size),
             has_gpu: !is_software,
             fast_rays: !is_software,
-            render_scale: if is_software { 0.5 } else { 1.0 },
+            moving_scale: if is_software { 0.5 } else { 1.0 },
+            frame_ms: if is_software { 100.0 } else { 16.0 },
             dispatch_samples: if is_software { 1 << 20 } else { 1 << 25 },
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },

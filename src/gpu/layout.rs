@@ -309,6 +309,8 @@ gpu_structs! {
         /// Number of the frame among those of the picture.
         index: u32,
         width: u32,
+        /// Share of the mean where it fades in over the first frame.
+        mean_share: f32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {

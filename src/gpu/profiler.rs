@@ -62,13 +62,39 @@ impl Profiler {
 
     /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are
     /// taken in.
-    pub fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder) {
+    pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
+        let recorded = self.finish(encoder);
+        gpu.queue.submit([recorded]);
+        self.end_frame();
+        self.collect(gpu);
+    }
+
+    /// Ends what `encoder` holds of the frame, with its queries resolved. It is to be submitted behind the rest of
+    /// the frame, before [`Profiler::end_frame`].
+    pub fn finish(&mut self, mut encoder: wgpu::CommandEncoder) -> wgpu::CommandBuffer {
         self.inner.resolve_queries(&mut encoder);
-        gpu.queue.submit([encoder.finish()]);
+        encoder.finish()
+    }
+
+    /// The whole frame has been submitted.
+    pub fn end_frame(&mut self) {
         if let Err(error) = self.inner.end_frame() {
             log::debug!("timings of a frame are lost: {error}");
         }
-        self.collect(gpu);
+    }
+
+    /// Forgets the frame that was recorded, which is not going to be submitted whole. Timings of earlier ones stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] where the adapter has no room for the queries.
+    pub fn abandon(&mut self, gpu: &Gpu) -> Result<()> {
+        let timings = std::mem::take(&mut self.timings);
+        *self = Self {
+            timings,
+            ..Self::new(gpu)?
+        };
+        Ok(())
     }
 
     /// As [`Profiler::submit`], but waits and returns the timings of exactly this frame: for measuring, not

@@ -77,6 +77,15 @@ impl<const N: usize> Counters<N> {
         true
     }
 
+    /// Takes back the copies that were recorded since the last collection: they are not going to be submitted.
+    pub fn withdraw(&mut self) {
+        for slot in &self.slots {
+            if slot.state.load(Ordering::Acquire) == RECORDED {
+                slot.state.store(FREE, Ordering::Release);
+            }
+        }
+    }
+
     /// After the submission: maps the copies that were recorded, and collects those that have arrived.
     pub fn collect(&mut self) {
         self.collect_each(|_, _| {});

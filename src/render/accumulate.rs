@@ -4,7 +4,7 @@ use super::{edges::Radiance, frame::Frame, recording::Recording};
 use crate::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, Kernel, Needs, Uniform, Workgroups,
+        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups,
         layout::AccumulateParams,
         pass::Binding::{self, Float, Read, Write},
     },
@@ -16,6 +16,7 @@ use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 pub struct Accumulate {
     kernel: Kernel,
     resolve: Cover,
+    fade: Cover,
     params: Uniform<AccumulateParams>,
     sums: Sums,
 }
@@ -41,15 +42,20 @@ impl Accumulate {
         Ok(Self {
             kernel: Kernel::new(gpu, path, "accumulate", &[], &bindings),
             resolve: Cover::new(gpu, path, "resolve", &[uniform, Read]),
+            fade: Cover::new(gpu, path, "fade", &[uniform, Read, Float]),
             params: Uniform::new(gpu, "accumulate.params"),
             sums: Sums::new(gpu, [1, 1])?,
         })
     }
 
-    /// What it compiles, for a mean that is drawn to targets of `format`.
-    pub fn needs(&mut self, format: Format, needs: &mut Needs) {
+    /// What it compiles, for a mean that is drawn to targets of `format`, and fades in where `fades` says so.
+    pub fn needs(&mut self, format: Format, fades: bool, needs: &mut Needs) {
         self.kernel.needs(needs);
-        self.resolve.needs(format, needs);
+        if fades {
+            self.fade.needs(format, needs);
+        } else {
+            self.resolve.needs(format, needs);
+        }
     }
 
     /// Adds the radiance of a frame.
@@ -70,6 +76,7 @@ impl Accumulate {
                 curve: frame.config.image.tonemap as u32,
                 index: frame.sample.index,
                 width: frame.size[0],
+                mean_share: frame.sample.mean_share(),
             },
         );
         recording.dispatch(
@@ -92,6 +99,18 @@ impl Accumulate {
     pub fn resolve(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.params, &self.sums.shown];
         recording.cover("resolve", &self.resolve, target, own)
+    }
+
+    /// Draws the mean of the frames so far over `first`, the picture of the first one, by the frame's share. Both
+    /// have the size of `target`.
+    pub fn fade(
+        &self,
+        recording: &mut Recording<'_>,
+        first: &GpuImage,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let own: &[&dyn Bind] = &[&self.params, &self.sums.shown, first];
+        recording.cover("fade", &self.fade, target, own)
     }
 
     /// The mean radiance of `frames` frames, waiting for it: four floats a pixel.

@@ -113,7 +113,10 @@ impl Antialias {
             return Ok(());
         }
         let stretched: &[&dyn Bind] = &[&self.smooth, &self.sampler];
-        cover_in(&mut scope, gpu, "stretch", &self.stretch, target, stretched)
+        cover_in(&mut scope, gpu, "stretch", &self.stretch, target, stretched)?;
+        drop(scope);
+        recording.split();
+        Ok(())
     }
 
     /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.

@@ -198,6 +198,8 @@ impl Blend {
                 pass.draw(run.corners(), 0..1);
             }
         }
+        drop(pass);
+        recording.split();
         Ok(())
     }
 }

@@ -160,6 +160,31 @@ impl DrawLists {
     }
 }
 
+/// The triangles of `runs` in order, in slices of up to `most` triangles; one slice where there are none.
+pub(super) fn slices(runs: &[Run], most: u32) -> Vec<Vec<Run>> {
+    let (mut slices, mut room) = (vec![Vec::new()], most);
+    for run in runs {
+        let mut left = *run;
+        while left.triangle_count > 0 {
+            if room == 0 {
+                slices.push(Vec::new());
+                room = most;
+            }
+            let triangle_count = left.triangle_count.min(room);
+            if let Some(slice) = slices.last_mut() {
+                slice.push(Run {
+                    triangle_count,
+                    ..left
+                });
+            }
+            room -= triangle_count;
+            left.first_triangle += triangle_count;
+            left.triangle_count -= triangle_count;
+        }
+    }
+    slices
+}
+
 /// Joins runs that lie side by side and agree.
 fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -> Vec<Run> {
     let mut joined: Vec<Run> = Vec::new();
@@ -175,4 +200,33 @@ fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -
         }
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_hold_every_triangle_once_and_in_order() {
+        let run = |material, first_triangle, triangle_count| Run {
+            material,
+            first_triangle,
+            triangle_count,
+        };
+        let runs = [run(0, 5, 7), run(1, 20, 3), run(0, 12, 2)];
+        let triangles = |runs: &[Run]| {
+            let of_run = |r: &Run| {
+                let material = r.material;
+                (r.first_triangle..r.first_triangle + r.triangle_count).map(move |t| (material, t))
+            };
+            runs.iter().flat_map(of_run).collect::<Vec<_>>()
+        };
+        for most in [1, 2, 3, 5, 7, 12, u32::MAX] {
+            let slices = slices(&runs, most);
+            assert_eq!(slices.len() as u32, 12_u32.div_ceil(most));
+            assert!(slices.iter().all(|s| triangles(s).len() as u32 <= most));
+            assert_eq!(triangles(&slices.concat()), triangles(&runs));
+        }
+        assert_eq!(slices(&[], 3), [vec![]]);
+    }
 }

@@ -92,6 +92,11 @@ impl Exposure {
         Ok(())
     }
 
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.counters.withdraw();
+    }
+
     /// Reads what has come back of earlier frames: the exposure in stops, and that which it was on its way
     /// to. `None` where it is fixed.
     pub fn collect(&mut self) -> Option<[f32; 2]> {

@@ -54,11 +54,23 @@ pub struct FrameSample {
     pub index: u32,
     /// Frames of the picture.
     pub count: u32,
+    /// Whether every frame shows the picture so far: the mean fades in over the first frame, which is filtered
+    /// as a picture of one frame is. Without it the last frame alone shows the mean.
+    pub is_progressive: bool,
 }
 
 impl FrameSample {
     /// A picture of one frame.
-    pub const SINGLE: Self = Self { index: 0, count: 1 };
+    pub const SINGLE: Self = Self::of(0, 1);
+
+    /// Frame `index` of `count`, the last of which shows the mean.
+    pub const fn of(index: u32, count: u32) -> Self {
+        Self {
+            index,
+            count,
+            is_progressive: false,
+        }
+    }
 
     /// The point that the frame looks at, in pixels from their centres, x to the right and y down: from −½ to
     /// ½; the first frame looks at the centres.
@@ -71,6 +83,11 @@ impl FrameSample {
         let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
         let along = |step: f64| ((0.5 + f64::from(self.index) * step).fract() - 0.5) as f32;
         Vec2::from(step.map(along))
+    }
+
+    /// The share of the mean in what a progressive frame shows: nothing with the first one, all with the last.
+    pub fn mean_share(self) -> f32 {
+        self.index as f32 / self.count.saturating_sub(1).max(1) as f32
     }
 
     /// Whether the picture is done with this frame.

@@ -2,6 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
+    draw_lists::slices,
     edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
     frame::Frame,
     materials::Surface,
@@ -75,7 +76,7 @@ impl GBufferPass {
         }
     }
 
-    /// Draws the scene.
+    /// Draws the scene, a part of the frame after another.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -86,29 +87,36 @@ impl GBufferPass {
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
         }
-        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
-        let color_attachments = self.output.attachments(clear);
-        let mut pass = recording.scope.scoped_render_pass(
-            "gbuffer",
-            wgpu::RenderPassDescriptor {
-                label: Some("gbuffer"),
-                color_attachments: &color_attachments,
-                depth_stencil_attachment: Some(pass::depth(
-                    &self.output.depth.view,
-                    wgpu::LoadOp::Clear(0.0),
-                )),
-                ..Default::default()
-            },
+        let clears = (
+            wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+            wgpu::LoadOp::Clear(0.0),
         );
-        pass.set_bind_group(0, &frame.group, &[]);
-        pass.set_bind_group(2, geometry.group, &[]);
-        for run in &buffers.draws.solid {
-            let surface = &buffers.materials.surfaces[run.material];
-            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
-            buffers.materials.bind(&mut pass, run.material);
-            pass.draw(run.corners(), 0..1);
+        let keeps = (wgpu::LoadOp::Load, wgpu::LoadOp::Load);
+        let slices = slices(&buffers.draws.solid, recording.budget.triangles());
+        for (index, slice) in slices.iter().enumerate() {
+            let (color, depth) = if index == 0 { clears } else { keeps };
+            let color_attachments = self.output.attachments(color);
+            let depth = pass::depth(&self.output.depth.view, depth);
+            let mut pass = recording.scope.scoped_render_pass(
+                "gbuffer",
+                wgpu::RenderPassDescriptor {
+                    label: Some("gbuffer"),
+                    color_attachments: &color_attachments,
+                    depth_stencil_attachment: Some(depth),
+                    ..Default::default()
+                },
+            );
+            pass.set_bind_group(0, &frame.group, &[]);
+            pass.set_bind_group(2, geometry.group, &[]);
+            for run in slice {
+                let surface = &buffers.materials.surfaces[run.material];
+                pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+                buffers.materials.bind(&mut pass, run.material);
+                pass.draw(run.corners(), 0..1);
+            }
+            drop(pass);
+            recording.split();
         }
-        drop(pass);
         Ok(&self.output)
     }
 

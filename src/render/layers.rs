@@ -124,6 +124,8 @@ impl LayersPass {
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);
         }
+        drop(pass);
+        recording.split();
         Ok(())
     }
 }

@@ -85,7 +85,7 @@ use present::Present;
 use recording::{FRAME_SCOPE, FrameBudget, Recording};
 use shadow_rays::ShadowRays;
 use shadows::Shadows;
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 use trees::TreePasses;
 
 /// The renderer: every pass, and what lives longer than a frame.
@@ -112,6 +112,8 @@ pub struct Renderer {
     /// show the one before.
     pub spreads_environment: bool,
     stats: FrameStats,
+    /// What is left to submit of the last frame, in order.
+    parts: VecDeque<wgpu::CommandBuffer>,
     /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
     last: Option<(wgpu::BindGroup, FrameSample)>,
 }
@@ -139,6 +141,7 @@ impl Renderer {
             budget: FrameBudget::default(),
             spreads_environment: false,
             stats: FrameStats::default(),
+            parts: VecDeque::new(),
             last: None,
             uploader: Arc::new(uploader),
         })
@@ -159,14 +162,14 @@ impl Renderer {
         self.environment.is_pending()
     }
 
-    /// What has to be compiled before a frame of `input` is recorded, as one of `samples`, for a target of
-    /// this format and size; empty where all is ready.
+    /// What has to be compiled before a frame of `input` is recorded, as `sample`, for a target of this
+    /// format and size; empty where all is ready.
     pub fn needs(
         &mut self,
         gpu: &Gpu,
         input: &FrameInput<'_>,
         buffers: &SceneBuffers,
-        samples: u32,
+        sample: FrameSample,
         target: (wgpu::TextureFormat, [u32; 2]),
     ) -> Needs {
         let mut needs = Needs::default();
@@ -185,7 +188,7 @@ impl Renderer {
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
         }
-        self.present.needs(input, samples, target, &mut needs);
+        self.present.needs(input, sample, target, &mut needs);
         needs
     }
 
@@ -203,7 +206,7 @@ impl Renderer {
     }
 
     /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one
-    /// draws to `target`.
+    /// draws to `target`; all do where they are progressive.
     pub fn record_sample(
         &mut self,
         gpu: &Gpu,
@@ -215,10 +218,11 @@ impl Renderer {
     ) -> Result<()> {
         let UploadedScene { buffers, state } = scene;
         let shape = (target.texture().format(), image::size_of_view(target));
-        self.needs(gpu, input, buffers, sample.count, shape)
+        self.needs(gpu, input, buffers, sample, shape)
             .meet(gpu)?;
         // Until this frame is recorded whole, there is none to read back or to go on from.
         self.last = None;
+        self.parts.clear();
         self.occlusion.begin();
         let mut recording = Recording::new(gpu, &self.profiler, FRAME_SCOPE, encoder, self.budget);
         let r = &mut recording;
@@ -248,7 +252,6 @@ impl Renderer {
             .record(r, &frame, geometry, gbuffer, visibility, ambient)?;
         self.layers
             .record(r, &frame, geometry, gbuffer, visibility, ambient, radiance)?;
-        r.split();
         self.blend
             .record(r, &frame, geometry, trees, gbuffer, radiance)?;
         let source = ChannelSource {
@@ -266,7 +269,8 @@ impl Renderer {
         self.present.record(r, &frame, radiance, channel, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
-        let cpu_record_ms = recording.finish();
+        let (cpu_record_ms, parts) = recording.finish();
+        self.parts.extend(parts);
         state.policy.settle(&plan);
         self.occlusion.settle(&frame);
         self.environment.settle();
@@ -299,12 +303,52 @@ impl Renderer {
     /// Submits what was recorded, and what the caller added to it (the panel, say), and reads the figures of
     /// earlier frames. Never waits.
     pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
-        self.profiler.submit(gpu, encoder);
-        self.collect(gpu);
+        self.finish(encoder);
+        while !self.submit_part(gpu) {}
     }
 
-    /// Reads timings and counts that have come back.
+    /// Ends the frame that was recorded, whose last part `encoder` holds. [`Renderer::submit_part`] submits it.
+    pub fn finish(&mut self, encoder: wgpu::CommandEncoder) {
+        let last = self.profiler.finish(encoder);
+        self.parts.push_back(last);
+    }
+
+    /// Submits the next part of the frame. After the last one it reads the figures of earlier frames and returns
+    /// `true`. Never waits.
+    pub fn submit_part(&mut self, gpu: &Gpu) -> bool {
+        if let Some(part) = self.parts.pop_front() {
+            gpu.queue.submit([part]);
+            if self.parts.is_empty() {
+                self.profiler.end_frame();
+            }
+        }
+        self.collect(gpu);
+        self.parts.is_empty()
+    }
+
+    /// Forgets the parts of the last frame of `scene` that have not been submitted, and whatever the next frame
+    /// cannot go on from without them.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn abandon(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
+        self.parts.clear();
+        self.last = None;
+        self.environment.abandon();
+        scene.state.policy.abandon(self.stats.tree_work);
+        self.shadows.abandon();
+        self.occlusion.begin();
+        self.present.exposure.abandon();
+        self.profiler.abandon(gpu)
+    }
+
+    /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part was
+    /// submitted.
     pub fn collect(&mut self, gpu: &Gpu) {
+        if !self.parts.is_empty() {
+            return;
+        }
         self.profiler.collect(gpu);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());

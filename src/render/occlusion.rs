@@ -84,7 +84,6 @@ impl Occlusion {
         for band in 0..history.bands.len() {
             self.rays
                 .record(recording, frame, geometry, trees, gbuffer, history, band)?;
-            recording.split();
         }
         self.filter
             .record(recording, frame, gbuffer, history, output)?;

@@ -67,18 +67,16 @@ impl OcclusionFilter {
         history: &History,
         output: &AmbientVisibility,
     ) -> Result<()> {
-        let gpu = recording.gpu;
         let filters = frame.config.occlusion.filter;
         let [last, now] = history.generations();
         // The last frame's means are read once, and then have room for the filter's first round.
         let (first, second) = (&last.blocked, &history.smooth);
         let [far, near, nearest, none] =
             [Tap::Far, Tap::Near, Tap::Nearest, Tap::None].map(|tap| history.tap_params(tap));
-        let mut pass = recording.scope.scoped_compute_pass("occlusion_filter");
         let shared = [(0, &frame.group)];
         let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
             let pixels = Workgroups::Pixels(frame.size);
-            kernel.dispatch(gpu, &mut pass, &shared, own, pixels)
+            recording.dispatch("occlusion_filter", kernel, &shared, own, pixels)
         };
         let surfaces = &now.surfaces;
         run(

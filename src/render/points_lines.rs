@@ -74,6 +74,8 @@ impl PointsLines {
             pass.set_pipeline(self.pipelines.of(&run).get(gpu)?);
             segments::draw(&mut pass, buffers, &run);
         }
+        drop(pass);
+        recording.split();
         Ok(())
     }
 }

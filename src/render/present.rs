@@ -5,9 +5,9 @@ use super::{
     accumulate::Accumulate,
     antialias::Antialias,
     aov::Channel,
-    edges::{PICTURE_FORMAT, Radiance},
+    edges::{PICTURE_FORMAT, Radiance, fitted},
     exposure::{self, Exposure},
-    frame::{Frame, FrameInput},
+    frame::{Frame, FrameInput, FrameSample},
     recording::Recording,
     tonemap::Tonemap,
 };
@@ -23,6 +23,8 @@ pub struct Present {
     pub(super) accumulate: Accumulate,
     tonemap: Tonemap,
     antialias: Antialias,
+    /// The filtered first frame of a progressive picture; one pixel until there is one.
+    first: GpuImage,
 }
 
 impl Present {
@@ -33,14 +35,15 @@ impl Present {
             accumulate: Accumulate::new(gpu)?,
             tonemap: Tonemap::new(gpu),
             antialias: Antialias::new(gpu),
+            first: first(gpu, [1, 1]),
         })
     }
 
-    /// What a frame of `input`, one of `samples`, compiles for a target of this format and size.
+    /// What a frame of `input`, which is `sample`, compiles for a target of this format and size.
     pub fn needs(
         &mut self,
         input: &FrameInput<'_>,
-        samples: u32,
+        sample: FrameSample,
         (format, size): (wgpu::TextureFormat, [u32; 2]),
         needs: &mut Needs,
     ) {
@@ -49,9 +52,13 @@ impl Present {
         if is_lit && input.config.image.is_metered() {
             self.exposure.needs(needs);
         }
-        if is_lit && samples > 1 {
+        if is_lit && sample.count > 1 {
             let mean = if stretched { PICTURE_FORMAT } else { format };
-            self.accumulate.needs(mean, needs);
+            self.accumulate.needs(mean, sample.is_progressive, needs);
+            if sample.is_progressive {
+                self.tonemap.needs(PICTURE_FORMAT, needs);
+                self.antialias.needs(PICTURE_FORMAT, false, needs);
+            }
             if stretched {
                 self.antialias.needs_stretch(format, needs);
             }
@@ -63,7 +70,7 @@ impl Present {
         }
     }
 
-    /// Draws a frame to `target`; of a picture of several frames the last one does. `channel` is shown where
+    /// Draws a frame to `target`; of a picture of several frames the last one does, or all where it is progressive. `channel` is shown where
     /// the frame asks for one.
     pub fn record(
         &mut self,
@@ -86,15 +93,34 @@ impl Present {
         if frame.accumulates() {
             self.accumulate
                 .record(recording, frame, radiance, exposure)?;
-            if !frame.sample.is_last() {
+            let fades = frame.sample.is_progressive;
+            if fades && frame.sample.index == 0 {
+                if self.first.size() != frame.size {
+                    self.first = fitted(gpu, frame.size, || first(gpu, frame.size))?;
+                }
+                let tonemap = &mut self.tonemap;
+                let picture = tonemap.record(recording, frame, radiance, channel, exposure)?;
+                self.antialias
+                    .record(recording, picture, &self.first.view)?;
+            }
+            if !fades && !frame.sample.is_last() {
                 return Ok(());
             }
-            if image::size_of_view(target) == frame.size {
-                return self.accumulate.resolve(recording, target);
+            let fits = image::size_of_view(target) == frame.size;
+            let mean = if fits {
+                target
+            } else {
+                &self.antialias.unstretched(gpu, frame.size)?.view
+            };
+            if fades {
+                self.accumulate.fade(recording, &self.first, mean)?;
+            } else {
+                self.accumulate.resolve(recording, mean)?;
             }
-            let mean = self.antialias.unstretched(gpu, frame.size)?;
-            self.accumulate.resolve(recording, &mean.view)?;
-            return self.antialias.stretch(recording, target);
+            return match fits {
+                true => Ok(()),
+                false => self.antialias.stretch(recording, target),
+            };
         }
         let smooths = frame.config.image.antialias == config::Antialias::Smaa;
         let tonemap = &mut self.tonemap;
@@ -105,4 +131,9 @@ impl Present {
             tonemap.record_to(recording, frame, radiance, channel, exposure, target)
         }
     }
+}
+
+fn first(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::new(gpu, "first", size, PICTURE_FORMAT, usage)
 }

@@ -1,6 +1,8 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
-use super::{Channel, ChannelSource, Recording, Renderer, SceneBuffers};
+use super::{
+    Channel, ChannelSource, Recording, Renderer, SceneBuffers, recording::FrameBudget,
+};
 use crate::{Error, Result, gpu::Gpu, gpu::layout::SHADOW_HEADER};
 use glam::{Vec3, Vec4};
 
@@ -50,8 +52,12 @@ impl Renderer {
             self.present.accumulate.read(gpu, sample.index + 1)?
         } else {
             let mut encoder = gpu.encoder("channel");
+            let budget = FrameBudget {
+                in_parts: false,
+                ..self.budget
+            };
             let mut recording =
-                Recording::new(gpu, &self.profiler, "channel", &mut encoder, self.budget);
+                Recording::new(gpu, &self.profiler, "channel", &mut encoder, budget);
             let source = ChannelSource {
                 group,
                 buffers,

@@ -1,7 +1,8 @@
 //! A frame while it is recorded: where passes go, and how much work the GPU is given at once.
 //!
-//! Systems take a device away whose work does not end within seconds. So a long frame is submitted in parts,
-//! and rays are traced in batches that this adapter finishes in a fraction of a second.
+//! Systems take a device away whose work does not end within seconds, and a queue runs one submission after
+//! another: what is submitted behind a long frame, such as the panel, waits for it. So a long frame is recorded in
+//! parts, a pass each, and rays are traced in batches that this adapter finishes within a part's time.
 
 use crate::{
     Result,
@@ -14,10 +15,11 @@ use crate::{
 /// The profiler's scope of a frame.
 pub(super) const FRAME_SCOPE: &str = "frame";
 
-/// A frame that takes longer on the GPU is submitted in parts.
-const LONG_FRAME_MS: f64 = 250.0;
-/// Longest time that a batch of rays should take.
-const BATCH_MS: f64 = 250.0;
+/// A frame that takes longer on the GPU is recorded in parts. What is submitted between two of them waits about
+/// this long at most, so this is half of the tenth of a second that feels immediate.
+const PART_MS: f64 = 50.0;
+/// Triangles of a part that is drawn: a slow adapter draws so many in time.
+const PART_TRIANGLES: u32 = 1 << 17;
 /// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
 const FIRST_BATCH: u32 = 1 << 20;
 /// Fewer rays do not fill a GPU.
@@ -30,7 +32,7 @@ const FEW_RAYS: u64 = 1 << 12;
 pub struct FrameBudget {
     /// Most rays of a batch, a power of two.
     pub batch_rays: u32,
-    /// Whether frames are submitted in parts: so they are until one is known to be short.
+    /// Whether frames are recorded in parts: so they are until one is known to be short.
     pub in_parts: bool,
 }
 
@@ -38,13 +40,22 @@ impl FrameBudget {
     /// Most rays of any batch: an entry of the ray list tells so many pixels apart.
     pub const MOST_RAYS: u32 = 1 << 24;
 
+    /// Most triangles that are drawn in a part.
+    pub fn triangles(self) -> u32 {
+        if self.in_parts {
+            PART_TRIANGLES
+        } else {
+            u32::MAX
+        }
+    }
+
     /// Learns from the time that a frame and its shadow rays took.
     pub fn learn(&mut self, frame_ms: f64, rays: u64, rays_ms: f64) {
-        self.in_parts = frame_ms > LONG_FRAME_MS;
+        self.in_parts = frame_ms > PART_MS;
         if rays < FEW_RAYS || rays_ms <= 0.0 {
             return;
         }
-        let in_time = (rays as f64 * BATCH_MS / rays_ms).clamp(1.0, f64::from(Self::MOST_RAYS));
+        let in_time = (rays as f64 * PART_MS / rays_ms).clamp(1.0, f64::from(Self::MOST_RAYS));
         let fitting = (1 << (in_time as u32).ilog2()).max(LEAST_BATCH);
         // Another size means another ray list: it grows only where that pays.
         if fitting < self.batch_rays || fitting >= 4 * self.batch_rays {
@@ -63,6 +74,8 @@ pub struct Recording<'a> {
     pub scope: Scope<'a>,
     label: &'static str,
     stopwatch: Stopwatch,
+    /// The parts that are complete.
+    parts: Vec<wgpu::CommandBuffer>,
 }
 
 impl std::fmt::Debug for Recording<'_> {
@@ -89,6 +102,7 @@ impl<'a> Recording<'a> {
             stopwatch: Stopwatch::new(),
             label,
             scope: profiler.scope(label, encoder),
+            parts: Vec::new(),
         }
     }
 
@@ -107,7 +121,10 @@ impl<'a> Recording<'a> {
         workgroups: Workgroups<'_>,
     ) -> Result<()> {
         let mut pass = self.scope.scoped_compute_pass(label);
-        kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
+        kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)?;
+        drop(pass);
+        self.split();
+        Ok(())
     }
 
     /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the
@@ -123,29 +140,23 @@ impl<'a> Recording<'a> {
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
-        cover_in(&mut self.scope, self.gpu, label, cover, target, own)
+        cover_in(&mut self.scope, self.gpu, label, cover, target, own)?;
+        self.split();
+        Ok(())
     }
 
-    /// Submits what was recorded of the frame where frames are submitted in parts, and goes on in a scope of
-    /// the same name. Submission is not counted as time of recording: software adapters draw in it.
+    /// Ends a part where frames are recorded in parts, and goes on in a scope of the same name.
     pub fn split(&mut self) {
-        if !self.budget.in_parts {
-            return;
+        if self.budget.in_parts {
+            let recorded = self.scope.split(self.label, self.gpu.encoder(self.label));
+            self.parts.push(recorded.finish());
         }
-        let Self {
-            gpu,
-            scope,
-            stopwatch,
-            label,
-            ..
-        } = self;
-        let recorded = scope.split(label, gpu.encoder(label));
-        stopwatch.without(|| gpu.queue.submit([recorded.finish()]));
     }
 
-    /// Ends the frame; the time in milliseconds that the CPU took to record it.
-    pub fn finish(self) -> f64 {
-        self.stopwatch.ms()
+    /// Ends the frame: the time in milliseconds that the CPU took to record it, and all parts but the last, which
+    /// the encoder still holds.
+    pub fn finish(self) -> (f64, Vec<wgpu::CommandBuffer>) {
+        (self.stopwatch.ms(), self.parts)
     }
 }
 
@@ -184,23 +195,23 @@ mod tests {
     #[test]
     fn batches_follow_the_adapter() {
         let mut budget = FrameBudget::default();
-        // A thousand million rays a second, then two million, then a hundred thousand.
+        // A thousand million rays a second, then ten million, then a hundred thousand.
         budget.learn(5.0, 2_000_000, 2.0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
             (FrameBudget::MOST_RAYS, false)
         );
-        budget.learn(1000.0, 2_000_000, 1000.0);
+        budget.learn(1000.0, 10_000_000, 1000.0);
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
         budget.learn(1000.0, 100_000, 1000.0);
         assert_eq!(budget.batch_rays, LEAST_BATCH);
         // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
         // nothing.
-        budget.learn(1000.0, 1_048_576, 1000.0);
+        budget.learn(1000.0, 5_242_880, 1000.0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
-            (1_500_000, 1000.0),
-            (2_000_000, 1000.0),
+            (7_500_000, 1000.0),
+            (10_000_000, 1000.0),
             (0, 1.0),
             (1 << 20, 0.0),
         ] {

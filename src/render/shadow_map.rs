@@ -215,6 +215,8 @@ impl ShadowMap {
                 pass.draw_indexed(run.corners(), 0, 0..1);
             }
         }
+        drop(scope);
+        recording.split();
         Ok(())
     }
 }

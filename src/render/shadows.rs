@@ -84,7 +84,6 @@ impl Shadows {
         gbuffer: &GBuffer,
     ) -> Result<&Visibility> {
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
-        recording.split();
         let light_count = frame.lights.len() as u32;
         let traced_lights = (shadows.mode == ShadowMode::Rays).then_some(light_count);
         if !self.output.is_for(frame.size, traced_lights) {
@@ -110,7 +109,6 @@ impl Shadows {
                     let batch = Some((list, batch));
                     self.rays
                         .record(recording, frame, geometry, trees, gbuffer, batch, output)?;
-                    recording.split();
                 }
             }
             ShadowMode::Rays => {
@@ -134,6 +132,11 @@ impl Shadows {
     /// Tiles that the last frame classified.
     pub fn tiles(&self) -> u32 {
         self.list.tiles()
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.counters.withdraw();
     }
 
     /// Reads counts that have come back: rays, and tiles that sent them, of a frame that traced any.

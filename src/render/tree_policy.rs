@@ -146,6 +146,14 @@ impl TreePolicy {
         self.settled = None;
     }
 
+    /// The last frame, which did `work`, is not going to be submitted whole.
+    pub fn abandon(&mut self, work: TreeWork) {
+        self.costs.withdraw();
+        if work != TreeWork::None {
+            self.forget();
+        }
+    }
+
     /// The frame of this plan has been recorded whole.
     pub fn settle(&mut self, plan: &TreePlan) {
         self.settled = Some(plan.rebuild);

@@ -271,7 +271,7 @@ impl<'a> Stage<'a> {
         };
         for index in 0..count {
             let mut encoder = self.gpu.encoder("test");
-            let sample = FrameSample { index, count };
+            let sample = FrameSample::of(index, count);
             self.renderer
                 .record_sample(
                     self.gpu,

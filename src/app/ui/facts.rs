@@ -20,10 +20,14 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) has_gpu: bool,
     /// Whether the adapter traces several rays a pixel fast.
     pub(in crate::app) fast_rays: bool,
-    /// The render scale that suits the adapter.
+    /// Rendered size of the last frame over the window's.
     pub(in crate::app) render_scale: f32,
     /// Pixels that are traced and shaded.
     pub(in crate::app) size: [u32; 2],
+    /// Samples that the still picture has, and is to have.
+    pub(in crate::app) samples: Option<[u32; 2]>,
+    /// Whether a picture has been waited for.
+    pub(in crate::app) rendering: bool,
 }
 
 /// How far a load has come.

@@ -86,6 +86,8 @@ mod tests {
             fast_rays: false,
             render_scale: 0.5,
             size: [640, 360],
+            samples: Some([3, 16]),
+            rendering: true,
         };
         for (size, help) in [([320.0, 200.0], true), ([1280.0, 720.0], false)] {
             state.help = help;

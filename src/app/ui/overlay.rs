@@ -25,6 +25,9 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     } else if state.stage.is_none() && state.error.is_none() {
         hint(ctx, room, "Drop a glTF or OBJ file here, or press Ctrl+O");
     }
+    if facts.rendering {
+        rendering(ctx, room);
+    }
     // Nothing may cover an error.
     if state.error.is_some() {
         error(ctx, room, state);
@@ -66,6 +69,20 @@ fn preparing(ctx: &Context, room: Rect, passes: &str) {
         ui.label(RichText::new("Preparing shaders").strong());
         ui.add(egui::Label::new(RichText::new(passes).weak()).truncate());
     });
+}
+
+/// In a corner, where it hides little: a frame takes long.
+fn rendering(ctx: &Context, room: Rect) {
+    Area::new(Id::unique("rendering"))
+        .order(Order::Middle)
+        .fixed_pos(room.left_top() + Vec2::splat(10.0))
+        .interactable(false)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            card()
+                .inner_margin(egui::Margin::symmetric(10, 4))
+                .show(ui, |ui| ui.label(RichText::new("rendering…").weak()));
+        });
 }
 
 fn hint(ctx: &Context, room: Rect, text: &str) {

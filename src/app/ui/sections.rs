@@ -519,6 +519,9 @@ fn view(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         }
         let [width, height] = facts.size;
         ui.weak(format!("{width}×{height}"));
+        if let Some([done, wanted]) = facts.samples {
+            ui.weak(format!("sample {done} of {wanted}"));
+        }
     });
     ui.checkbox(
         &mut state.config.window.vsync,

@@ -96,8 +96,10 @@ pub struct Environment {
     /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
     /// in for another.
     held: (f32, bool),
-    /// Whether all that was recorded has been submitted.
+    /// Whether all that was recorded goes to the GPU.
     settled: bool,
+    /// Whether the last frame recorded anything.
+    records: bool,
     /// Between texels and levels.
     pub sampler: wgpu::Sampler,
 }
@@ -184,6 +186,7 @@ impl Environment {
             stale: false,
             held: (0.0, false),
             settled: true,
+            records: false,
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("environment"),
                 mag_filter: wgpu::FilterMode::Linear,
@@ -211,6 +214,11 @@ impl Environment {
     /// What was recorded goes to the GPU.
     pub fn settle(&mut self) {
         self.settled = true;
+    }
+
+    /// The last frame did not go to the GPU whole.
+    pub fn abandon(&mut self) {
+        self.settled = !self.records;
     }
 
     /// Where the light of `config` comes from; its sun has a disc where it `shines`.
@@ -345,6 +353,7 @@ impl Environment {
             (self.made, self.order, self.step, self.stale) = (None, 0, None, false);
             self.sky.forget();
         }
+        self.records = false;
         let origin = self.origin(config);
         let face = self.face(gpu, &config.environment, origin);
         let changed = self.made != Some((origin, face));
@@ -352,6 +361,7 @@ impl Environment {
         if !changed && self.order == order && !self.is_pending() {
             return Ok(false);
         }
+        self.records = true;
         let held = match origin {
             Origin::Color(_) => (Vec3::from(config.environment.color).max_element(), false),
             Origin::Sky(_) => (sky_gain(config).recip(), false),
