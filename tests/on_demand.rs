@@ -87,16 +87,13 @@ impl<'a> Recorder<'a> {
             self.gpu,
             &input,
             &self.uploaded.buffers,
-            self.samples,
+            FrameSample::of(0, self.samples),
             (format, self.target_size),
         );
         needs.meet(self.gpu).unwrap();
         let met = self.gpu.compiled();
         for index in 0..self.samples {
-            let sample = FrameSample {
-                index,
-                count: self.samples,
-            };
+            let sample = FrameSample::of(index, self.samples);
             let mut encoder = self.gpu.encoder("test");
             self.renderer
                 .record_sample(

@@ -61,6 +61,11 @@ impl Gui {
         self.state.egui_ctx().egui_wants_keyboard_input()
     }
 
+    /// Whether a popup is open, such as a list of choices or a colour picker. egui closes it with Escape.
+    pub(super) fn has_popup(&self) -> bool {
+        egui::Popup::is_any_open(self.state.egui_ctx())
+    }
+
     /// Whether something floats over the scene at `pointer`, in pixels.
     pub(super) fn covers(&self, pointer: Vec2) -> bool {
         let context = self.state.egui_ctx();

@@ -85,7 +85,6 @@ fn load(
     progress: &Progress,
 ) -> Result<Loaded> {
     let opened = OpenedScene::load(files, config, texture_support(gpu), Span::Clip, progress)?;
-    progress.enter("uploading to the GPU")?;
-    let uploaded = uploader.upload(gpu, &opened.scene, config)?;
+    let uploaded = uploader.upload_reporting(gpu, &opened.scene, config, progress)?;
     Ok((opened, uploaded))
 }

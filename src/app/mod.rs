@@ -9,6 +9,7 @@ mod gui;
 mod in_flight;
 mod input;
 mod keys;
+mod leaving;
 mod loading;
 mod memory;
 mod options;

@@ -240,7 +240,9 @@ impl Schedule {
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
         let (picture, frame) = self.last.as_ref()?;
         let wanted = picture.config.window.still_samples;
-        frame.is_still().then(|| [wanted - self.samples_left.min(wanted), wanted])
+        frame
+            .is_still()
+            .then(|| [wanted - self.samples_left.min(wanted), wanted])
     }
 
     /// Draws at `time` at the latest.
@@ -417,42 +419,92 @@ mod tests {
         environment_is_pending: false,
         exposure_changes: false,
     };
+    const HALF: Scales = Scales {
+        moving: 0.5,
+        still: 1.0,
+    };
 
-    /// Draws `picture` until nothing more is drawn; the sample of each frame as index and count.
-    fn draw_all(schedule: &mut Schedule, picture: &PictureKey) -> Vec<(u32, u32)> {
-        let mut drawn = Vec::new();
-        while let Some(sample) = schedule.choose(picture, SOFTWARE) {
-            schedule.recorded(picture.clone(), sample);
-            drawn.push((sample.index, sample.count));
-            assert!(drawn.len() < 1000, "it never rests");
+    /// A schedule and its clock.
+    struct Clock {
+        schedule: Schedule,
+        now: Instant,
+    }
+
+    impl Clock {
+        fn new() -> Self {
+            let now = Instant::now();
+            let mut schedule = Schedule::new(None, now);
+            assert_eq!(schedule.wakeup(now), Wakeup::Draw);
+            Self { schedule, now }
         }
-        drawn
+
+        fn choose(&mut self, picture: &PictureKey, renderer: RendererState) -> Option<NextFrame> {
+            self.schedule.choose(picture, renderer, HALF, self.now)
+        }
+
+        /// Draws the next frame, if one is due now.
+        fn draw(&mut self, picture: &PictureKey) -> Option<(f32, u32, u32)> {
+            let frame = self.choose(picture, SOFTWARE)?;
+            self.schedule.recorded(picture.clone(), frame, self.now);
+            Some((frame.scale, frame.sample.index, frame.sample.count))
+        }
+
+        /// Draws `picture` until nothing more is drawn: scale, sample and samples of each frame.
+        fn draw_all(&mut self, picture: &PictureKey) -> Vec<(f32, u32, u32)> {
+            let mut drawn = Vec::new();
+            loop {
+                while let Some(frame) = self.draw(picture) {
+                    drawn.push(frame);
+                    assert!(drawn.len() < 1000, "it never rests");
+                }
+                if self.schedule.finish(Activity::default(), self.now) {
+                    return drawn;
+                }
+                let Wakeup::At(time) = self.schedule.wakeup(self.now) else {
+                    panic!("nothing is drawn, and nothing is waited for");
+                };
+                assert!(time > self.now);
+                self.now = time;
+            }
+        }
     }
 
     #[test]
-    fn a_change_is_drawn_until_it_settles_then_from_samples_then_no_more() {
-        let mut schedule = Schedule::new(None, Instant::now());
-        let mut picture = picture();
-        let settling = [(0, 1); SETTLE_FRAMES as usize];
-        let samples = [(0, 4), (1, 4), (2, 4), (3, 4)];
-        let all = [&settling[..], &samples[..]].concat();
-        assert_eq!(draw_all(&mut schedule, &picture), all);
-        assert_eq!(draw_all(&mut schedule, &picture), []);
+    fn a_change_is_drawn_at_once_then_at_rest_from_samples_then_no_more() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        let samples = [0, 1, 2, 3].map(|index| (1.0, index, 4));
+        let all = [&[(0.5, 0, 1)], &samples[..]].concat();
+        assert_eq!(clock.draw_all(&picture), all);
+        assert_eq!(clock.draw_all(&picture), []);
         // A change begins anew, also in the middle of the samples.
         picture.time = 1.0;
-        for _ in 0..=SETTLE_FRAMES {
-            let sample = schedule.choose(&picture, SOFTWARE).unwrap();
-            schedule.recorded(picture.clone(), sample);
-        }
+        assert_eq!(clock.draw(&picture), Some(all[0]));
+        assert_eq!(clock.draw(&picture), None, "it may still move");
+        clock.now += REST;
+        assert_eq!(clock.draw(&picture), Some(all[1]));
+        assert_eq!(clock.schedule.samples(), Some([1, 4]));
         picture.exposure_ev = 1.0;
-        assert_eq!(draw_all(&mut schedule, &picture), all);
-        schedule.forget();
-        assert_eq!(draw_all(&mut schedule, &picture), all);
+        assert_eq!(clock.draw_all(&picture), all);
+        assert_eq!(clock.schedule.samples(), Some([4, 4]));
+        clock.schedule.abandon();
+        assert_eq!(clock.draw_all(&picture), all);
+        clock.schedule.forget();
+        assert_eq!(clock.draw_all(&picture), all);
+    }
+
+    #[test]
+    fn what_moves_on_is_drawn_at_the_scale_of_motion_alone() {
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        for step in 0..20 {
+            picture.time = step as f32;
+            assert_eq!(clock.draw(&picture), Some((0.5, 0, 1)));
+            assert_eq!(clock.draw(&picture), None);
+            clock.now += REST / 2;
+        }
     }
 
     #[test]
     fn samples_are_for_the_smoothed_picture_alone() {
-        let settling = [(0, 1); SETTLE_FRAMES as usize];
         let changes: [fn(&mut PictureKey); 3] = [
             |picture| picture.channel = Channel::Normal,
             |picture| picture.config.image.antialias = Antialias::Off,
@@ -461,9 +513,26 @@ mod tests {
         for change in changes {
             let mut picture = picture();
             change(&mut picture);
-            let mut schedule = Schedule::new(None, Instant::now());
-            assert_eq!(draw_all(&mut schedule, &picture), settling);
+            let drawn = Clock::new().draw_all(&picture);
+            assert_eq!(drawn, [(0.5, 0, 1), (1.0, 0, 1)]);
         }
+    }
+
+    #[test]
+    fn a_fixed_scale_is_that_of_every_frame() {
+        let fixed = Scales {
+            moving: 0.7,
+            still: 0.7,
+        };
+        let (mut schedule, mut now) = (Schedule::new(None, Instant::now()), Instant::now());
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        let frame = schedule.choose(&picture, SOFTWARE, fixed, now).unwrap();
+        assert_eq!(frame.scale, 0.7);
+        schedule.recorded(picture.clone(), frame, now);
+        now += REST;
+        assert_eq!(schedule.choose(&picture, SOFTWARE, fixed, now), None);
+        assert_eq!(frame.size([100, 1]), [70, 1]);
     }
 
     #[test]
@@ -472,35 +541,32 @@ mod tests {
         picture.config.window.still_samples = 1;
         picture.config.occlusion.mode = crate::config::OcclusionMode::Rays;
         picture.config.occlusion.history = 20;
-        let mut schedule = Schedule::new(None, Instant::now());
-        assert_eq!(draw_all(&mut schedule, &picture).len(), 20);
+        let drawn = Clock::new().draw_all(&picture);
+        assert_eq!(drawn.len(), 1 + 20);
+        assert!(drawn[1..].iter().all(|(scale, ..)| *scale == 1.0));
     }
 
     #[test]
     fn what_the_renderer_has_not_finished_is_drawn_again() {
-        let mut schedule = Schedule::new(None, Instant::now());
-        let mut picture = picture();
+        let (mut clock, mut picture) = (Clock::new(), picture());
         picture.config.window.still_samples = 1;
-        draw_all(&mut schedule, &picture);
+        clock.draw_all(&picture);
         let pending = RendererState {
             environment_is_pending: true,
             ..SOFTWARE
         };
-        assert!(schedule.choose(&picture, pending).is_some());
-        assert_eq!(draw_all(&mut schedule, &picture).len(), 3);
+        assert!(clock.choose(&picture, pending).is_some());
+        assert_eq!(clock.draw_all(&picture).len(), 2);
         let changing = RendererState {
             exposure_changes: true,
             ..SOFTWARE
         };
-        assert_eq!(
-            schedule.choose(&picture, changing),
-            None,
-            "it is not metered"
-        );
+        let unmetered = clock.choose(&picture, changing);
+        assert_eq!(unmetered, None, "it is not metered");
         meter(&mut picture.config);
-        assert_eq!(draw_all(&mut schedule, &picture).len(), 5);
-        let single = Some(FrameSample::SINGLE);
-        assert_eq!(schedule.choose(&picture, changing), single);
+        assert_eq!(clock.draw_all(&picture).len() as u32, METERED_FRAMES + 1);
+        let frame = clock.choose(&picture, changing).unwrap();
+        assert_eq!((frame.scale, frame.sample), (0.5, FrameSample::SINGLE));
     }
 
     fn meter(config: &mut Config) {
@@ -509,16 +575,16 @@ mod tests {
 
     #[test]
     fn counted_frames_are_all_drawn_and_then_it_is_over() {
-        let mut schedule = Schedule::new(Some(20), Instant::now());
+        let now = Instant::now();
+        let mut schedule = Schedule::new(Some(20), now);
         let picture = picture();
-        for frame in 0..20 {
-            assert!(!schedule.is_over(), "{frame}");
-            let sample = schedule.choose(&picture, SOFTWARE);
-            assert_eq!(sample, Some(FrameSample::SINGLE), "{frame}");
-            schedule.recorded(picture.clone(), FrameSample::SINGLE);
-            schedule.count_frame();
-            let is_quiet = schedule.finish(Activity::default(), Instant::now());
-            assert!(!is_quiet && schedule.wakeup(Instant::now()) == Wakeup::Draw);
+        for number in 0..20 {
+            assert!(!schedule.is_over(), "{number}");
+            let frame = schedule.choose(&picture, SOFTWARE, HALF, now).unwrap();
+            assert_eq!((frame.scale, frame.sample), (1.0, FrameSample::SINGLE));
+            schedule.recorded(picture.clone(), frame, now);
+            let is_quiet = schedule.finish(Activity::default(), now);
+            assert!(!is_quiet && schedule.wakeup(now) == Wakeup::Draw);
         }
         assert!(schedule.is_over());
         assert_eq!(schedule.readiness(false, None), Readiness::Ready);
@@ -526,13 +592,12 @@ mod tests {
 
     #[test]
     fn a_picture_that_cannot_be_drawn_is_not_tried_again() {
-        let mut schedule = Schedule::new(None, Instant::now());
-        let mut picture = picture();
-        assert!(schedule.choose(&picture, SOFTWARE).is_some());
-        schedule.give_up(picture.clone());
-        assert_eq!(schedule.choose(&picture, SOFTWARE), None);
+        let (mut clock, mut picture) = (Clock::new(), picture());
+        assert!(clock.choose(&picture, SOFTWARE).is_some());
+        clock.schedule.give_up(picture.clone());
+        assert_eq!(clock.draw_all(&picture), []);
         picture.time = 1.0;
-        assert!(schedule.choose(&picture, SOFTWARE).is_some());
+        assert!(clock.choose(&picture, SOFTWARE).is_some());
     }
 
     #[test]
@@ -581,7 +646,7 @@ mod tests {
             (schedule.wakeup(start), is_quiet, since)
         };
         let nothing = Activity::default();
-        let (moves, loads, compiles, saved) = (true, true, true, true);
+        let (moves, loads, compiles, saved, draws) = (true, true, true, true, true);
         assert_eq!(finish(nothing), (Wakeup::Event, true, None));
         let moving = finish(Activity { moves, ..nothing });
         assert_eq!(moving, (Wakeup::Draw, false, Some(POLL)));
@@ -594,13 +659,20 @@ mod tests {
         assert_eq!(compiling, (soon, false, None));
         let saving = finish(Activity { saved, ..nothing });
         assert_eq!(saving, (Wakeup::Draw, true, None));
+        // The end of the frame that is being drawn calls for the next one.
+        let drawing = finish(Activity {
+            moves,
+            draws,
+            ..nothing
+        });
+        assert_eq!(drawing, (Wakeup::Event, false, Some(POLL)));
     }
 
     #[test]
     fn what_waits_for_passes_is_not_drawn_continuously() {
         let start = Instant::now();
         let mut schedule = Schedule::new(None, start);
-        schedule.choose(&picture(), SOFTWARE);
+        schedule.choose(&picture(), SOFTWARE, HALF, start);
         let compiles = true;
         let activity = Activity {
             compiles,

@@ -250,14 +250,14 @@ impl Screen {
         } else {
             let stretched = sized(gpu, "stretched", &mut self.stretched, area.size)?;
             let views = [picture, stretched].map(|texture| view(texture, "stretched"));
-            self.stretch.copy(&gpu.device, encoder, &views[0], &views[1]);
+            self.stretch
+                .copy(&gpu.device, encoder, &views[0], &views[1]);
             stretched
         };
         let mut target = self.composite.as_image_copy();
         [target.origin.x, target.origin.y] = area.origin;
-        let fits = |axis: usize, whole: u32| {
-            area.size[axis].min(whole.saturating_sub(area.origin[axis]))
-        };
+        let fits =
+            |axis: usize, whole: u32| area.size[axis].min(whole.saturating_sub(area.origin[axis]));
         let extent = wgpu::Extent3d {
             width: fits(0, self.composite.width()),
             height: fits(1, self.composite.height()),

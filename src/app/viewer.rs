@@ -5,12 +5,13 @@ use super::{
     environment::EnvironmentFile,
     graphics::Graphics,
     gui::Gui,
+    in_flight::InFlight,
     input::Input,
     keys::{self, Action},
+    leaving::{Answer, Leaving},
     loading::Loading,
     memory::MemoryLog,
     options::Options,
-    in_flight::InFlight,
     preparing::Preparation,
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
@@ -72,6 +73,8 @@ pub(super) struct Viewer {
     pub(super) memory: Option<MemoryLog>,
     /// Whether to save the next frame as a picture.
     pub(super) save: bool,
+    /// When Escape quits.
+    leaving: Leaving,
     /// Whether the window has been shown.
     pub(super) is_visible: bool,
     pub(super) done: bool,
@@ -111,6 +114,7 @@ impl Viewer {
             environments: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
             save: false,
+            leaving: Leaving::default(),
             is_visible: false,
             done: false,
             options,
@@ -224,7 +228,8 @@ impl Viewer {
         if is_l {
             self.input.set_sun(pressed);
         }
-        let typing = self.gui.wants_keyboard();
+        let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
+        let typing = self.gui.wants_keyboard() || is_escape && self.gui.has_popup();
         if let PhysicalKey::Code(code) = event.physical_key {
             self.input.set_key(code, pressed && !typing);
         }
@@ -267,18 +272,24 @@ impl Viewer {
         }
     }
 
-    /// Closes what is uppermost, the window last.
+    /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
+        let now = Instant::now();
         if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
+            self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
         } else if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {
-            self.done = true;
+            match self.leaving.ask(now) {
+                Answer::Quit => self.done = true,
+                Answer::AskAgain => self.state.notify("press Esc again to quit"),
+                Answer::Ignore => {}
+            }
         }
     }
 
@@ -339,6 +350,7 @@ impl Viewer {
         }
         let files = loading.files.clone();
         self.loading = None;
+        self.leaving.ended_load(Instant::now());
         let shown = outcome.and_then(|(opened, uploaded)| self.show(files, opened, uploaded));
         shown.or_else(|error| self.report(error))
     }

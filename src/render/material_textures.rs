@@ -8,8 +8,8 @@ use crate::{
     Error, Result,
     gpu::{Bind, Gpu, bind_group},
     scene::{
-        AlphaMode, Image, LayerSlot, Layers, Material, Sampler, Scene, TexelFormat, TextureRef,
-        TextureSupport, Wrap,
+        AlphaMode, Image, LayerSlot, Layers, Material, Progress, Sampler, Scene, TexelFormat,
+        TextureRef, TextureSupport, Wrap,
     },
 };
 use std::{borrow::Cow, collections::HashMap};
@@ -139,17 +139,24 @@ pub(super) struct Textures<'a> {
     /// Views by image and use.
     views: HashMap<(usize, TextureUse), wgpu::TextureView>,
     samplers: HashMap<Sampler, wgpu::Sampler>,
+    progress: &'a Progress,
 }
 
 impl<'a> Textures<'a> {
-    /// None yet. Samplers filter with up to `anisotropy` taps.
-    pub(super) fn new(gpu: &'a Gpu, scene: &'a Scene, anisotropy: u32) -> Self {
+    /// None yet. Samplers filter with up to `anisotropy` taps. `progress` follows the images.
+    pub(super) fn new(
+        gpu: &'a Gpu,
+        scene: &'a Scene,
+        anisotropy: u32,
+        progress: &'a Progress,
+    ) -> Self {
         Self {
             gpu,
             scene,
             anisotropy: anisotropy as u16,
             views: HashMap::new(),
             samplers: HashMap::new(),
+            progress,
         }
     }
 
@@ -192,6 +199,12 @@ impl<'a> Textures<'a> {
         if let Some(view) = self.views.get(&(image, texels)) {
             return Ok(view.clone());
         }
+        let (number, count) = (self.views.len() + 1, self.scene.images.len());
+        // An image of two uses is uploaded twice.
+        let count = count.max(number);
+        self.progress
+            .enter(format!("uploading texture {number} of {count}"))?;
+        self.progress.set_fraction(number as f32 / count as f32);
         let view = self.upload(&self.scene.images[image], texels, mipmap)?;
         self.views.insert((image, texels), view.clone());
         Ok(view)

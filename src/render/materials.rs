@@ -98,14 +98,13 @@ impl Groups {
 impl Materials {
     /// Uploads textures with their mipmaps, and binds every material. `anisotropy` is the most that samplers
     /// do, 1 to 16.
-    pub fn new(
+    pub(super) fn new(
         gpu: &Gpu,
         scene: &Scene,
         layouts: &Layouts,
         mipmap: &Mipmap,
-        anisotropy: u32,
+        mut textures: Textures<'_>,
     ) -> Result<Self> {
-        let mut textures = Textures::new(gpu, scene, anisotropy);
         let white = Image::from_rgba8("white", 1, 1, vec![255; 4]);
         let white = textures.upload(&white, TextureUse::Numbers, mipmap)?;
         let scatters = |layers: &Layers| layers.sheen_color != Vec3::ZERO;

@@ -218,8 +218,7 @@ impl Renderer {
     ) -> Result<()> {
         let UploadedScene { buffers, state } = scene;
         let shape = (target.texture().format(), image::size_of_view(target));
-        self.needs(gpu, input, buffers, sample, shape)
-            .meet(gpu)?;
+        self.needs(gpu, input, buffers, sample, shape).meet(gpu)?;
         // Until this frame is recorded whole, there is none to read back or to go on from.
         self.last = None;
         self.parts.clear();

@@ -1,8 +1,6 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
-use super::{
-    Channel, ChannelSource, Recording, Renderer, SceneBuffers, recording::FrameBudget,
-};
+use super::{Channel, ChannelSource, Recording, Renderer, SceneBuffers, recording::FrameBudget};
 use crate::{Error, Result, gpu::Gpu, gpu::layout::SHADOW_HEADER};
 use glam::{Vec3, Vec4};
 

@@ -4,6 +4,7 @@ use super::{
     bindings::Layouts,
     draw_lists::DrawLists,
     lights,
+    material_textures::Textures,
     materials::Materials,
     merge::merge,
     mipmap::Mipmap,
@@ -19,7 +20,7 @@ use crate::{
     accel::{Codes, Geometry, codes::Sample},
     config::Config,
     gpu::{Bind, Gpu, Needs, bind_group, layout::LIGHT_LIMIT},
-    scene::{Pose, Scene, bounds::Bounds, framing},
+    scene::{Pose, Progress, Scene, bounds::Bounds, framing},
 };
 use glam::Vec3;
 
@@ -47,6 +48,23 @@ impl Uploader {
     ///
     /// [`crate::Error::Limit`] where the scene does not fit the adapter: it names the limit.
     pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Config) -> Result<UploadedScene> {
+        self.upload_reporting(gpu, scene, config, &Progress::default())
+    }
+
+    /// As [`Uploader::upload`], and publishes how far it has come.
+    ///
+    /// # Errors
+    ///
+    /// Also [`crate::Error::Cancelled`] once `progress` is cancelled.
+    pub fn upload_reporting(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        config: &Config,
+        progress: &Progress,
+    ) -> Result<UploadedScene> {
+        progress.set_fraction(0.0);
+        progress.enter("uploading: compiling the tree builder")?;
         match lights::without_room(scene, config) {
             0 => {}
             more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
@@ -55,8 +73,10 @@ impl Uploader {
         let mut needs = Needs::default();
         self.trees.lbvh.needs(&mut needs);
         needs.meet(gpu)?;
+        progress.enter("uploading triangles")?;
         let codes = Codes::of_bits(config.tree.code_bits, samples(scene));
-        gpu.catch(|| self.make_buffers(gpu, scene, codes, config.image.anisotropy))?
+        let anisotropy = config.image.anisotropy;
+        gpu.catch(|| self.make_buffers(gpu, scene, codes, anisotropy, progress))?
     }
 
     /// The buffers of a scene whose sizes have been checked.
@@ -66,6 +86,7 @@ impl Uploader {
         scene: &Scene,
         codes: Codes,
         anisotropy: u32,
+        progress: &Progress,
     ) -> Result<UploadedScene> {
         let Self {
             layouts,
@@ -73,6 +94,7 @@ impl Uploader {
             mipmap,
         } = self;
         let merge = merge(scene);
+        progress.check()?;
         let (vertex_count, triangle_count) = (
             merge.part_of_vertex.len() as u32,
             (merge.surfaces.info.len() - merge.segments.len()) as u32,
@@ -123,7 +145,9 @@ impl Uploader {
             weights_offset,
         };
 
-        let materials = Materials::new(gpu, scene, layouts, mipmap, anisotropy)?;
+        let textures = Textures::new(gpu, scene, anisotropy, progress);
+        let materials = Materials::new(gpu, scene, layouts, mipmap, textures)?;
+        progress.enter("uploading: making room for the trees")?;
         let resources: [&dyn Bind; 5] =
             [&positions, &frames, &indices, &vertices, &materials.alpha];
         let scene_group = bind_group(gpu, "scene", &layouts.scene, &resources);

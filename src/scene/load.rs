@@ -39,7 +39,11 @@ impl Progress {
     }
 
     /// Fails once the load is cancelled.
-    pub(super) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`].
+    pub fn check(&self) -> Result<()> {
         if self.cancelled.load(Ordering::Relaxed) {
             Err(Error::Cancelled)
         } else {
@@ -53,7 +57,8 @@ impl Progress {
         self.check()
     }
 
-    pub(super) fn set_fraction(&self, fraction: f32) {
+    /// Publishes the share that is done.
+    pub fn set_fraction(&self, fraction: f32) {
         self.fraction
             .store(fraction.clamp(0.0, 1.0).to_bits(), Ordering::Relaxed);
     }

@@ -1,0 +1,70 @@
+//! When Escape quits: when it is pressed twice, and not when it was meant for a load that has just ended.
+
+use std::time::{Duration, Instant};
+
+/// Time within which Escape has to be pressed again.
+const AGAIN: Duration = Duration::from_millis(2500);
+
+/// Time after a load in which Escape was meant for the load.
+const AFTER_LOAD: Duration = Duration::from_millis(1000);
+
+/// What a press of Escape does where nothing else is left to close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It quits.
+    Quit,
+    /// It asks to be pressed again.
+    AskAgain,
+    /// It does nothing.
+    Ignore,
+}
+
+/// The last times that matter.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    asked: Option<Instant>,
+    load_ended: Option<Instant>,
+}
+
+impl Leaving {
+    /// A load has ended, or was cancelled.
+    pub(super) fn ended_load(&mut self, now: Instant) {
+        (self.asked, self.load_ended) = (None, Some(now));
+    }
+
+    /// Escape was pressed and had nothing to close.
+    pub(super) fn ask(&mut self, now: Instant) -> Answer {
+        let within = |since: Option<Instant>, time| {
+            since.is_some_and(|since| now.saturating_duration_since(since) < time)
+        };
+        if within(self.load_ended, AFTER_LOAD) {
+            return Answer::Ignore;
+        }
+        let asked = self.asked.replace(now);
+        if within(asked, AGAIN) {
+            Answer::Quit
+        } else {
+            Answer::AskAgain
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_quits_when_it_is_pressed_twice_and_not_for_a_load_that_has_ended() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut leaving = Leaving::default();
+        assert_eq!(leaving.ask(at(0)), Answer::AskAgain);
+        assert_eq!(leaving.ask(at(2600)), Answer::AskAgain, "too late");
+        assert_eq!(leaving.ask(at(3000)), Answer::Quit);
+        leaving.ended_load(at(3100));
+        assert_eq!(leaving.ask(at(3200)), Answer::Ignore);
+        assert_eq!(leaving.ask(at(3300)), Answer::Ignore);
+        assert_eq!(leaving.ask(at(4200)), Answer::AskAgain);
+        assert_eq!(leaving.ask(at(4400)), Answer::Quit);
+    }
+}
