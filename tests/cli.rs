@@ -149,6 +149,28 @@ fn failures_are_one_line_that_names_the_cause() {
     assert_eq!(folder.names(), ["bad.toml", "scene.obj", "text.txt"]);
 }
 
+/// Before the window opens: without a display too.
+#[cfg(feature = "viewer")]
+#[test]
+fn wrong_keys_are_told_before_the_window_opens() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("action.toml"), "[keys]\nnext_camra = \"F\"").unwrap();
+    std::fs::write(folder.path("key.toml"), "[keys]\nframe = \"Ctlr+F\"").unwrap();
+    let both = "[keys]\nframe = \"G\"\nreset = \"G\"";
+    std::fs::write(folder.path("both.toml"), both).unwrap();
+    for (name, words) in [
+        ("action", ["keys.next_camra", "next_camera?"]),
+        ("key", ["keys.frame", "\"Ctlr\""]),
+        ("both", ["keys.reset", "frame"]),
+    ] {
+        let file = format!("{name}.toml");
+        let line = format!("scene.obj --config {file}");
+        folder.fails(&line, &[&file, words[0], words[1]]);
+    }
+    let words = ["--set", "keys.frame", "Space"];
+    folder.fails_with(2, "scene.obj --set keys.frame=Spaec", &words);
+}
+
 #[test]
 fn impossible_outputs_are_wrong_usage() {
     let folder = Folder::new();

@@ -196,6 +196,8 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         "window.render_scale=1",
         "--set",
         "window.still_samples=1",
+        "--set",
+        "keys.help=Alt+Shift+1",
     ]);
     let rays = display.settled("the scene", Screenshot::is_drawn);
     // The title names the file; without a window manager nobody else gives the window the keyboard.
@@ -237,7 +239,8 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
     display.press("Tab");
     let panel = display.settled("the panel", |now| *now != rays);
     display.press("h");
-    display.settled("the help", |now| *now != panel);
+    display.press("alt+shift+1");
+    display.settled("the help at the key of the settings", |now| *now != panel);
 
     display.press("ctrl+q");
     let start = Instant::now();

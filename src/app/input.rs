@@ -1,6 +1,6 @@
 //! Mouse and keyboard over the scene.
 
-use super::{keys, state::State};
+use super::{chord::Modifiers, keys, state::State};
 use glam::{Vec2, Vec3};
 use std::collections::HashSet;
 use winit::{
@@ -16,8 +16,7 @@ pub(super) struct Input {
     /// The button that was pressed over the scene, and what dragging with it does.
     drag: Option<(MouseButton, Drag)>,
     keys: HashSet<KeyCode>,
-    shift: bool,
-    ctrl: bool,
+    modifiers: Modifiers,
     /// Whether L is held.
     sun: bool,
 }
@@ -42,15 +41,13 @@ impl Input {
         self.pointer
     }
 
-    /// Whether Ctrl is held.
-    pub(super) fn ctrl(&self) -> bool {
-        self.ctrl
+    /// The modifiers that are held.
+    pub(super) fn modifiers(&self) -> Modifiers {
+        self.modifiers
     }
 
     pub(super) fn set_modifiers(&mut self, modifiers: winit::keyboard::ModifiersState) {
-        self.shift = modifiers.shift_key();
-        // Command is the key of shortcuts on a Mac.
-        self.ctrl = modifiers.control_key() || modifiers.super_key();
+        self.modifiers = modifiers.into();
     }
 
     /// Releases everything: the window that now has the focus receives the events of releases.
@@ -65,7 +62,7 @@ impl Input {
     pub(super) fn set_key(&mut self, key: KeyCode, pressed: bool) {
         if !pressed {
             self.keys.remove(&key);
-        } else if keys::flight(key).is_some() && !self.ctrl {
+        } else if keys::flight(key).is_some() && !self.modifiers.ctrl {
             self.keys.insert(key);
         }
     }
@@ -83,7 +80,7 @@ impl Input {
         }
         let drag = match button {
             MouseButton::Left if self.sun => Drag::Sun,
-            MouseButton::Left if self.shift => Drag::Pan,
+            MouseButton::Left if self.modifiers.shift => Drag::Pan,
             MouseButton::Left => Drag::Orbit,
             MouseButton::Middle => Drag::Pan,
             MouseButton::Right => Drag::Look,
@@ -132,7 +129,7 @@ impl Input {
     /// Flies for `seconds`.
     pub(super) fn fly(&self, seconds: f32, state: &mut State) {
         let axes: Vec3 = self.keys.iter().filter_map(|key| keys::flight(*key)).sum();
-        let faster = if self.shift { 4.0 } else { 1.0 };
+        let faster = if self.modifiers.shift { 4.0 } else { 1.0 };
         let speed = state.config.camera.speed * faster;
         state.camera.fly(axes, speed, seconds);
     }

@@ -1,7 +1,7 @@
-//! Key bindings: one table for the keyboard and for the help.
+//! Actions: one table of their names, their keys by default, and the words of the help.
 
 use crate::config::ShadowMode;
-use winit::keyboard::{Key, KeyCode, NamedKey};
+use winit::keyboard::KeyCode;
 
 /// What a key or a button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,153 +33,60 @@ pub(super) enum Action {
     Quit,
 }
 
-/// A key and what it does.
+/// An action with its name, its keys and its words.
 pub(super) struct KeyBinding {
-    key: Key<&'static str>,
-    ctrl: bool,
-    /// The key in the help; empty if the line before names it too.
-    pub(super) shown: &'static str,
+    /// The name in the section `[keys]` of `config.toml`.
+    pub(super) name: &'static str,
+    /// The keys by default, as [`Chord`](super::chord::Chord) reads them.
+    pub(super) keys: &'static [&'static str],
     /// The action in the help.
     pub(super) what: &'static str,
-    action: Action,
+    pub(super) action: Action,
 }
 
 const fn bind(
-    key: Key<&'static str>,
-    shown: &'static str,
+    name: &'static str,
+    keys: &'static [&'static str],
     what: &'static str,
     action: Action,
 ) -> KeyBinding {
     KeyBinding {
-        key,
-        ctrl: false,
-        shown,
+        name,
+        keys,
         what,
         action,
     }
 }
 
-const fn ctrl(
-    key: &'static str,
-    shown: &'static str,
-    what: &'static str,
-    action: Action,
-) -> KeyBinding {
-    KeyBinding {
-        key: Key::Character(key),
-        ctrl: true,
-        shown,
-        what,
-        action,
-    }
-}
-
-const fn letter(letter: &'static str) -> Key<&'static str> {
-    Key::Character(letter)
-}
-
-const fn named(key: NamedKey) -> Key<&'static str> {
-    Key::Named(key)
-}
-
-/// Every key, in the order of the help. Letters are those that a keyboard prints, wherever it has them.
+/// Every action that a key can have, in the order of the help. Letters are those that a keyboard prints,
+/// wherever it has them.
+#[rustfmt::skip]
 pub(super) const BINDINGS: &[KeyBinding] = &[
-    bind(letter("h"), "H", "this help", Action::Help),
-    bind(named(NamedKey::F1), "", "", Action::Help),
-    bind(named(NamedKey::Tab), "Tab", "settings panel", Action::Panel),
-    ctrl(
-        "o",
-        "Ctrl+O",
-        "open files (or drop them here)",
-        Action::Open,
-    ),
-    ctrl(
-        "e",
-        "Ctrl+E",
-        "open an environment (or drop it here)",
-        Action::OpenEnvironment,
-    ),
-    bind(
-        named(NamedKey::F5),
-        "F5",
-        "reload the files and keep the view",
-        Action::Reload,
-    ),
-    bind(letter("f"), "F", "frame the scene", Action::Frame),
-    bind(
-        named(NamedKey::Home),
-        "Home",
-        "back to the first view",
-        Action::FirstView,
-    ),
-    bind(
-        letter("c"),
-        "C",
-        "next camera of the file",
-        Action::NextCamera,
-    ),
-    bind(
-        named(NamedKey::Space),
-        "Space",
-        "play or pause",
-        Action::Play,
-    ),
-    bind(letter("n"), "N", "next clip", Action::NextClip),
-    bind(
-        letter("1"),
-        "1  2  3",
-        "shadows off, map, rays",
-        Action::Shadows(ShadowMode::Off),
-    ),
-    bind(letter("2"), "", "", Action::Shadows(ShadowMode::Map)),
-    bind(letter("3"), "", "", Action::Shadows(ShadowMode::Rays)),
-    bind(letter("m"), "M", "next shadow mode", Action::NextShadows),
-    bind(
-        letter("o"),
-        "O",
-        "next ambient occlusion mode",
-        Action::NextOcclusion,
-    ),
-    bind(
-        letter("x"),
-        "X",
-        "anti-aliasing on or off",
-        Action::Antialias,
-    ),
-    bind(
-        letter("["),
-        "[  ]",
-        "smaller or larger leaves for rays",
-        Action::Cutoff(-1),
-    ),
-    bind(letter("]"), "", "", Action::Cutoff(1)),
-    bind(
-        letter("v"),
-        "V  B",
-        "next or previous channel",
-        Action::NextChannel,
-    ),
-    bind(letter("b"), "", "", Action::PreviousChannel),
-    bind(letter("r"), "R", "reset all settings", Action::Reset),
-    bind(
-        named(NamedKey::F11),
-        "F11",
-        "full screen",
-        Action::Fullscreen,
-    ),
-    bind(
-        named(NamedKey::F12),
-        "F12",
-        "save the window as a picture",
-        Action::Screenshot,
-    ),
-    bind(
-        named(NamedKey::Escape),
-        "Esc",
-        "cancel, close, or quit",
-        Action::Leave,
-    ),
-    ctrl("q", "Ctrl+Q", "quit", Action::Quit),
+    bind("help", &["H", "F1"], "this help", Action::Help),
+    bind("panel", &["Tab"], "settings panel", Action::Panel),
+    bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
+    bind("open_environment", &["Ctrl+E"], "open an environment (or drop it here)", Action::OpenEnvironment),
+    bind("reload", &["F5"], "reload the files and keep the view", Action::Reload),
+    bind("frame", &["F"], "frame the scene", Action::Frame),
+    bind("first_view", &["Home"], "back to the first view", Action::FirstView),
+    bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
+    bind("play", &["Space"], "play or pause", Action::Play),
+    bind("next_clip", &["N"], "next clip", Action::NextClip),
+    bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
+    bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
+    bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
+    bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
+    bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
+    bind("antialias", &["X"], "anti-aliasing on or off", Action::Antialias),
+    bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),
+    bind("larger_leaves", &["]"], "larger leaves for rays", Action::Cutoff(1)),
+    bind("next_channel", &["V"], "next channel", Action::NextChannel),
+    bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
+    bind("reset", &["R"], "reset all settings", Action::Reset),
+    bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
+    bind("screenshot", &["F12"], "save the window as a picture", Action::Screenshot),
+    bind("cancel", &["Esc"], "cancel, close, or quit", Action::Leave),
+    bind("quit", &["Ctrl+Q"], "quit", Action::Quit),
 ];
 
 /// Gestures of the mouse and keys that are held, for the help.
@@ -193,24 +100,6 @@ pub(super) const GESTURES: &[(&str, &str)] = &[
     ("L + left drag", "move the sun"),
 ];
 
-/// The action of a pressed key.
-pub(super) fn action(key: &Key, ctrl: bool) -> Option<Action> {
-    let key = match key {
-        Key::Character(text) => Key::Character(text.to_lowercase()),
-        Key::Named(named) => Key::Named(*named),
-        _ => return None,
-    };
-    let same = |binding: &&KeyBinding| {
-        binding.ctrl == ctrl
-            && match (&binding.key, &key) {
-                (Key::Character(a), Key::Character(b)) => a == b,
-                (Key::Named(a), Key::Named(b)) => a == b,
-                _ => false,
-            }
-    };
-    BINDINGS.iter().find(same).map(|binding| binding.action)
-}
-
 /// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever
 /// is printed there.
 pub(super) fn flight(key: KeyCode) -> Option<glam::Vec3> {
@@ -223,31 +112,4 @@ pub(super) fn flight(key: KeyCode) -> Option<glam::Vec3> {
         KeyCode::KeyQ => glam::Vec3::NEG_Y,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_key_does_two_things() {
-        for (i, a) in BINDINGS.iter().enumerate() {
-            for b in &BINDINGS[..i] {
-                assert!(a.key != b.key || a.ctrl != b.ctrl, "{:?}", a.key);
-            }
-        }
-    }
-
-    #[test]
-    fn letters_work_with_shift_and_not_with_ctrl() {
-        let key = |text: &str| Key::Character(text.into());
-        assert_eq!(action(&key("H"), false), Some(Action::Help));
-        assert_eq!(action(&key("h"), true), None);
-        assert_eq!(action(&key("o"), true), Some(Action::Open));
-        assert_eq!(action(&key("o"), false), Some(Action::NextOcclusion));
-        assert_eq!(
-            action(&Key::Named(NamedKey::Tab), false),
-            Some(Action::Panel)
-        );
-    }
 }

@@ -1,6 +1,7 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
 mod camera;
+mod chord;
 mod dialogs;
 mod environment;
 mod frame;
@@ -8,6 +9,7 @@ mod graphics;
 mod gui;
 mod in_flight;
 mod input;
+mod keymap;
 mod keys;
 mod leaving;
 mod loading;
@@ -26,6 +28,7 @@ mod window;
 pub use options::Options;
 
 use crate::Result;
+use keymap::Keymap;
 use viewer::Viewer;
 use wake::{Wake, Waker};
 use winit::{
@@ -40,7 +43,8 @@ use winit::{
 /// # Errors
 ///
 /// [`Error::Window`](crate::Error::Window) when there is no display, [`Error::Gpu`](crate::Error::Gpu) when
-/// no adapter can draw to it, and any error under [`Options::exit_after`].
+/// no adapter can draw to it, [`Error::Config`](crate::Error::Config) for a key or an action in `[keys]` that
+/// does not exist, and any error under [`Options::exit_after`].
 pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.screenshot {
         crate::output::extension(path, &["png"])?;
@@ -49,6 +53,8 @@ pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.stats {
         crate::output::check_writable(path)?;
     }
+    // A mistyped key is an error without a display too.
+    Keymap::new(&options.config.keys)?;
     let event_loop = EventLoop::<Wake>::with_user_event()
         .build()
         .map_err(window::no_window)?;

@@ -1,7 +1,7 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{camera::Camera, keys::Action};
+use super::{camera::Camera, keymap::Keymap, keys::Action};
 use crate::{
     config::{
         Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
@@ -27,6 +27,8 @@ pub(super) struct State {
     pub(super) config: Config,
     /// Settings at the start.
     pub(super) initial: Config,
+    /// The keys in force.
+    pub(super) keymap: Keymap,
     /// The scene that is shown.
     pub(super) stage: Option<Stage>,
     /// The camera that the scene is seen from.
@@ -187,6 +189,7 @@ impl State {
             frame_ms: VecDeque::with_capacity(HISTORY),
             actions: Vec::new(),
             initial: config.clone(),
+            keymap: Keymap::default(),
             config,
         }
     }

@@ -1,13 +1,15 @@
 //! The window at work: events in, frames out.
 
 use super::{
+    chord::Press,
     dialogs::Dialogs,
     environment::EnvironmentFile,
     graphics::Graphics,
     gui::Gui,
     in_flight::InFlight,
     input::Input,
-    keys::{self, Action},
+    keymap::Keymap,
+    keys::Action,
     leaving::{Answer, Leaving},
     loading::Loading,
     memory::MemoryLog,
@@ -36,6 +38,7 @@ use winit::{
     event::{ElementState, KeyEvent, WindowEvent},
     event_loop::{ActiveEventLoop, ControlFlow},
     keyboard::{Key, NamedKey, PhysicalKey},
+    platform::modifier_supplement::KeyEventExtModifierSupplement as _,
     window::Window,
 };
 
@@ -119,6 +122,7 @@ impl Viewer {
             done: false,
             options,
         };
+        viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -223,20 +227,29 @@ impl Viewer {
 
     fn key(&mut self, event: &KeyEvent) {
         let pressed = event.state == ElementState::Pressed;
+        let code = match event.physical_key {
+            PhysicalKey::Code(code) => Some(code),
+            PhysicalKey::Unidentified(_) => None,
+        };
+        // A key that is bound does nothing else: it neither flies nor holds the sun.
+        let action = self.state.keymap.action(&Press {
+            logical: event.logical_key.clone(),
+            plain: event.key_without_modifiers(),
+            code,
+            modifiers: self.input.modifiers(),
+        });
         let is_l =
             matches!(&event.logical_key, Key::Character(text) if text.eq_ignore_ascii_case("l"));
         if is_l {
-            self.input.set_sun(pressed);
+            self.input.set_sun(pressed && action.is_none());
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
         let typing = self.gui.wants_keyboard() || is_escape && self.gui.has_popup();
-        if let PhysicalKey::Code(code) = event.physical_key {
-            self.input.set_key(code, pressed && !typing);
+        if let Some(code) = code {
+            self.input
+                .set_key(code, pressed && !typing && action.is_none());
         }
-        if !pressed || typing {
-            return;
-        }
-        let Some(action) = keys::action(&event.logical_key, self.input.ctrl()) else {
+        let Some(action) = action.filter(|_| pressed && !typing) else {
             return;
         };
         if !event.repeat || matches!(action, Action::Cutoff(_)) {

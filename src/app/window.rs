@@ -5,8 +5,15 @@ use std::sync::Arc;
 use winit::{
     dpi::LogicalSize,
     event_loop::ActiveEventLoop,
-    window::{Fullscreen, Window},
+    window::{Fullscreen, Icon, Window, WindowAttributes},
 };
+
+/// The name of the `.desktop` file, by which Wayland and X11 find the icon and the menu's entry of a window.
+#[cfg(target_os = "linux")]
+const APP_ID: &str = "canopy";
+
+/// For systems on which a window brings its icon: X11 and Windows.
+const ICON: &[u8] = include_bytes!("../../assets/icon/canopy-64.png");
 
 /// Opens the window.
 ///
@@ -19,10 +26,34 @@ pub(super) fn open(event_loop: &ActiveEventLoop, settings: &config::Window) -> R
         .with_title("canopy")
         .with_inner_size(LogicalSize::new(width, height))
         .with_min_inner_size(LogicalSize::new(320, 200))
+        .with_window_icon(icon())
         // Black until something is drawn: it is shown with its first picture.
         .with_visible(false);
-    let window = event_loop.create_window(attributes).map_err(no_window)?;
+    let window = event_loop
+        .create_window(named(attributes))
+        .map_err(no_window)?;
     Ok(Arc::new(window))
+}
+
+/// Gives the window the name of its application.
+#[cfg(target_os = "linux")]
+fn named(attributes: WindowAttributes) -> WindowAttributes {
+    use winit::platform::{wayland, x11};
+    let attributes = wayland::WindowAttributesExtWayland::with_name(attributes, APP_ID, APP_ID);
+    x11::WindowAttributesExtX11::with_name(attributes, APP_ID, APP_ID)
+}
+
+/// Elsewhere the system knows the application by its file.
+#[cfg(not(target_os = "linux"))]
+fn named(attributes: WindowAttributes) -> WindowAttributes {
+    attributes
+}
+
+/// The program's icon. A window without one works as well.
+fn icon() -> Option<Icon> {
+    let picture = image::load_from_memory(ICON).ok()?.into_rgba8();
+    let (width, height) = picture.dimensions();
+    Icon::from_rgba(picture.into_raw(), width, height).ok()
 }
 
 /// The error of a system that opens no window.
@@ -44,4 +75,14 @@ pub(super) fn no_window(error: impl std::fmt::Display) -> Error {
 pub(super) fn toggle_fullscreen(window: &Window) {
     let full = window.fullscreen().is_none();
     window.set_fullscreen(full.then_some(Fullscreen::Borderless(None)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_icon_is_one() {
+        assert!(icon().is_some());
+    }
 }

@@ -2,6 +2,7 @@
 
 mod allowed;
 mod choices;
+mod keys;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
@@ -9,6 +10,7 @@ pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
     ShadowMode, Switch, Tonemap,
 };
+pub use keys::{BoundKeys, Keys};
 pub use sections::{
     Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,
     Sun, Tree, Window,
@@ -24,14 +26,20 @@ const DEFAULTS: &str = include_str!("../../config.toml");
 
 /// Declares [`Config`] and its check, section by section.
 macro_rules! config {
-    ($(#[$doc:meta])* $name:ident { $($section:ident: $type:ident),* $(,)? }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($section:ident: $type:ident,)* ; $($free:ident: $free_type:ident,)* }
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         #[expect(missing_docs, reason = "config.toml is the documentation, key by key")]
-        pub struct $name { $(pub $section: $type),* }
+        pub struct $name { $(pub $section: $type,)* $(pub $free: $free_type,)* }
 
         impl $name {
+            /// Sections whose keys are free: the viewer knows which there are.
+            const FREE: &[&str] = &[$(stringify!($free)),*];
+
             /// The first key whose value is not allowed, and why.
             fn value_fault(&self) -> Option<(String, String)> {
                 $(
@@ -73,6 +81,8 @@ config! {
         environment: Environment,
         image: Image,
         exposure: Exposure,
+        ;
+        keys: Keys,
     }
 }
 
@@ -181,7 +191,7 @@ impl Config {
             ));
         };
         let keys = self.section(origin, section)?;
-        if !keys.contains_key(name) {
+        if !keys.contains_key(name) && !Self::FREE.contains(&section) {
             let known: Vec<_> = keys.keys().map(String::as_str).collect();
             let what = format!("{key}: unknown key; [{section}] has {}", known.join(", "));
             return Err(fault(origin, what));
@@ -193,9 +203,13 @@ impl Config {
         if let Some(Value::Table(keys)) = table.get_mut(section) {
             keys.insert(name.into(), value);
         }
-        let config: Self = table.try_into().map_err(|e: toml::de::Error| {
+        let mut config: Self = table.try_into().map_err(|e: toml::de::Error| {
             fault(origin, format!("{key}: {}", one_line(e.message())))
         })?;
+        config.keys.keep_origins(&self.keys);
+        if section == "keys" {
+            config.keys.set_origin(name, origin);
+        }
         if let Some((key, why)) = config.value_fault() {
             return Err(fault(origin, format!("{key}: {why}")));
         }
@@ -224,6 +238,9 @@ impl Config {
 
     /// Whether `key` holds text, which may look like a number.
     fn is_text(&self, key: &str) -> bool {
+        if key.starts_with("keys.") {
+            return true;
+        }
         let value = key
             .split_once('.')
             .and_then(|(section, name)| self.table().get(section)?.get(name).cloned());
@@ -373,6 +390,36 @@ mod tests {
         assert_eq!(config.camera.fov, 30.0);
     }
 
+    /// Keys are text, also where TOML would read a number, and know where they come from.
+    #[test]
+    fn keys_are_text_with_an_origin() {
+        let mut config = Config::default();
+        config
+            .merge(
+                "a",
+                "[keys]\nframe = [\"G\", \"\"]\nplay = \"P\"\npanel = \"\"",
+            )
+            .unwrap();
+        for set in [
+            "keys.play=5",
+            "keys.reset=[",
+            "keys.quit=Ctrl+W",
+            "camera.fov=30",
+        ] {
+            config.set_text(set).unwrap();
+        }
+        let keys = |name| {
+            let bound = config.keys.get(name).unwrap();
+            (bound.keys.join(" "), bound.origin.as_str())
+        };
+        assert_eq!(keys("frame"), ("G".into(), "a"));
+        assert_eq!(keys("panel"), (String::new(), "a"));
+        assert_eq!(keys("play"), ("5".into(), "--set"));
+        assert_eq!(keys("reset"), ("[".into(), "--set"));
+        assert_eq!(keys("quit"), ("Ctrl+W".into(), "--set"));
+        assert_eq!(config.keys.iter().count(), 5);
+    }
+
     /// Words and numbers of stops, as TOML has them, come back as they were given.
     #[test]
     fn exposures_are_words_or_stops() {
@@ -469,6 +516,8 @@ mod tests {
                 "f: exposure.range: ends at -1, below 1",
             ),
             ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
+            ("[keys]\nframe = true", "f: keys.frame: expected a key"),
+            ("[keys]\nframe = [1]", "f: keys.frame: expected a key"),
             ("\n[sun", "f: line 2: "),
         ] {
             let message = message(config.merge("f", text));

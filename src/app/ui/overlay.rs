@@ -5,7 +5,7 @@ use super::{
     style::{ACCENT, card, digits},
 };
 use crate::app::{
-    keys::{BINDINGS, GESTURES},
+    keys::{Action, GESTURES},
     state::State,
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Ui, Vec2};
@@ -23,7 +23,17 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     } else if facts.dropping {
         hint(ctx, room, "Drop to open");
     } else if state.stage.is_none() && state.error.is_none() {
-        hint(ctx, room, "Drop a glTF or OBJ file here, or press Ctrl+O");
+        let open = state.keymap.keys_of(Action::Open);
+        let or_press = if open.is_empty() {
+            String::new()
+        } else {
+            format!(", or press {open}")
+        };
+        hint(
+            ctx,
+            room,
+            &format!("Drop a glTF or OBJ file here{or_press}"),
+        );
     }
     if facts.rendering {
         rendering(ctx, room);
@@ -131,9 +141,7 @@ fn help(ctx: &Context, room: Rect, state: &mut State) {
             .max_height((room.height() - 60.0).max(80.0))
             .show(ui, |ui| {
                 ui.horizontal_top(|ui| {
-                    let keys = BINDINGS.iter().map(|b| (b.shown, b.what));
-                    let keys = keys.filter(|(shown, _)| !shown.is_empty());
-                    table(ui, "Keys", keys);
+                    table(ui, "Keys", state.keymap.help());
                     ui.add_space(16.0);
                     table(ui, "Mouse and flight", GESTURES.iter().copied());
                 });
@@ -144,7 +152,7 @@ fn help(ctx: &Context, room: Rect, state: &mut State) {
     });
 }
 
-fn table<'a>(ui: &mut Ui, title: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) {
+fn table(ui: &mut Ui, title: &str, rows: impl Iterator<Item = (impl AsRef<str>, &'static str)>) {
     ui.vertical(|ui| {
         ui.label(RichText::new(title).strong());
         egui::Grid::new(title)
@@ -152,7 +160,7 @@ fn table<'a>(ui: &mut Ui, title: &str, rows: impl Iterator<Item = (&'a str, &'a 
             .spacing([16.0, 4.0])
             .show(ui, |ui| {
                 for (key, what) in rows {
-                    ui.label(digits(key).color(ACCENT));
+                    ui.label(digits(key.as_ref()).color(ACCENT));
                     ui.label(what);
                     ui.end_row();
                 }

@@ -1,0 +1,114 @@
+//! The licences of everything that canopy depends on, on any platform, are among those of deny.toml.
+
+#![cfg(feature = "cli")]
+
+#[path = "../examples/licences/crates.rs"]
+mod crates;
+
+use std::path::Path;
+
+/// Whether an SPDX expression can be kept to with the licences that `allow` accepts. `None` for what is no
+/// expression.
+fn can_be_kept(expression: &str, allow: &dyn Fn(&str) -> bool) -> Option<bool> {
+    // An older form of OR.
+    let spaced = expression
+        .replace('/', " OR ")
+        .replace('(', " ( ")
+        .replace(')', " ) ");
+    let tokens: Vec<&str> = spaced.split_whitespace().collect();
+    let mut rest = &tokens[..];
+    let kept = any(&mut rest, allow)?;
+    rest.is_empty().then_some(kept)
+}
+
+/// Licences with OR between them.
+fn any(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
+    let mut kept = every(tokens, allow)?;
+    while let ["OR", rest @ ..] = tokens {
+        *tokens = rest;
+        kept |= every(tokens, allow)?;
+    }
+    Some(kept)
+}
+
+/// Licences with AND between them.
+fn every(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
+    let mut kept = one(tokens, allow)?;
+    while let ["AND", rest @ ..] = tokens {
+        *tokens = rest;
+        kept &= one(tokens, allow)?;
+    }
+    Some(kept)
+}
+
+fn one(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
+    match tokens {
+        ["(", rest @ ..] => {
+            *tokens = rest;
+            let kept = any(tokens, allow)?;
+            let [")", rest @ ..] = tokens else {
+                return None;
+            };
+            *tokens = rest;
+            Some(kept)
+        }
+        // An exception permits more than the licence does.
+        [name, "WITH", _, rest @ ..] | [name, rest @ ..] if !["OR", "AND", ")"].contains(name) => {
+            *tokens = rest;
+            Some(allow(name))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn every_dependency_has_an_allowed_licence() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let deny: toml::Table =
+        toml::from_str(&std::fs::read_to_string(root.join("deny.toml")).unwrap()).unwrap();
+    let allowed = deny["licenses"]["allow"].as_array().unwrap();
+    let allow = |name: &str| allowed.iter().any(|known| known.as_str() == Some(name));
+    let crates = crates::crates(&crates::metadata(root, None).unwrap(), |_| true);
+    assert!(
+        crates.len() > 300,
+        "only {} crates were found",
+        crates.len()
+    );
+    let wrong = crates
+        .iter()
+        .filter(|c| can_be_kept(&c.licence, &allow) != Some(true));
+    let wrong: Vec<_> = wrong
+        .map(|c| format!("{} {}: \"{}\"", c.name, c.version, c.licence))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // None is allowed for nothing.
+    for name in allowed {
+        let name = name.as_str().unwrap();
+        assert!(
+            crates.iter().any(|c| c.licence.contains(name)),
+            "no crate is under {name}"
+        );
+    }
+}
+
+#[test]
+fn expressions_are_read_as_they_are_meant() {
+    let allow = |name: &str| ["MIT", "Zlib", "Apache-2.0"].contains(&name);
+    for (expression, expected) in [
+        ("MIT", Some(true)),
+        ("GPL-3.0-only", Some(false)),
+        ("MIT OR GPL-3.0-only", Some(true)),
+        ("MIT AND GPL-3.0-only", Some(false)),
+        ("GPL-3.0-only/MIT", Some(true)),
+        ("(MIT OR GPL-2.0-only) AND Zlib", Some(true)),
+        ("GPL-2.0-only OR MIT AND GPL-3.0-only", Some(false)),
+        ("(MIT OR Zlib) AND OFL-1.1", Some(false)),
+        ("Apache-2.0 WITH LLVM-exception OR GPL-2.0-only", Some(true)),
+        ("", None),
+        ("MIT OR", None),
+        ("(MIT", None),
+        ("MIT Zlib", None),
+    ] {
+        assert_eq!(can_be_kept(expression, &allow), expected, "{expression}");
+    }
+}
