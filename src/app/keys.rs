@@ -1,5 +1,6 @@
 //! Key bindings: one table for the keyboard and for the help.
 
+use super::camera::StandardView;
 use crate::config::ShadowMode;
 use winit::keyboard::{Key, KeyCode, NamedKey};
 
@@ -10,9 +11,17 @@ pub(super) enum Action {
     Panel,
     Open,
     OpenEnvironment,
+    Browse,
+    NextFile,
+    PreviousFile,
     Reload,
+    Watch,
+    ObjTexture,
     Frame,
     FirstView,
+    Face(StandardView),
+    Projection,
+    NextUpAxis,
     NextCamera,
     Camera(usize),
     Play,
@@ -29,6 +38,7 @@ pub(super) enum Action {
     Reset,
     Fullscreen,
     Screenshot,
+    ScreenshotOfWindow,
     Leave,
     Quit,
 }
@@ -74,6 +84,21 @@ const fn ctrl(
     }
 }
 
+const fn ctrl_named(
+    key: NamedKey,
+    shown: &'static str,
+    what: &'static str,
+    action: Action,
+) -> KeyBinding {
+    KeyBinding {
+        key: named(key),
+        ctrl: true,
+        shown,
+        what,
+        action,
+    }
+}
+
 const fn letter(letter: &'static str) -> Key<&'static str> {
     Key::Character(letter)
 }
@@ -99,13 +124,71 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
         "open an environment (or drop it here)",
         Action::OpenEnvironment,
     ),
+    ctrl(
+        "p",
+        "Ctrl+P",
+        "browse files: recent ones and those of a folder",
+        Action::Browse,
+    ),
+    bind(
+        named(NamedKey::PageDown),
+        "Page Down  Up",
+        "next or previous scene of the folder",
+        Action::NextFile,
+    ),
+    bind(named(NamedKey::PageUp), "", "", Action::PreviousFile),
     bind(
         named(NamedKey::F5),
         "F5",
         "reload the files and keep the view",
         Action::Reload,
     ),
+    ctrl(
+        "r",
+        "Ctrl+R",
+        "reload by itself when files change",
+        Action::Watch,
+    ),
+    bind(
+        letter("u"),
+        "U",
+        "another axis of the file points up",
+        Action::NextUpAxis,
+    ),
+    bind(
+        letter("t"),
+        "T",
+        "colour an OBJ with the image of its name",
+        Action::ObjTexture,
+    ),
     bind(letter("f"), "F", "frame the scene", Action::Frame),
+    ctrl(
+        "1",
+        "Ctrl+1  2",
+        "front or back view (numpad 1, Ctrl+1)",
+        Action::Face(StandardView::Front),
+    ),
+    ctrl("2", "", "", Action::Face(StandardView::Back)),
+    ctrl(
+        "3",
+        "Ctrl+3  4",
+        "right or left view (numpad 3, Ctrl+3)",
+        Action::Face(StandardView::Right),
+    ),
+    ctrl("4", "", "", Action::Face(StandardView::Left)),
+    ctrl(
+        "5",
+        "Ctrl+5  6",
+        "top or bottom view (numpad 7, Ctrl+7)",
+        Action::Face(StandardView::Top),
+    ),
+    ctrl("6", "", "", Action::Face(StandardView::Bottom)),
+    bind(
+        letter("p"),
+        "P",
+        "perspective or orthographic (numpad 5)",
+        Action::Projection,
+    ),
     bind(
         named(NamedKey::Home),
         "Home",
@@ -170,8 +253,14 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind(
         named(NamedKey::F12),
         "F12",
-        "save the window as a picture",
+        "save the scene as a picture",
         Action::Screenshot,
+    ),
+    ctrl_named(
+        NamedKey::F12,
+        "Ctrl+F12",
+        "save the window with the panel",
+        Action::ScreenshotOfWindow,
     ),
     bind(
         named(NamedKey::Escape),
@@ -209,6 +298,20 @@ pub(super) fn action(key: &Key, ctrl: bool) -> Option<Action> {
             }
     };
     BINDINGS.iter().find(same).map(|binding| binding.action)
+}
+
+/// The action of a key of the number pad, whatever Num Lock says.
+pub(super) fn numpad(key: KeyCode, ctrl: bool) -> Option<Action> {
+    Some(match (key, ctrl) {
+        (KeyCode::Numpad1, false) => Action::Face(StandardView::Front),
+        (KeyCode::Numpad1, true) => Action::Face(StandardView::Back),
+        (KeyCode::Numpad3, false) => Action::Face(StandardView::Right),
+        (KeyCode::Numpad3, true) => Action::Face(StandardView::Left),
+        (KeyCode::Numpad7, false) => Action::Face(StandardView::Top),
+        (KeyCode::Numpad7, true) => Action::Face(StandardView::Bottom),
+        (KeyCode::Numpad5, _) => Action::Projection,
+        _ => return None,
+    })
 }
 
 /// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever

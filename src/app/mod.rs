@@ -1,8 +1,11 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
+mod browse;
 mod camera;
 mod dialogs;
+mod dropped;
 mod environment;
+mod files;
 mod frame;
 mod graphics;
 mod gui;
@@ -10,14 +13,18 @@ mod input;
 mod keys;
 mod loading;
 mod memory;
+mod offer;
 mod options;
+mod pictures;
 mod preparing;
+mod recent;
 mod schedule;
 mod screen;
 mod state;
 mod ui;
 mod viewer;
 mod wake;
+mod watch;
 mod window;
 
 pub use options::Options;

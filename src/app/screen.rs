@@ -284,6 +284,13 @@ impl Screen {
         self.blitter.copy(&gpu.device, encoder, &source, &target);
     }
 
+    /// Reads the scene's image back, opaque: width, height and pixels.
+    pub(super) fn read_scene(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
+        let mut pixels = gpu.read_texture(&self.scene)?;
+        pixels.chunks_exact_mut(4).for_each(|pixel| pixel[3] = 255);
+        Ok((self.scene.width(), self.scene.height(), pixels))
+    }
+
     /// Reads the composed image back: width, height and pixels.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
         let pixels = gpu.read_texture(&self.composite)?;

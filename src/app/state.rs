@@ -1,10 +1,11 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{camera::Camera, keys::Action};
+use super::{camera::Camera, keys::Action, offer::Offer};
 use crate::{
     config::{
         Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
+        UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     render::Channel,
@@ -50,6 +51,8 @@ pub(super) struct State {
     pub(super) notice: Option<(String, std::time::Instant)>,
     /// Milliseconds from one frame to the next, the latest last.
     pub(super) frame_ms: VecDeque<f32>,
+    /// What is offered after a scene was opened.
+    pub(super) offers: Vec<Offer>,
     /// Actions of the panel's buttons that have not been performed yet.
     pub(super) actions: Vec<Action>,
 }
@@ -117,8 +120,27 @@ impl Stage {
     }
 
     /// World positions that a view of the whole scene holds.
-    fn points(&self, plays: bool) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, self.clip, plays, self.time)
+    fn points(&self) -> Vec<glam::Vec3> {
+        clip_points(&self.scene, self.clip, self.time)
+    }
+
+    /// The axis of the files that points up if the settings say `wanted`.
+    pub(super) fn up_axis(&self, wanted: UpAxis) -> UpAxis {
+        self.scene.up_axis(wanted)
+    }
+
+    /// Turns the scene as `wanted` says. Returns whether it stood otherwise.
+    fn turn_up(&mut self, wanted: UpAxis) -> bool {
+        let before = self.scene.world_from_file;
+        self.scene.turn_up(wanted);
+        if self.scene.world_from_file == before {
+            return false;
+        }
+        let points = self.points();
+        let (scene, clip) = (&self.scene, self.clip);
+        self.first = self.first.turned(scene, clip, self.time, &points);
+        self.exposure = None;
+        true
     }
 
     /// A camera at `viewpoint`, with the pivot at the scene's middle.
@@ -185,6 +207,7 @@ impl State {
             error: None,
             notice: None,
             frame_ms: VecDeque::with_capacity(HISTORY),
+            offers: Vec::new(),
             actions: Vec::new(),
             initial: config.clone(),
             config,
@@ -205,21 +228,75 @@ impl State {
         }
         let points = std::mem::take(&mut opened.points);
         let stage = Stage::new(files, opened, self.config.animation.time);
-        self.playing = self.config.animation.play && stage.clip.is_some();
         let before = self.stage.replace(stage);
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
+                let names = |scene: &Scene| -> Vec<String> {
+                    scene.clips.iter().map(|clip| clip.name.clone()).collect()
+                };
+                if names(&before.scene) == names(&stage.scene) {
+                    (stage.clip, stage.time) = (before.clip, before.time);
+                }
+                self.playing &= stage.clip.is_some();
             }
-            _ => self.start_from(&points, look, aspect),
+            (_, stage) => {
+                let clip = stage.as_ref().and_then(|stage| stage.clip);
+                self.playing = self.config.animation.play && clip.is_some();
+                self.start_from(&points, look, aspect);
+                self.offer();
+            }
+        }
+    }
+
+    /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
+    fn offer(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        self.offers = Offer::of(&stage.scene, &self.config);
+        let axis = stage.up_axis(self.config.scene.up);
+        if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
+            let axis = axis.name().to_uppercase();
+            self.notify(format!(
+                "the file states that {axis} points up; U changes it"
+            ));
+        }
+    }
+
+    /// Turns the scene as the settings say, and frames it anew if it stood otherwise.
+    pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
+        let wanted = self.config.scene.up;
+        if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
+            self.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.first_view(look, aspect);
+        }
+    }
+
+    /// The axis that U chooses: the one that is offered, else the next one.
+    fn next_up_axis(&self) -> UpAxis {
+        let offered = self.offers.iter().find_map(|offer| match offer {
+            Offer::Up(axis) => Some(*axis),
+            Offer::Texture(_) => None,
+        });
+        let wanted = self.config.scene.up;
+        let now = self.stage.as_ref().map(|stage| stage.up_axis(wanted));
+        offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
+    }
+
+    /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of the
+    /// file stands where the file has it.
+    pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
+        if self.followed == Some(self.camera) {
+            (self.camera.viewpoint(), self.camera.distance())
+        } else {
+            self.camera.outside(bounds)
         }
     }
 
     /// Goes back to the first view.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
-            let points = stage.points(self.playing);
+            let points = stage.points();
             self.start_from(&points, look, aspect);
         }
     }
@@ -264,9 +341,15 @@ impl State {
     /// Frames the whole scene, in the direction of the current view.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
-        let points = stage.points(self.playing);
-        let projection = self.camera.projection;
-        let view = Viewpoint::framing_from(&points, -self.camera.forward(), projection, aspect);
+        let points = stage.points();
+        let (projection, forward) = (self.camera.projection, self.camera.forward());
+        // Straight from above the picture stays as it is turned; elsewhere the horizon becomes level.
+        let up = if forward.y.abs() > 0.99 {
+            self.camera.up()
+        } else {
+            glam::Vec3::Y
+        };
+        let view = Viewpoint::framing_from(&points, -forward, up, projection, aspect);
         let now = Aabb::of(points);
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
@@ -298,6 +381,24 @@ impl State {
             Action::Panel => self.panel = !self.panel,
             Action::Frame => self.frame(aspect),
             Action::FirstView => self.first_view(look, aspect),
+            Action::Face(view) => {
+                self.camera.face(view);
+                self.notify(format!("{} view", view.name()));
+            }
+            Action::Projection => {
+                let fov = self.config.camera.fov.to_radians();
+                self.camera.switch_projection(fov);
+                self.notify(match self.camera.projection {
+                    Projection::Perspective { .. } => "perspective projection",
+                    Projection::Orthographic { .. } => "orthographic projection",
+                });
+            }
+            Action::NextUpAxis => {
+                let axis = self.next_up_axis();
+                self.config.scene.up = axis;
+                let axis = axis.name().to_uppercase();
+                self.notify(format!("{axis} of the file points up"));
+            }
             Action::NextCamera if cameras > 0 => {
                 let now = self.stage.as_ref().and_then(|s| s.camera);
                 self.look_through(now.map_or(0, |now| (now + 1) % cameras));
@@ -356,9 +457,15 @@ impl State {
             }
             Action::Open
             | Action::OpenEnvironment
+            | Action::Browse
+            | Action::NextFile
+            | Action::PreviousFile
             | Action::Reload
+            | Action::Watch
+            | Action::ObjTexture
             | Action::Fullscreen
             | Action::Screenshot
+            | Action::ScreenshotOfWindow
             | Action::Leave
             | Action::Quit => return Some(action),
         }

@@ -7,7 +7,7 @@ mod sections;
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-    ShadowMode, Switch, Tonemap,
+    ShadowMode, Switch, Tonemap, UpAxis,
 };
 pub use sections::{
     Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,

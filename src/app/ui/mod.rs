@@ -1,11 +1,14 @@
 //! What egui shows: the panel with a function for each of its sections, the help, progress and messages.
 
+mod browser;
 mod facts;
+mod offers;
 mod overlay;
 mod sections;
 mod style;
 mod timings;
 
+pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
 pub(super) use style::set_style;
 
@@ -29,6 +32,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
         });
     }
     let room = ui.available_rect_before_wrap();
+    offers::show(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, state, facts);
     room
 }
