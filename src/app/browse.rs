@@ -1,5 +1,5 @@
-//! The built-in file browser without its looks: a folder, a path field that filters it, and the rows to choose
-//! from. Folders are read on threads.
+//! The built-in file browser without its looks: a folder, a path field that filters it, and the rows to
+//! choose from. Folders are read on threads.
 
 use super::{environment, recent::Recent};
 use crate::scene::folder;
@@ -10,6 +10,9 @@ use std::{
 
 /// Entries of a folder that are listed; further ones are left out.
 const MOST_ENTRIES: usize = 200_000;
+
+/// Recent files that are listed before anything is typed.
+const FEW_RECENT: usize = 6;
 
 /// What is browsed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,8 @@ pub(super) struct Browser {
     /// The path field: a filter of the names, or a path that ends in one.
     pub(super) text: String,
     recent: Vec<Vec<PathBuf>>,
+    /// Why the browser has opened, if not because the person asked for it.
+    pub(super) note: Option<String>,
     contents: Contents,
     reading: Option<mpsc::Receiver<Contents>>,
     rows: Vec<Row>,
@@ -103,6 +108,7 @@ impl Browser {
             origin: PathBuf::new(),
             text: String::new(),
             recent,
+            note: None,
             contents: Contents::default(),
             reading: None,
             rows: Vec::new(),
@@ -213,7 +219,12 @@ impl Browser {
                 let name = files.first().and_then(|file| file.file_name());
                 name.is_some_and(|name| matches(&name.to_string_lossy()))
             });
-            rows.extend(recent.cloned().map(Row::Recent));
+            let most = if wanted.is_empty() {
+                FEW_RECENT
+            } else {
+                usize::MAX
+            };
+            rows.extend(recent.take(most).cloned().map(Row::Recent));
         }
         if wanted.is_empty() && self.folder.parent().is_some() {
             rows.push(Row::Parent);
@@ -232,9 +243,13 @@ impl Browser {
         }
         self.rows = rows;
         // With a filter, Enter takes what matches in the folder before what was opened long ago.
-        let is_inside = |row: &Row| matches!(row, Row::Folder(_) | Row::File(_));
-        let first_inside = self.rows.iter().position(is_inside);
-        self.selected = first_inside.filter(|_| !wanted.is_empty()).unwrap_or(0);
+        let is_wanted = |row: &Row| match row {
+            Row::File(_) => true,
+            Row::Folder(_) => !wanted.is_empty(),
+            Row::Recent(_) => wanted.is_empty(),
+            Row::Parent => false,
+        };
+        self.selected = self.rows.iter().position(is_wanted).unwrap_or(0);
         self.follows = true;
     }
 
@@ -431,7 +446,7 @@ mod tests {
         folder
     }
 
-    fn browser(kind: Kind, folder: &Path, recent: &Recent) -> Browser {
+    fn opened(kind: Kind, folder: &Path, recent: &Recent) -> Browser {
         let mut browser = Browser::new(kind, folder, recent, || {});
         wait(&mut browser);
         browser
@@ -456,7 +471,7 @@ mod tests {
     #[test]
     fn folders_come_first_and_files_in_natural_order() {
         let folder = folder();
-        let browser = browser(Kind::Scenes, folder.path(), &Recent::default());
+        let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         let expected = [
             "..",
             "models/",
@@ -467,7 +482,8 @@ mod tests {
             "fox10.obj",
         ];
         assert_eq!(names(&browser), expected);
-        let browser = super::tests::browser(Kind::Environments, folder.path(), &Recent::default());
+        assert_eq!(browser.selected(), 3, "the first file");
+        let browser = opened(Kind::Environments, folder.path(), &Recent::default());
         assert_eq!(
             names(&browser),
             ["..", "models/", "music/", "sky.exr", "sky.hdr"]
@@ -481,7 +497,7 @@ mod tests {
             scenes: vec![vec!["/old/foxy.glb".into()], vec!["/old/cat.glb".into()]],
             ..Recent::default()
         };
-        let mut browser = browser(Kind::Scenes, folder.path(), &recent);
+        let mut browser = opened(Kind::Scenes, folder.path(), &recent);
         assert_eq!(
             names(&browser)[..2],
             ["recent /old/foxy.glb", "recent /old/cat.glb"]
@@ -491,7 +507,7 @@ mod tests {
         assert_eq!(names(&browser), matching);
         let fox = Choice::Scene(vec![folder.path().join("fox.glb")]);
         assert_eq!(browser.accept(|| {}), Some(fox), "recent ones come second");
-        browser.step(-1);
+        browser.step(-9);
         let old = Choice::Scene(vec!["/old/foxy.glb".into()]);
         assert_eq!(browser.accept(|| {}), Some(old));
         browser.step(99);
@@ -505,7 +521,7 @@ mod tests {
     #[test]
     fn paths_are_followed_and_completed() {
         let folder = folder();
-        let mut browser = browser(Kind::Scenes, folder.path(), &Recent::default());
+        let mut browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         browser.home = Some(folder.path().to_owned());
         let separator = std::path::MAIN_SEPARATOR;
         type_text(&mut browser, "mo");
@@ -535,7 +551,7 @@ mod tests {
             (browser.folder(), &*browser.text),
             (&*folder.path().join("models"), "")
         );
-        let absolute = folder.path().join("f");
+        let absolute = folder.path().join("fo");
         type_text(&mut browser, &absolute.display().to_string());
         assert_eq!(names(&browser), ["fox.glb", "Fox2.glb", "fox10.obj"]);
         browser.complete(|| {});
@@ -546,7 +562,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_read_says_so_and_a_large_one_is_listed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut browser = browser(
+        let mut browser = opened(
             Kind::Scenes,
             &folder.path().join("gone"),
             &Recent::default(),
@@ -559,7 +575,7 @@ mod tests {
             std::fs::write(folder.path().join(format!("{i}.obj")), "").unwrap();
         }
         let start = Instant::now();
-        let browser = super::tests::browser(Kind::Scenes, folder.path(), &Recent::default());
+        let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         assert_eq!(browser.rows().len(), 3001);
         assert!(
             start.elapsed() < Duration::from_secs(5),

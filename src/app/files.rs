@@ -68,9 +68,9 @@ impl Viewer {
         self.dialogs.answered();
         let Some(mut files) = files else {
             self.browse(kind);
-            self.state.notify(
-                "the system has no file dialog (no desktop portal, no zenity): this is canopy's own",
-            );
+            let why = "The system's file dialog cannot be opened (no desktop portal, no zenity). \
+                       This is canopy's own.";
+            self.explain_browser(why.into());
             return;
         };
         match kind {
@@ -93,20 +93,26 @@ impl Viewer {
         };
         let folder = last.and_then(Path::parent).unwrap_or(Path::new(""));
         let folder = folder.to_owned();
-        self.browse_in(kind, &folder);
+        let recent = self.recent_file.as_deref().map(Recent::read);
+        self.browse_in(kind, &folder, &recent.unwrap_or_default());
     }
 
     /// Opens the built-in browser at `folder`.
-    pub(super) fn browse_in(&mut self, kind: Kind, folder: &Path) {
-        let recent = self.recent_file.as_deref().map(Recent::read);
-        let recent = recent.unwrap_or_default();
+    fn browse_in(&mut self, kind: Kind, folder: &Path, recent: &Recent) {
         let folder = if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
             folder
         };
         let wake = self.waker.redraw();
-        self.browser = Some(Browser::new(kind, folder, &recent, wake));
+        self.browser = Some(Browser::new(kind, folder, recent, wake));
+    }
+
+    /// Says in the browser why it has opened.
+    fn explain_browser(&mut self, why: String) {
+        if let Some(browser) = &mut self.browser {
+            browser.note = Some(why);
+        }
     }
 
     /// Does what the person did in the browser.
@@ -147,9 +153,8 @@ impl Viewer {
     pub(super) fn choose_among_scenes(&mut self, error: Error) -> Option<Error> {
         match error {
             Error::SeveralScenes { folder, count, .. } if !self.schedule.counts_frames() => {
-                self.browse_in(Kind::Scenes, &folder);
-                self.state
-                    .notify(format!("this folder holds {count} scenes"));
+                self.browse_in(Kind::Scenes, &folder, &Recent::default());
+                self.explain_browser(format!("This folder holds {count} scenes."));
                 None
             }
             other => Some(other),

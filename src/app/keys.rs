@@ -353,4 +353,17 @@ mod tests {
             Some(Action::Panel)
         );
     }
+
+    #[test]
+    fn the_number_pad_has_views_whatever_its_digits_do_elsewhere() {
+        let front = Action::Face(StandardView::Front);
+        assert_eq!(numpad(KeyCode::Numpad1, false), Some(front));
+        let back = Action::Face(StandardView::Back);
+        assert_eq!(numpad(KeyCode::Numpad1, true), Some(back));
+        assert_eq!(numpad(KeyCode::Numpad5, false), Some(Action::Projection));
+        assert_eq!(numpad(KeyCode::Digit1, false), None);
+        let key = Key::Character("1".into());
+        assert_eq!(action(&key, true), Some(front));
+        assert_eq!(action(&key, false), Some(Action::Shadows(ShadowMode::Off)));
+    }
 }

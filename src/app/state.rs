@@ -522,7 +522,10 @@ pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span};
+    use crate::{
+        app::camera::StandardView,
+        scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span},
+    };
 
     #[test]
     fn sun_angles_come_back() {
@@ -601,5 +604,76 @@ mod tests {
         assert_eq!(state.channel, Channel::Ambient);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
+    }
+
+    fn lying_scene() -> OpenedScene {
+        let scene = Scene {
+            nodes: vec![Node {
+                mesh: Some(0),
+                ..Node::default()
+            }],
+            meshes: vec![scene::Mesh {
+                name: String::new(),
+                primitives: vec![scene::Primitive {
+                    positions: vec![glam::Vec3::ZERO, glam::Vec3::new(1.0, 2.0, 9.0)],
+                    ..Default::default()
+                }],
+            }],
+            up: scene::UpHint::Likely(UpAxis::Z),
+            unused_texture: Some("a.png".into()),
+            ..Scene::default()
+        };
+        OpenedScene::new(scene, &Config::default(), Span::Clip)
+    }
+
+    #[test]
+    fn a_lying_scene_is_offered_upright_and_turned_by_the_key() {
+        let mut state = State::new(Config::default());
+        let look = Look::default();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        let texture = Offer::Texture("a.png".into());
+        assert_eq!(state.offers, [Offer::Up(UpAxis::Z), texture.clone()]);
+        let lying = state.camera;
+        state.perform(Action::NextUpAxis, 1.0, &look);
+        state.follow_up_axis(&look, 1.0);
+        assert_eq!(state.config.scene.up, UpAxis::Z);
+        assert_eq!(state.offers, [texture]);
+        let stage = state.stage.as_ref().unwrap();
+        assert_eq!(stage.first.bounds.max.y, 9.0);
+        assert!(state.camera != lying, "it is framed anew");
+        let upright = state.camera;
+        state.follow_up_axis(&look, 1.0);
+        assert_eq!(state.camera, upright);
+        state.perform(Action::NextUpAxis, 1.0, &look);
+        assert_eq!(state.config.scene.up, UpAxis::X);
+        for _ in 0..5 {
+            state.perform(Action::NextUpAxis, 1.0, &look);
+        }
+        assert_eq!(state.config.scene.up, UpAxis::Z, "around all six");
+    }
+
+    #[test]
+    fn a_reload_keeps_view_and_time() {
+        let mut state = State::new(Config::default());
+        let look = Look::default();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        state.perform(Action::Face(StandardView::Top), 1.0, &look);
+        state.perform(Action::Projection, 1.0, &look);
+        let camera = state.camera;
+        state.stage.as_mut().unwrap().time = 0.7;
+        state.offers.clear();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        assert_eq!(
+            (state.camera, state.stage.as_ref().unwrap().time),
+            (camera, 0.7)
+        );
+        assert_eq!(state.offers, [], "it was answered");
+        // Framed from above, the picture stays as it is turned.
+        state.camera.orbit(glam::Vec2::new(0.2, 0.0));
+        let up = state.camera.up();
+        state.perform(Action::Frame, 1.0, &look);
+        assert!(state.camera.up().distance(up) < 1e-4);
+        state.show(vec!["b.obj".into()], lying_scene(), &look, 1.0);
+        assert!(state.camera != camera && !state.offers.is_empty());
     }
 }

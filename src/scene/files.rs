@@ -368,6 +368,19 @@ mod tests {
         assert_eq!(*folder.path("sub dir\\ü %.bin").unwrap(), *b"def");
     }
 
+    /// What a scene was read from, and what it missed, is known: a change of either changes the scene.
+    #[test]
+    fn sources_are_what_was_read_or_missed() {
+        let (dir, folder) = folder();
+        folder.uri("a.bin").unwrap();
+        folder.path("later.png").unwrap_err();
+        folder.path("../secret").unwrap_err();
+        folder.uri("data:,x").unwrap();
+        let root = dir.path().join("in").canonicalize().unwrap();
+        let expected = ["a.bin", "later.png"].map(|name| root.join(name));
+        assert_eq!(folder.sources.list(), expected);
+    }
+
     #[test]
     fn decodes_data_uris() {
         let (_dir, folder) = folder();

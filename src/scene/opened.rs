@@ -275,6 +275,47 @@ mod tests {
         assert_eq!((opened.clip, opened.variant), (None, Some(0)));
     }
 
+    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or not.
+    #[test]
+    fn a_clip_is_framed_over_its_whole_length() {
+        let mut scene = scene();
+        scene.nodes[0].mesh = Some(0);
+        scene.nodes[0].transform = Transform::Trs {
+            translation: Vec3::ZERO,
+            rotation: glam::Quat::IDENTITY,
+            scale: Vec3::ONE,
+        };
+        let primitive = crate::scene::Primitive {
+            positions: vec![Vec3::ZERO],
+            ..Default::default()
+        };
+        scene.meshes.push(crate::scene::Mesh {
+            name: String::new(),
+            primitives: vec![primitive],
+        });
+        scene.clips[0] = Clip {
+            duration_secs: 2.0,
+            channels: vec![crate::scene::Channel {
+                target: 0,
+                property: crate::scene::Property::Translation,
+                interpolation: crate::scene::Interpolation::Linear,
+                times_secs: vec![0.0, 2.0],
+                values: vec![0.0, 0.0, 0.0, 10.0, 0.0, 0.0],
+                components: 3,
+            }],
+            ..Clip::default()
+        };
+        let mut config = Config::default();
+        for play in [true, false] {
+            config.animation.play = play;
+            let opened = OpenedScene::new(scene.clone(), &config, Span::Clip);
+            let bounds = opened.first.bounds;
+            assert_eq!((bounds.min.x, bounds.max.x), (0.0, 10.0), "{play}");
+        }
+        let moment = OpenedScene::new(scene, &config, Span::MOMENT);
+        assert_eq!(moment.first.bounds.max.x, 0.0);
+    }
+
     #[test]
     fn a_first_view_names_the_camera_that_it_is_seen_through() {
         let mut config = Config::default();

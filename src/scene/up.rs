@@ -46,8 +46,8 @@ fn world_from_file(axis: UpAxis) -> Mat4 {
 }
 
 impl Scene {
-    /// The axis of the files that points up if the settings say `wanted`. Never [`UpAxis::Auto`]: that is what
-    /// the files state, or +Y.
+    /// The axis of the files that points up if the settings say `wanted`. [`UpAxis::Auto`] is what the files
+    /// state, or +Y.
     pub fn up_axis(&self, wanted: UpAxis) -> UpAxis {
         match (wanted, self.up) {
             (UpAxis::Auto, UpHint::Stated(axis)) => axis,
@@ -146,7 +146,9 @@ pub(super) fn lies_down(scene: &Scene) -> bool {
             }
         }
     }
-    areas[1] > 0.15 * size.x * size.y && areas[0] < 0.02 * size.x * size.z
+    // As shares of the box's sides.
+    let [along_y, along_z] = [areas[0] / (size.x * size.z), areas[1] / (size.x * size.y)];
+    along_z > 0.15 && along_y < 0.25 * along_z
 }
 
 #[cfg(test)]
@@ -243,6 +245,9 @@ mod tests {
         let mut ball = String::new();
         cuboid([-1.0; 3], [1.0; 3], &mut ball);
         assert!(!lies_down(&load(&ball)), "it stands on nothing");
+        let mut tower = String::new();
+        cuboid([-1.0, -1.0, 0.0], [1.0, 1.0, 5.0], &mut tower);
+        assert!(!lies_down(&load(&tower)), "its sides are bases as well");
         let mut corner = String::new();
         cuboid([0.0; 3], [1.0; 3], &mut corner);
         assert!(!lies_down(&load(&corner)), "it stands on both");

@@ -33,7 +33,9 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, waker: &W
     browser.poll();
     let window = ctx.content_rect().size();
     let size = Vec2::new((window.x - 48.0).min(WIDTH), window.y - 32.0);
-    let modal = Modal::new(egui::Id::unique("browser")).frame(card());
+    // Nothing shines through it.
+    let frame = card().fill(ctx.global_style().visuals.window_fill);
+    let modal = Modal::new(egui::Id::unique("browser")).frame(frame);
     let mut answer = Answer::None;
     let shown = modal.show(ctx, |ui| {
         ui.set_width(size.x);
@@ -51,6 +53,9 @@ fn contents(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Answer {
     let keyed = keys(ui, browser, waker);
     let headed = header(ui, browser);
     path_field(ui, browser, waker);
+    if let Some(note) = &browser.note {
+        ui.label(RichText::new(note).small());
+    }
     let folder = RichText::new(browser.folder().display().to_string());
     ui.add(Label::new(folder.small().weak()).truncate())
         .on_hover_text("The folder that is shown");
@@ -135,8 +140,9 @@ fn path_field(ui: &mut Ui, browser: &mut Browser, waker: &Waker) {
         .hint_text("type to filter, or a path")
         // Tab completes.
         .lock_focus(true);
-    let field = ui.add(field);
-    field.request_focus();
+    // Before it is shown, so that it takes what is typed in the very first frame.
+    ui.memory_mut(|memory| memory.request_focus(id));
+    ui.add(field);
     if browser.text != before {
         browser.edited(waker.redraw());
     }

@@ -41,8 +41,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
 mod tests {
     use super::*;
     use crate::{
-        app::state::Stage,
-        config::Config,
+        app::{offer::Offer, state::Stage},
+        config::{Config, UpAxis},
         render::FrameStats,
         scene::{
             ExtensionUse, Scene, Treatment,
@@ -99,6 +99,7 @@ mod tests {
                 config.set("test", "image.exposure", "histogram").unwrap();
             }
             state.stage = help.then(|| Stage::new(Vec::new(), opened(), 0.0));
+            state.offers = vec![Offer::Up(UpAxis::Z), Offer::Texture("a.png".into())];
             let ctx = egui::Context::default();
             set_style(&ctx);
             let input = egui::RawInput {
