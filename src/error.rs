@@ -30,6 +30,16 @@ pub enum Error {
         /// What is wrong with it; names the accessor, node or key.
         what: String,
     },
+    /// A folder was opened that holds several scenes.
+    #[error("{}: holds {count} scenes; name one of {names}", folder.display())]
+    SeveralScenes {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of its scenes.
+        count: usize,
+        /// Names of the first ones.
+        names: String,
+    },
     /// A configuration key or its value is wrong.
     #[error("{origin}: {what}")]
     Config {

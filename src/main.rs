@@ -56,6 +56,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
+    config.window.watch |= args.watch;
     // Before the window opens: a mistyped name is an error without a display too.
     let env = args.look.env.iter();
     for file in args.files.iter().chain(env) {

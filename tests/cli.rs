@@ -693,3 +693,37 @@ fn broken_environments_are_one_line() {
     folder.fails("bake-env cut.hdr -o none/out.json", &["none"]);
     assert!(!folder.path("out.png").exists() && !folder.path("out.json").exists());
 }
+
+/// A folder stands for the scene in it, and the axis that points up turns what is exported and drawn.
+#[test]
+fn folders_and_upward_axes_are_for_every_command() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("model/source")).unwrap();
+    let lying = "# Up axis: Z\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n";
+    std::fs::write(folder.path("model/source/lying.obj"), lying).unwrap();
+    let highest = |line: &str| {
+        folder.succeeds(line);
+        let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+        let heights = text.lines().filter_map(|line| {
+            let mut words = line.strip_prefix("v ")?.split(' ');
+            words.nth(1)?.parse::<f32>().ok()
+        });
+        heights.fold(f32::MIN, f32::max)
+    };
+    assert_eq!(highest("export model -o out.obj"), 3.0);
+    assert_eq!(highest("export model -o out.obj --set scene.up=y"), 0.0);
+    assert_eq!(highest("export model -o out.obj --set scene.up=x"), 1.0);
+    let [up, lying] = ["z", "-z"].map(|axis| {
+        let line = format!("render model -o a.png --size 48x32 --shadows off --up {axis}");
+        folder.succeeds(&line);
+        picture(&folder.path("a.png"))
+    });
+    assert!(up != lying);
+    folder.fails_with(2, "render model -o a.png --up w", &["--up", "auto"]);
+
+    std::fs::write(folder.path("model/a.obj"), OBJ).unwrap();
+    std::fs::write(folder.path("model/b.obj"), OBJ).unwrap();
+    folder.fails("info model", &["model", "2 scenes", "a.obj, b.obj"]);
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.fails("info empty", &["empty", "without a scene"]);
+}

@@ -39,6 +39,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("egui", &["app"]),
     ("egui_wgpu", &["app"]),
     ("egui_winit", &["app"]),
+    ("jiff", &["app"]),
     ("rfd", &["app"]),
     ("wgpu", &["accel", "app", "cli", "gpu", "render"]),
     ("wgpu_profiler", &["gpu"]),

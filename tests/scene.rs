@@ -42,6 +42,7 @@ const LIMITS: Load = Load {
     max_joints: 1000,
     max_morph_targets: 100_000,
     max_morph_bytes: 1 << 20,
+    obj_texture: false,
 };
 
 fn load_files(files: &[&Path]) -> canopy::Result<Scene> {
@@ -3038,6 +3039,60 @@ fn obj_reads_faces_of_every_form() {
         (0.6, 0.)
     );
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+}
+
+/// An image of the OBJ's own name is offered, or taken with `load.obj_texture`; never where the file has
+/// textures, several materials or no texture coordinates.
+#[test]
+fn obj_takes_the_image_of_its_name_only_if_asked_to() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("spot.obj");
+    fs::write(dir.path().join("Spot.PNG"), png(2, 2, [200, 10, 10, 255])).unwrap();
+    fs::write(dir.path().join("other.png"), png(1, 1, [1, 2, 3, 255])).unwrap();
+    let mtl = "newmtl grey\nKd 0.2 0.2 0.2\nnewmtl own\nmap_Kd other.png\n";
+    fs::write(dir.path().join("a.mtl"), mtl).unwrap();
+    let taken = Load {
+        obj_texture: true,
+        ..LIMITS
+    };
+    let try_obj = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let load = |limits| {
+            let files = std::slice::from_ref(&path);
+            scene::load(files, limits, &Progress::default()).unwrap()
+        };
+        (load(&LIMITS), load(&taken))
+    };
+    let points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n";
+    for head in ["", "mtllib a.mtl\nusemtl grey\n", "usemtl lost\n"] {
+        let (offered, used) = try_obj(&format!("{points}{head}f 1/1 2/2 3/3\n"));
+        assert_eq!(
+            offered.unused_texture.as_deref(),
+            Some("Spot.PNG"),
+            "{head}"
+        );
+        assert_eq!(offered.materials[0].base_color_texture, None, "{head}");
+        assert_eq!(used.unused_texture, None);
+        assert_eq!(used.materials[0].base_color, Vec4::ONE, "{head}");
+        let texture = used.materials[0].base_color_texture.unwrap();
+        let image = &used.images[used.textures[texture.texture].image];
+        assert_eq!((image.width, image.rgba8()[0]), (2, 200), "{head}");
+        assert!(used.sources.iter().any(|path| path.ends_with("Spot.PNG")));
+    }
+    for text in [
+        format!("{points}f 1 2 3\n"),
+        format!("mtllib a.mtl\n{points}usemtl own\nf 1/1 2/2 3/3\n"),
+        format!("mtllib a.mtl\n{points}usemtl grey\nf 1/1 2/2 3/3\nusemtl x\nf 1/1 2/2 3/3\n"),
+    ] {
+        let (offered, used) = try_obj(&text);
+        assert_eq!(
+            (offered.unused_texture, used.unused_texture),
+            (None, None),
+            "{text}"
+        );
+        let spot = used.sources.iter().any(|path| path.ends_with("Spot.PNG"));
+        assert!(!spot, "{text}");
+    }
 }
 
 #[test]

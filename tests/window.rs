@@ -83,6 +83,10 @@ impl Display {
             .env_remove("WAYLAND_DISPLAY")
             .env("HOME", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path())
+            .env("XDG_STATE_HOME", self.folder.path())
+            // No desktop portal and no zenity: file dialogs cannot open.
+            .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+            .env("PATH", "/nowhere")
             .envs(environment.iter().copied())
             .stderr(std::fs::File::create(self.path("stderr")).unwrap())
             .spawn();
@@ -145,6 +149,21 @@ impl Display {
         }
         let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
         panic!("the window never showed {what}; canopy said: {stderr}");
+    }
+
+    /// Waits for a window whose title holds `name`, and gives it the keyboard.
+    fn focus(&self, name: &str) {
+        let start = Instant::now();
+        let found = ["search", "--onlyvisible", "--name", name, "windowfocus"];
+        while !self.xdotool(&found) {
+            let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
+            assert!(start.elapsed() < PATIENCE, "no window \"{name}\": {stderr}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn write(&self, text: &str) {
+        assert!(self.xdotool(&["type", "--delay", "60", text]), "{text}");
     }
 
     fn press(&self, key: &str) {
@@ -458,4 +477,97 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
             "{key} grows from {before} to {after}"
         );
     }
+}
+
+/// A folder of several scenes opens the browser, and so does Ctrl+O where the system has no file dialog.
+#[test]
+fn files_are_found_without_a_file_dialog() {
+    let display = Display::start();
+    std::fs::create_dir(display.path("models")).unwrap();
+    for name in ["one.obj", "two.obj"] {
+        std::fs::write(display.path("models").join(name), OBJ).unwrap();
+    }
+    let _canopy = display.canopy(&["models", "--size", "640x400"]);
+    let browser = display.settled("the browser", Screenshot::is_drawn);
+    display.focus("canopy");
+    display.write("TWO");
+    display.settled("what was typed", |now| *now != browser);
+    display.press("Return");
+    display.focus("two.obj");
+    let scene = display.settled("the scene", |now| now.is_drawn() && *now != browser);
+
+    display.press("F12");
+    let saved = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.find(|name| name.starts_with("canopy two 20") && name.ends_with(".png"))
+    };
+    let start = Instant::now();
+    while saved().is_none() {
+        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let picture = image::open(display.path(&saved().unwrap())).unwrap();
+    assert_eq!(picture.height(), 400);
+    assert!(picture.width() < 640, "the panel is in the picture");
+
+    // Around the end of the folder.
+    display.press("Next");
+    display.focus("one.obj");
+    display.settled("the next scene", |now| now.is_drawn());
+    display.press("ctrl+o");
+    display.settled("the browser again", |now| {
+        now.darker_and_brighter(&scene).0 > 0.2
+    });
+    display.write("two");
+    display.press("Return");
+    display.focus("two.obj");
+    let start = Instant::now();
+    let recent = || {
+        let file = display.path("canopy").join("recent.json");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let names = ["/scenes/0/0", "/scenes/1/0"].map(|at| {
+            let path = json.pointer(at).and_then(|path| path.as_str());
+            path.unwrap_or_default()
+                .rsplit('/')
+                .next()
+                .unwrap()
+                .to_owned()
+        });
+        names == ["two.obj", "one.obj"]
+    };
+    while !recent() {
+        assert!(start.elapsed() < PATIENCE, "recent files are not listed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn views_have_keys_and_a_changed_file_is_loaded_again() {
+    let display = Display::start();
+    std::fs::create_dir(display.path("model")).unwrap();
+    let file = display.path("model/scene.obj");
+    std::fs::write(&file, OBJ).unwrap();
+    let options = "model --watch --size 320x240 --shadows off --set window.panel=false --set \
+                   window.still_samples=1 --set window.render_scale=1";
+    let _canopy = display.canopy(&options.split_whitespace().collect::<Vec<_>>());
+    let first = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let view = |key: &str, before: &Screenshot| {
+        display.press(key);
+        // The toast that names the view has to go.
+        std::thread::sleep(Duration::from_secs(3));
+        display.settled(key, |now| now != before)
+    };
+    let front = view("KP_1", &first);
+    let top = view("ctrl+5", &front);
+    assert!(view("ctrl+1", &top) == front, "both keys show the front");
+    let orthographic = view("p", &front);
+
+    // Editors write beside the file and rename.
+    let other = OBJ.replace("0.8", "1.6");
+    std::fs::write(display.path("model/next"), other).unwrap();
+    std::fs::rename(display.path("model/next"), &file).unwrap();
+    display.settled("the other scene", |now| *now != orthographic);
 }

@@ -1,10 +1,49 @@
 //! A camera that orbits, pans, zooms, looks around and flies without jumping.
 
-use crate::scene::{Projection, framing::Viewpoint};
+use crate::scene::{
+    Projection,
+    bounds::Aabb,
+    framing::{self, Viewpoint},
+};
 use glam::{Mat4, Quat, Vec2, Vec3};
+use std::f32::consts::{FRAC_PI_2, PI};
 
-/// Steepest view direction: the sine of its angle to the horizon.
-const STEEPEST: f32 = 0.998;
+/// A view along an axis of the world, from the side that it is named after. Models face +Z, as in glTF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandardView {
+    Front,
+    Back,
+    Right,
+    Left,
+    Top,
+    Bottom,
+}
+
+impl StandardView {
+    /// The name in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Front => "front",
+            Self::Back => "back",
+            Self::Right => "right",
+            Self::Left => "left",
+            Self::Top => "top",
+            Self::Bottom => "bottom",
+        }
+    }
+
+    /// `world_from_view`.
+    fn rotation(self) -> Quat {
+        match self {
+            Self::Front => Quat::IDENTITY,
+            Self::Back => Quat::from_rotation_y(PI),
+            Self::Right => Quat::from_rotation_y(FRAC_PI_2),
+            Self::Left => Quat::from_rotation_y(-FRAC_PI_2),
+            Self::Top => Quat::from_rotation_x(-FRAC_PI_2),
+            Self::Bottom => Quat::from_rotation_x(FRAC_PI_2),
+        }
+    }
+}
 
 /// A position, a rotation, and a pivot straight ahead that it orbits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,9 +81,62 @@ impl Camera {
         }
     }
 
-    /// Distance to the pivot in metres; the pivot must not be clipped.
+    /// The camera for the renderer, and the distance to its pivot in metres, which must not be clipped. An
+    /// orthographic one shows the same from any distance, so it stands back until `bounds` lie before it.
+    pub(super) fn outside(&self, bounds: Aabb) -> (Viewpoint, f32) {
+        let mut view = self.viewpoint();
+        let is_orthographic = matches!(self.projection, Projection::Orthographic { .. });
+        if !is_orthographic || bounds.is_empty() {
+            return (view, self.distance);
+        }
+        let forward = self.forward();
+        let depth = |corner: Vec3| (corner - self.eye).dot(forward);
+        let nearest = bounds.corners().map(depth).into_iter().reduce(f32::min);
+        let nearest = nearest.unwrap_or_default().min(self.distance);
+        let back = (0.1 * framing::extent(bounds) - nearest).max(0.0);
+        if back.is_finite() {
+            view.world_from_view.w_axis -= (forward * back).extend(0.0);
+        }
+        (view, self.distance + back)
+    }
+
+    /// Distance to the pivot in metres.
     pub(super) fn distance(&self) -> f32 {
         self.distance
+    }
+
+    /// Upward direction of the picture.
+    pub(super) fn up(&self) -> Vec3 {
+        self.rotation * Vec3::Y
+    }
+
+    /// Looks at the pivot along an axis, from the same distance.
+    pub(super) fn face(&mut self, view: StandardView) {
+        let pivot = self.pivot();
+        self.rotation = view.rotation();
+        self.eye = pivot - self.forward() * self.distance;
+    }
+
+    /// Switches between perspective with this vertical field of view in radians and orthographic projection.
+    /// What is at the pivot keeps its size.
+    pub(super) fn switch_projection(&mut self, fov: f32) {
+        match self.projection {
+            Projection::Perspective { fov_y } => {
+                let half_height = self.distance * (fov_y * 0.5).tan();
+                self.projection = Projection::Orthographic { half_height };
+            }
+            Projection::Orthographic { half_height } => {
+                let pivot = self.pivot();
+                self.distance = (half_height / (fov * 0.5).tan()).max(self.extent * 2e-3);
+                self.eye = pivot - self.forward() * self.distance;
+                self.projection = Projection::Perspective { fov_y: fov };
+            }
+        }
+    }
+
+    /// The point straight ahead that it orbits.
+    fn pivot(&self) -> Vec3 {
+        self.eye + self.forward() * self.distance
     }
 
     /// Unit vector of the view direction.
@@ -54,8 +146,8 @@ impl Camera {
 
     /// Turns around the pivot; `drag` is in shares of the picture's height.
     pub(super) fn orbit(&mut self, drag: Vec2) {
-        let pivot = self.eye + self.forward() * self.distance;
-        self.turn(-drag * std::f32::consts::PI);
+        let pivot = self.pivot();
+        self.turn(-drag * PI);
         self.eye = pivot - self.forward() * self.distance;
     }
 
@@ -64,13 +156,14 @@ impl Camera {
         self.turn(-drag * self.fov());
     }
 
+    /// Turns about the vertical, then up or down, by angles in radians.
     fn turn(&mut self, angles: Vec2) {
         let turned = Quat::from_rotation_y(angles.x) * self.rotation;
-        let tilted = turned * Quat::from_rotation_x(angles.y);
-        // Past a pole left and right would swap. A camera that starts steeper may still come back.
-        let height = |rotation: Quat| (rotation * Vec3::NEG_Z).y.abs();
-        let allowed = height(tilted) <= STEEPEST || height(tilted) <= height(turned);
-        self.rotation = if allowed { tilted } else { turned }.normalize();
+        // 0 at the horizon, ±π/2 straight up or down, beyond that upside down.
+        let pitch = self.forward().y.atan2(self.up().y);
+        // Past a pole left and right would swap. A camera that starts there may still come back.
+        let allowed = (pitch + angles.y).clamp(pitch.min(-FRAC_PI_2), pitch.max(FRAC_PI_2));
+        self.rotation = (turned * Quat::from_rotation_x(allowed - pitch)).normalize();
     }
 
     /// Moves in the picture's plane so that what lies at the pivot's depth stays under the pointer.
@@ -139,7 +232,7 @@ mod tests {
             camera.orbit(drag);
             let pivot = camera.eye + camera.forward() * camera.distance;
             assert!(pivot.distance(Vec3::Y) < 1e-4, "{pivot}");
-            assert!(camera.forward().y.abs() <= STEEPEST + 1e-4);
+            assert!(camera.up().y >= -1e-4, "it is upside down");
         }
     }
 
@@ -171,5 +264,97 @@ mod tests {
         camera.pan(Vec2::new(0.5, 0.0));
         let expected = -10.0 * (0.4_f32).tan();
         assert!((camera.eye.x - expected).abs() < 1e-4, "{}", camera.eye);
+    }
+
+    const VIEWS: [(StandardView, Vec3, Vec3); 6] = [
+        (StandardView::Front, Vec3::NEG_Z, Vec3::Y),
+        (StandardView::Back, Vec3::Z, Vec3::Y),
+        (StandardView::Right, Vec3::NEG_X, Vec3::Y),
+        (StandardView::Left, Vec3::X, Vec3::Y),
+        (StandardView::Top, Vec3::NEG_Y, Vec3::NEG_Z),
+        (StandardView::Bottom, Vec3::Y, Vec3::Z),
+    ];
+
+    #[test]
+    fn standard_views_look_along_axes_at_the_same_pivot() {
+        for (view, forward, up) in VIEWS {
+            let mut camera = camera();
+            camera.orbit(Vec2::new(0.3, 0.2));
+            camera.face(view);
+            assert!(camera.forward().distance(forward) < 1e-6, "{view:?}");
+            assert!(camera.up().distance(up) < 1e-6, "{view:?}");
+            assert!(camera.pivot().distance(Vec3::Y) < 1e-4, "{view:?}");
+            assert!((camera.distance - 10.0).abs() < 1e-4, "{view:?}");
+        }
+    }
+
+    /// Straight from above, dragging sideways spins the picture, and dragging up or down comes back to the
+    /// horizon on the near side or stays.
+    #[test]
+    fn orbiting_works_at_the_poles() {
+        for (view, drag) in [(StandardView::Top, 1.0), (StandardView::Bottom, -1.0)] {
+            let mut camera = camera();
+            camera.face(view);
+            let straight = camera.forward();
+            camera.orbit(Vec2::new(0.1, 0.0));
+            assert!(camera.forward().distance(straight) < 1e-5, "{view:?}");
+            let up = camera.up();
+            assert!(up.distance(view.rotation() * Vec3::Y) > 0.2, "it spins");
+            camera.orbit(Vec2::new(0.0, 0.1 * drag));
+            assert!(camera.forward().distance(straight) < 1e-5, "past the pole");
+            camera.orbit(Vec2::new(0.0, -0.1 * drag));
+            assert!(camera.up().y > 0.2, "{view:?} does not come back");
+            // What was up in the picture is now farther away.
+            let ahead = camera.forward() * Vec3::new(1.0, 0.0, 1.0);
+            assert!(ahead.dot(up * drag) > 0.2, "{view:?} turns around");
+            assert!(camera.pivot().distance(Vec3::Y) < 1e-4);
+        }
+    }
+
+    #[test]
+    fn switching_the_projection_keeps_the_size_at_the_pivot() {
+        let mut camera = camera();
+        let before = camera;
+        camera.switch_projection(0.8);
+        let Projection::Orthographic { half_height } = camera.projection else {
+            panic!("it is not orthographic")
+        };
+        assert!((half_height - 10.0 * 0.4_f32.tan()).abs() < 1e-4);
+        camera.switch_projection(0.8);
+        assert_eq!(camera.projection, before.projection);
+        assert!(camera.eye.distance(before.eye) < 1e-4);
+        // Zooming in between counts.
+        camera.switch_projection(0.8);
+        camera.zoom(2.0);
+        camera.switch_projection(0.8);
+        assert!(camera.distance < 8.0 && camera.pivot().distance(Vec3::Y) < 1e-4);
+    }
+
+    /// Close to the pivot or in the middle of the scene, an orthographic camera cuts nothing off.
+    #[test]
+    fn an_orthographic_camera_stands_outside() {
+        let bounds = Aabb {
+            min: Vec3::new(-50.0, -1.0, -50.0),
+            max: Vec3::new(50.0, 3.0, 50.0),
+        };
+        let mut camera = camera();
+        assert_eq!(camera.outside(bounds).0, camera.viewpoint());
+        camera.switch_projection(0.8);
+        for (view, ..) in VIEWS {
+            camera.face(view);
+            let (viewpoint, focus) = camera.outside(bounds);
+            let (near, far) = viewpoint.clip_planes(bounds, focus);
+            assert!(near > 0.0);
+            let view_from_world = viewpoint.world_from_view.inverse();
+            for corner in bounds.corners() {
+                let depth = -view_from_world.transform_point3(corner).z;
+                assert!(
+                    (near..far).contains(&depth),
+                    "{view:?}: {near} {far} {depth}"
+                );
+            }
+            let pivot = view_from_world.transform_point3(Vec3::Y);
+            assert!((-pivot.z - focus).abs() < 1e-2, "{pivot} {focus}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! File dialogs, which do not hold up the window.
 
 use super::wake::{Wake, Waker};
-use crate::scene::environment;
+use crate::scene::{environment, folder};
+use std::path::PathBuf;
 use winit::window::Window;
 
 /// The file dialogs of the window, of which one is open at a time.
@@ -11,27 +12,23 @@ pub(super) struct Dialogs {
 }
 
 impl Dialogs {
-    /// Asks for scene files; the answer is a [`Wake::OpenScene`].
-    pub(super) fn ask_for_scene(&mut self, window: &Window, waker: &Waker) {
+    /// Asks for scene files; the answer is a [`Wake::OpenScene`]. `false` if a dialog is open already, or
+    /// seems to be.
+    pub(super) fn ask_for_scene(&mut self, window: &Window, waker: &Waker) -> bool {
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open a scene")
-            .add_filter("Scenes", &["gltf", "glb", "obj"])
+            .add_filter("Scenes", &folder::EXTENSIONS)
             .set_parent(window);
-        self.ask(waker, dialog, rfd::AsyncFileDialog::pick_files, |files| {
-            let files = files.unwrap_or_default();
-            Wake::OpenScene(files.iter().map(|file| file.path().to_owned()).collect())
-        });
+        self.ask(waker, dialog, Wake::OpenScene)
     }
 
-    /// Asks for an environment; the answer is a [`Wake::OpenEnvironment`].
-    pub(super) fn ask_for_environment(&mut self, window: &Window, waker: &Waker) {
+    /// Asks for an environment; the answer is a [`Wake::OpenEnvironment`]. `false` as above.
+    pub(super) fn ask_for_environment(&mut self, window: &Window, waker: &Waker) -> bool {
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open an environment")
             .add_filter("Environments", &environment::EXTENSIONS)
             .set_parent(window);
-        self.ask(waker, dialog, rfd::AsyncFileDialog::pick_file, |file| {
-            Wake::OpenEnvironment(file.map(|file| file.path().to_owned()))
-        });
+        self.ask(waker, dialog, Wake::OpenEnvironment)
     }
 
     /// The answer of a dialog has arrived.
@@ -39,18 +36,38 @@ impl Dialogs {
         self.is_open = false;
     }
 
-    /// Shows `dialog` by `pick` and waits for its answer on a thread.
-    fn ask<F: Future + Send + 'static>(
+    /// Shows `dialog` and waits for its answer on a thread: a desktop portal that does not answer may take as
+    /// long as it likes.
+    fn ask(
         &mut self,
         waker: &Waker,
         dialog: rfd::AsyncFileDialog,
-        pick: impl FnOnce(rfd::AsyncFileDialog) -> F,
-        wake: impl FnOnce(F::Output) -> Wake + Send + 'static,
-    ) {
+        wake: fn(Option<Vec<PathBuf>>) -> Wake,
+    ) -> bool {
         if std::mem::replace(&mut self.is_open, true) {
-            return;
+            return false;
         }
-        let (waker, answer) = (waker.clone(), pick(dialog));
-        std::thread::spawn(move || waker.send(wake(pollster::block_on(answer))));
+        // Choosing several files tells a dialog that was closed from one that could not be opened.
+        let (waker, answer) = (waker.clone(), dialog.pick_files());
+        std::thread::spawn(move || {
+            let paths = |files: Vec<rfd::FileHandle>| {
+                let paths = files.iter().map(|file| file.path().to_owned());
+                paths.filter(|path| !path.as_os_str().is_empty()).collect()
+            };
+            waker.send(wake(files_or_failure(
+                pollster::block_on(answer).map(paths),
+            )));
+        });
+        true
+    }
+}
+
+/// What the answer of [`rfd`] means. With desktop portals and zenity, no list is a dialog that could not be
+/// opened; elsewhere a dialog always opens, and no list is one that was closed.
+fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
+    if cfg!(any(windows, target_os = "macos")) {
+        Some(answer.unwrap_or_default())
+    } else {
+        answer
     }
 }

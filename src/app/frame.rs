@@ -1,23 +1,20 @@
 //! One frame of the window: the panel, the scene where its picture changes, and what is presented.
 
 use super::{
-    environment::is_environment,
     graphics::Graphics,
     in_flight::{GPU_POLL, InFlight},
+    pictures::Picture,
     preparing::Preparation,
     schedule::{Activity, POLL, PictureKey, Readiness, RendererState, Scales},
     screen::{self, Paint},
     viewer::Viewer,
 };
 use crate::{
-    Result, output,
+    Result,
     render::{FrameInput, View},
     scene::Pose,
 };
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 impl Viewer {
     /// Draws the window, on a new device if the last one is lost.
@@ -94,15 +91,7 @@ impl Viewer {
         let Some(window) = screen.follow_size(gpu)? else {
             return Ok(());
         };
-        let (environments, files): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dropped)
-            .into_iter()
-            .partition(|path| is_environment(path));
-        if !files.is_empty() {
-            self.load(files);
-        }
-        if let Some(file) = environments.last() {
-            self.choose_environment(file);
-        }
+        self.open_dropped();
         self.tick();
         let paint = self.run_ui(window);
         self.poll_loading()?;
@@ -118,6 +107,10 @@ impl Viewer {
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
         let luminance = self.environment.luminance();
+        let stage = self.state.stage.as_ref()?;
+        let bounds = stage.bounds.scene(&stage.scene, pose);
+        let (viewpoint, focus) = self.state.viewpoint(bounds);
+        let (near, far) = viewpoint.clip_planes(bounds, focus);
         let config = &self.state.config;
         let stage = self.state.stage.as_mut()?;
         // The first picture shows its environment.
@@ -125,9 +118,6 @@ impl Viewer {
         if self.area.size.contains(&0) || (config.environment.is_file() && !is_read) {
             return None;
         }
-        let viewpoint = self.state.camera.viewpoint();
-        let bounds = stage.bounds.scene(&stage.scene, pose);
-        let (near, far) = viewpoint.clip_planes(bounds, self.state.camera.distance());
         Some(PictureKey {
             scene: self.scenes,
             environment: self.environments,
@@ -332,10 +322,10 @@ impl Viewer {
     /// Saves the window if requested, and decides when to draw again.
     fn finish_frame(&mut self) -> Result<()> {
         let is_last = self.schedule.is_over();
-        let saved =
-            std::mem::take(&mut self.save) || (is_last && self.options.screenshot.is_some());
-        if saved {
-            match self.save_window() {
+        let last = (is_last && self.options.screenshot.is_some()).then_some(Picture::Window);
+        let picture = self.save.take().or(last);
+        if let Some(picture) = picture {
+            match self.save_picture(picture) {
                 Ok(path) => self.state.notify(format!("saved {}", path.display())),
                 Err(error) => self.report(error)?,
             }
@@ -357,7 +347,7 @@ impl Viewer {
             moves: plays || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
-            saved,
+            saved: picture.is_some(),
             draws: self.in_flight.is_some(),
         };
         if self.schedule.finish(activity, Instant::now()) {
@@ -365,21 +355,4 @@ impl Viewer {
         }
         Ok(())
     }
-
-    /// Writes the window to a file. Returns its path.
-    fn save_window(&self) -> Result<PathBuf> {
-        let path = self.options.screenshot.clone().unwrap_or_else(picture_path);
-        let (width, height, pixels) = self.graphics.screen.read(&self.graphics.gpu)?;
-        output::write(&path, &output::picture::png(width, height, pixels)?)?;
-        Ok(path)
-    }
-}
-
-/// A new name in the person's folder for pictures, or in the current one.
-fn picture_path() -> PathBuf {
-    let users = directories::UserDirs::new();
-    let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
-    let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_default();
-    let since_1970 = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
-    folder.join(format!("canopy-{}.png", since_1970.as_millis()))
 }

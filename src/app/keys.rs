@@ -1,5 +1,6 @@
 //! Actions: one table of their names, their keys by default, and the words of the help.
 
+use super::camera::StandardView;
 use crate::config::ShadowMode;
 use winit::keyboard::KeyCode;
 
@@ -10,9 +11,17 @@ pub(super) enum Action {
     Panel,
     Open,
     OpenEnvironment,
+    Browse,
+    NextFile,
+    PreviousFile,
     Reload,
+    Watch,
+    ObjTexture,
     Frame,
     FirstView,
+    Face(StandardView),
+    Projection,
+    NextUpAxis,
     NextCamera,
     Camera(usize),
     Play,
@@ -29,6 +38,7 @@ pub(super) enum Action {
     Reset,
     Fullscreen,
     Screenshot,
+    ScreenshotOfWindow,
     Leave,
     Quit,
 }
@@ -66,8 +76,21 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("panel", &["Tab"], "settings panel", Action::Panel),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
     bind("open_environment", &["Ctrl+E"], "open an environment (or drop it here)", Action::OpenEnvironment),
+    bind("browse", &["Ctrl+P"], "browse files: recent ones and those of a folder", Action::Browse),
+    bind("next_file", &["PageDown"], "next scene of the folder", Action::NextFile),
+    bind("previous_file", &["PageUp"], "previous scene of the folder", Action::PreviousFile),
     bind("reload", &["F5"], "reload the files and keep the view", Action::Reload),
+    bind("watch", &["Ctrl+R"], "reload by itself when files change", Action::Watch),
+    bind("next_up_axis", &["U"], "another axis of the file points up", Action::NextUpAxis),
+    bind("obj_texture", &["T"], "colour an OBJ with the image of its name", Action::ObjTexture),
     bind("frame", &["F"], "frame the scene", Action::Frame),
+    bind("front", &["Num1", "Ctrl+1"], "front view", Action::Face(StandardView::Front)),
+    bind("back", &["Ctrl+Num1", "Ctrl+2"], "back view", Action::Face(StandardView::Back)),
+    bind("right", &["Num3", "Ctrl+3"], "right view", Action::Face(StandardView::Right)),
+    bind("left", &["Ctrl+Num3", "Ctrl+4"], "left view", Action::Face(StandardView::Left)),
+    bind("top", &["Num7", "Ctrl+5"], "top view", Action::Face(StandardView::Top)),
+    bind("bottom", &["Ctrl+Num7", "Ctrl+6"], "bottom view", Action::Face(StandardView::Bottom)),
+    bind("projection", &["P", "Num5"], "perspective or orthographic", Action::Projection),
     bind("first_view", &["Home"], "back to the first view", Action::FirstView),
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
     bind("play", &["Space"], "play or pause", Action::Play),
@@ -84,7 +107,8 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
-    bind("screenshot", &["F12"], "save the window as a picture", Action::Screenshot),
+    bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),
+    bind("screenshot_of_window", &["Ctrl+F12"], "save the window with the panel", Action::ScreenshotOfWindow),
     bind("cancel", &["Esc"], "cancel, close, or quit", Action::Leave),
     bind("quit", &["Ctrl+Q"], "quit", Action::Quit),
 ];

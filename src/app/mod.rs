@@ -1,9 +1,12 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
+mod browse;
 mod camera;
 mod chord;
 mod dialogs;
+mod dropped;
 mod environment;
+mod files;
 mod frame;
 mod graphics;
 mod gui;
@@ -14,8 +17,11 @@ mod keys;
 mod leaving;
 mod loading;
 mod memory;
+mod offer;
 mod options;
+mod pictures;
 mod preparing;
+mod recent;
 mod resolution;
 mod schedule;
 mod screen;
@@ -23,6 +29,7 @@ mod state;
 mod ui;
 mod viewer;
 mod wake;
+mod watch;
 mod window;
 
 pub use options::Options;

@@ -307,6 +307,20 @@ impl Screen {
         self.blitter.copy(&gpu.device, encoder, &source, &target);
     }
 
+    /// Reads the last picture of the scene back, opaque: width, height and pixels. `None` before the first.
+    pub(super) fn read_picture(&self, gpu: &Gpu) -> Result<Option<(u32, u32, Vec<u8>)>> {
+        let Some(picture) = &self.picture else {
+            return Ok(None);
+        };
+        let mut pixels = gpu.read_texture(picture)?;
+        pixels
+            .iter_mut()
+            .skip(3)
+            .step_by(4)
+            .for_each(|alpha| *alpha = 255);
+        Ok(Some((picture.width(), picture.height(), pixels)))
+    }
+
     /// Reads the composed image back: width, height and pixels.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
         let pixels = gpu.read_texture(&self.composite)?;

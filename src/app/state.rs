@@ -1,10 +1,11 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{camera::Camera, keymap::Keymap, keys::Action};
+use super::{camera::Camera, keymap::Keymap, keys::Action, offer::Offer};
 use crate::{
     config::{
         Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
+        UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     render::Channel,
@@ -52,6 +53,8 @@ pub(super) struct State {
     pub(super) notice: Option<(String, std::time::Instant)>,
     /// Milliseconds from one frame to the next, the latest last.
     pub(super) frame_ms: VecDeque<f32>,
+    /// What is offered after a scene was opened.
+    pub(super) offers: Vec<Offer>,
     /// Actions of the panel's buttons that have not been performed yet.
     pub(super) actions: Vec<Action>,
 }
@@ -119,8 +122,27 @@ impl Stage {
     }
 
     /// World positions that a view of the whole scene holds.
-    fn points(&self, plays: bool) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, self.clip, plays, self.time)
+    fn points(&self) -> Vec<glam::Vec3> {
+        clip_points(&self.scene, self.clip, self.time)
+    }
+
+    /// The axis of the files that points up if the settings say `wanted`.
+    pub(super) fn up_axis(&self, wanted: UpAxis) -> UpAxis {
+        self.scene.up_axis(wanted)
+    }
+
+    /// Turns the scene as `wanted` says. Returns whether it stood otherwise.
+    fn turn_up(&mut self, wanted: UpAxis) -> bool {
+        let before = self.scene.world_from_file;
+        self.scene.turn_up(wanted);
+        if self.scene.world_from_file == before {
+            return false;
+        }
+        let points = self.points();
+        let (scene, clip) = (&self.scene, self.clip);
+        self.first = self.first.turned(scene, clip, self.time, &points);
+        self.exposure = None;
+        true
     }
 
     /// A camera at `viewpoint`, with the pivot at the scene's middle.
@@ -187,6 +209,7 @@ impl State {
             error: None,
             notice: None,
             frame_ms: VecDeque::with_capacity(HISTORY),
+            offers: Vec::new(),
             actions: Vec::new(),
             initial: config.clone(),
             keymap: Keymap::default(),
@@ -208,21 +231,75 @@ impl State {
         }
         let points = std::mem::take(&mut opened.points);
         let stage = Stage::new(files, opened, self.config.animation.time);
-        self.playing = self.config.animation.play && stage.clip.is_some();
         let before = self.stage.replace(stage);
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
+                let names = |scene: &Scene| -> Vec<String> {
+                    scene.clips.iter().map(|clip| clip.name.clone()).collect()
+                };
+                if names(&before.scene) == names(&stage.scene) {
+                    (stage.clip, stage.time) = (before.clip, before.time);
+                }
+                self.playing &= stage.clip.is_some();
             }
-            _ => self.start_from(&points, look, aspect),
+            (_, stage) => {
+                let clip = stage.as_ref().and_then(|stage| stage.clip);
+                self.playing = self.config.animation.play && clip.is_some();
+                self.start_from(&points, look, aspect);
+                self.offer();
+            }
+        }
+    }
+
+    /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
+    fn offer(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        self.offers = Offer::of(&stage.scene, &self.config);
+        let axis = stage.up_axis(self.config.scene.up);
+        if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
+            let axis = axis.name().to_uppercase();
+            self.notify(format!(
+                "the file states that {axis} points up; U changes it"
+            ));
+        }
+    }
+
+    /// Turns the scene as the settings say, and frames it anew if it stood otherwise.
+    pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
+        let wanted = self.config.scene.up;
+        if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
+            self.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.first_view(look, aspect);
+        }
+    }
+
+    /// The axis that U chooses: the one that is offered, else the next one.
+    fn next_up_axis(&self) -> UpAxis {
+        let offered = self.offers.iter().find_map(|offer| match offer {
+            Offer::Up(axis) => Some(*axis),
+            Offer::Texture(_) => None,
+        });
+        let wanted = self.config.scene.up;
+        let now = self.stage.as_ref().map(|stage| stage.up_axis(wanted));
+        offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
+    }
+
+    /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of the
+    /// file stands where the file has it.
+    pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
+        if self.followed == Some(self.camera) {
+            (self.camera.viewpoint(), self.camera.distance())
+        } else {
+            self.camera.outside(bounds)
         }
     }
 
     /// Goes back to the first view.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
-            let points = stage.points(self.playing);
+            let points = stage.points();
             self.start_from(&points, look, aspect);
         }
     }
@@ -267,9 +344,15 @@ impl State {
     /// Frames the whole scene, in the direction of the current view.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
-        let points = stage.points(self.playing);
-        let projection = self.camera.projection;
-        let view = Viewpoint::framing_from(&points, -self.camera.forward(), projection, aspect);
+        let points = stage.points();
+        let (projection, forward) = (self.camera.projection, self.camera.forward());
+        // Straight from above the picture stays as it is turned; elsewhere the horizon becomes level.
+        let up = if forward.y.abs() > 0.99 {
+            self.camera.up()
+        } else {
+            glam::Vec3::Y
+        };
+        let view = Viewpoint::framing_from(&points, -forward, up, projection, aspect);
         let now = Aabb::of(points);
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
@@ -301,6 +384,24 @@ impl State {
             Action::Panel => self.panel = !self.panel,
             Action::Frame => self.frame(aspect),
             Action::FirstView => self.first_view(look, aspect),
+            Action::Face(view) => {
+                self.camera.face(view);
+                self.notify(format!("{} view", view.name()));
+            }
+            Action::Projection => {
+                let fov = self.config.camera.fov.to_radians();
+                self.camera.switch_projection(fov);
+                self.notify(match self.camera.projection {
+                    Projection::Perspective { .. } => "perspective projection",
+                    Projection::Orthographic { .. } => "orthographic projection",
+                });
+            }
+            Action::NextUpAxis => {
+                let axis = self.next_up_axis();
+                self.config.scene.up = axis;
+                let axis = axis.name().to_uppercase();
+                self.notify(format!("{axis} of the file points up"));
+            }
             Action::NextCamera if cameras > 0 => {
                 let now = self.stage.as_ref().and_then(|s| s.camera);
                 self.look_through(now.map_or(0, |now| (now + 1) % cameras));
@@ -359,9 +460,15 @@ impl State {
             }
             Action::Open
             | Action::OpenEnvironment
+            | Action::Browse
+            | Action::NextFile
+            | Action::PreviousFile
             | Action::Reload
+            | Action::Watch
+            | Action::ObjTexture
             | Action::Fullscreen
             | Action::Screenshot
+            | Action::ScreenshotOfWindow
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -418,7 +525,10 @@ pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span};
+    use crate::{
+        app::camera::StandardView,
+        scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span},
+    };
 
     #[test]
     fn sun_angles_come_back() {
@@ -497,5 +607,76 @@ mod tests {
         assert_eq!(state.channel, Channel::Ambient);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
+    }
+
+    fn lying_scene() -> OpenedScene {
+        let scene = Scene {
+            nodes: vec![Node {
+                mesh: Some(0),
+                ..Node::default()
+            }],
+            meshes: vec![scene::Mesh {
+                name: String::new(),
+                primitives: vec![scene::Primitive {
+                    positions: vec![glam::Vec3::ZERO, glam::Vec3::new(1.0, 2.0, 9.0)],
+                    ..Default::default()
+                }],
+            }],
+            up: scene::UpHint::Likely(UpAxis::Z),
+            unused_texture: Some("a.png".into()),
+            ..Scene::default()
+        };
+        OpenedScene::new(scene, &Config::default(), Span::Clip)
+    }
+
+    #[test]
+    fn a_lying_scene_is_offered_upright_and_turned_by_the_key() {
+        let mut state = State::new(Config::default());
+        let look = Look::default();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        let texture = Offer::Texture("a.png".into());
+        assert_eq!(state.offers, [Offer::Up(UpAxis::Z), texture.clone()]);
+        let lying = state.camera;
+        state.perform(Action::NextUpAxis, 1.0, &look);
+        state.follow_up_axis(&look, 1.0);
+        assert_eq!(state.config.scene.up, UpAxis::Z);
+        assert_eq!(state.offers, [texture]);
+        let stage = state.stage.as_ref().unwrap();
+        assert_eq!(stage.first.bounds.max.y, 9.0);
+        assert!(state.camera != lying, "it is framed anew");
+        let upright = state.camera;
+        state.follow_up_axis(&look, 1.0);
+        assert_eq!(state.camera, upright);
+        state.perform(Action::NextUpAxis, 1.0, &look);
+        assert_eq!(state.config.scene.up, UpAxis::X);
+        for _ in 0..5 {
+            state.perform(Action::NextUpAxis, 1.0, &look);
+        }
+        assert_eq!(state.config.scene.up, UpAxis::Z, "around all six");
+    }
+
+    #[test]
+    fn a_reload_keeps_view_and_time() {
+        let mut state = State::new(Config::default());
+        let look = Look::default();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        state.perform(Action::Face(StandardView::Top), 1.0, &look);
+        state.perform(Action::Projection, 1.0, &look);
+        let camera = state.camera;
+        state.stage.as_mut().unwrap().time = 0.7;
+        state.offers.clear();
+        state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
+        assert_eq!(
+            (state.camera, state.stage.as_ref().unwrap().time),
+            (camera, 0.7)
+        );
+        assert_eq!(state.offers, [], "it was answered");
+        // Framed from above, the picture stays as it is turned.
+        state.camera.orbit(glam::Vec2::new(0.2, 0.0));
+        let up = state.camera.up();
+        state.perform(Action::Frame, 1.0, &look);
+        assert!(state.camera.up().distance(up) < 1e-4);
+        state.show(vec!["b.obj".into()], lying_scene(), &look, 1.0);
+        assert!(state.camera != camera && !state.offers.is_empty());
     }
 }

@@ -1,9 +1,11 @@
 //! The window at work: events in, frames out.
 
 use super::{
+    browse::{Browser, Kind},
     chord::Press,
     dialogs::Dialogs,
     environment::EnvironmentFile,
+    files::Watches,
     graphics::Graphics,
     gui::Gui,
     in_flight::InFlight,
@@ -14,7 +16,9 @@ use super::{
     loading::Loading,
     memory::MemoryLog,
     options::Options,
+    pictures::Picture,
     preparing::Preparation,
+    recent::{self, Opened},
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
@@ -74,8 +78,15 @@ pub(super) struct Viewer {
     pub(super) environments: u64,
     /// For [`Options::stats`].
     pub(super) memory: Option<MemoryLog>,
-    /// Whether to save the next frame as a picture.
-    pub(super) save: bool,
+    /// What to save of the next frame as a picture.
+    pub(super) save: Option<Picture>,
+    /// The built-in file browser while it is open.
+    pub(super) browser: Option<Browser>,
+    /// The files that were opened last, also if they could not be loaded.
+    pub(super) asked: Vec<PathBuf>,
+    /// The file that lists recent files; `None` where that is not to be kept.
+    pub(super) recent_file: Option<PathBuf>,
+    pub(super) watches: Watches,
     /// When Escape quits.
     leaving: Leaving,
     /// Whether the window has been shown.
@@ -116,7 +127,11 @@ impl Viewer {
             scenes: 0,
             environments: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
-            save: false,
+            save: None,
+            browser: None,
+            asked: Vec::new(),
+            recent_file: recent::file().filter(|_| options.exit_after.is_none()),
+            watches: Watches::default(),
             leaving: Leaving::default(),
             is_visible: false,
             done: false,
@@ -159,18 +174,11 @@ impl Viewer {
     pub(super) fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Redraw => {}
-            Wake::OpenScene(files) => {
-                self.dialogs.answered();
-                if !files.is_empty() {
-                    self.load(files);
-                }
-            }
-            Wake::OpenEnvironment(file) => {
-                self.dialogs.answered();
-                if let Some(file) = file {
-                    self.choose_environment(&file);
-                }
-            }
+            Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
+            Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
+            Wake::OpenNeighbour(found) => self.open_neighbour(found),
+            Wake::SceneChanged => self.reload_changed(),
+            Wake::EnvironmentChanged => self.environment.reload(),
         }
         self.draw_within(Duration::ZERO);
     }
@@ -180,6 +188,7 @@ impl Viewer {
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
         // egui would walk through its widgets with Tab, and then keep every other key to itself.
+        let is_tab = is_tab && self.browser.is_none();
         if !is_tab && self.gui.event(&self.window, event) {
             self.draw_within(Duration::ZERO);
         }
@@ -244,7 +253,9 @@ impl Viewer {
             self.input.set_sun(pressed && action.is_none());
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-        let typing = self.gui.wants_keyboard() || is_escape && self.gui.has_popup();
+        let typing = self.gui.wants_keyboard()
+            || self.browser.is_some()
+            || is_escape && self.gui.has_popup();
         if let Some(code) = code {
             self.input
                 .set_key(code, pressed && !typing && action.is_none());
@@ -260,19 +271,20 @@ impl Viewer {
 
     fn perform(&mut self, action: Action) {
         let aspect = self.aspect();
-        match self.state.perform(action, aspect, &self.options.look) {
-            Some(Action::Open) => self.dialogs.ask_for_scene(&self.window, &self.waker),
-            Some(Action::OpenEnvironment) => {
-                self.dialogs.ask_for_environment(&self.window, &self.waker);
-            }
+        let left = self.state.perform(action, aspect, &self.options.look);
+        match left.and_then(|action| self.perform_on_files(action)) {
             Some(Action::Reload) => {
                 self.environment.reload();
-                if let Some(stage) = &self.state.stage {
-                    self.load(stage.files.clone());
-                }
+                self.reload_scene();
             }
             Some(Action::Fullscreen) => window::toggle_fullscreen(&self.window),
-            Some(Action::Screenshot) => self.save = true,
+            // A name for the window's picture is for F12 too.
+            Some(Action::Screenshot) if self.options.screenshot.is_none() => {
+                self.save = Some(Picture::Scene);
+            }
+            Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
+                self.save = Some(Picture::Window);
+            }
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -288,13 +300,17 @@ impl Viewer {
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
-        if let Some(loading) = self.loading.take() {
+        if self.browser.take().is_some() {
+            // Closed.
+        } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
             self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
         } else if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
+        } else if !std::mem::take(&mut self.state.offers).is_empty() {
+            // Declined.
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {
@@ -329,6 +345,8 @@ impl Viewer {
                 self.state.environment_warnings.clone_from(&image.warnings);
                 let shown = renderer.set_environment(gpu, Some(&image));
                 self.environments += 1;
+                let file = &self.state.config.environment.file;
+                self.remember(Opened::Environment(file.into()));
                 shown.or_else(|error| self.report(error))
             }
             Some(Err(error)) => self.report(error),
@@ -343,6 +361,7 @@ impl Viewer {
         let gpu = (self.graphics.gpu.clone(), self.graphics.renderer.uploader());
         let config = self.state.config.clone();
         let wake = self.waker.redraw();
+        self.asked.clone_from(&files);
         self.loading = Some(Loading::start(files, config, gpu, wake));
     }
 
@@ -361,28 +380,38 @@ impl Viewer {
         if matches!(outcome, Err(Error::Gpu(_))) && self.graphics.is_lost() {
             return self.graphics.gpu.check();
         }
-        let files = loading.files.clone();
         self.loading = None;
         self.leaving.ended_load(Instant::now());
-        let shown = outcome.and_then(|(opened, uploaded)| self.show(files, opened, uploaded));
-        shown.or_else(|error| self.report(error))
+        let shown = outcome.and_then(|(opened, uploaded)| self.show(opened, uploaded));
+        shown.or_else(|error| match self.choose_among_scenes(error) {
+            Some(error) => self.report(error),
+            None => Ok(()),
+        })
     }
 
-    fn show(
-        &mut self,
-        files: Vec<PathBuf>,
-        mut opened: OpenedScene,
-        uploaded: UploadedScene,
-    ) -> Result<()> {
+    fn show(&mut self, mut opened: OpenedScene, uploaded: UploadedScene) -> Result<()> {
         if self.schedule.counts_frames() {
             opened = opened.checked()?;
         }
         let warnings = &opened.scene.warnings;
         warnings.iter().for_each(|line| log::warn!("{line}"));
         let aspect = self.aspect();
+        let files = std::mem::take(&mut opened.files);
+        self.asked.clone_from(&files);
+        self.remember(Opened::Scene(files.clone()));
+        let before = self.state.stage.as_ref();
+        let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
         self.state.show(files, opened, &self.options.look, aspect);
         self.graphics.uploaded = Some(uploaded);
         self.scenes += 1;
+        let stage = self.state.stage.as_ref();
+        let variants = stage.map_or(0, |stage| stage.scene.variants.len());
+        if variant.is_some_and(|variant| variant < variants) {
+            self.perform(Action::Variant(variant));
+        }
+        if self.schedule.counts_frames() {
+            self.state.offers.clear();
+        }
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
         Ok(())
@@ -471,12 +500,23 @@ impl Viewer {
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         let mut room = egui::Rect::NOTHING;
-        let show = |ui: &mut egui::Ui| room = ui::show(ui, &mut self.state, &facts);
+        let mut answer = ui::Answer::None;
+        let show = |ui: &mut egui::Ui| {
+            room = ui::show(ui, &mut self.state, &facts);
+            let browser = self.browser.as_mut().filter(|_| answer == ui::Answer::None);
+            if let Some(browser) = browser {
+                answer = ui::show_browser(ui.ctx(), browser, &self.waker);
+            }
+        };
         let paint = self.gui.run(&self.window, show);
         self.area = area(room, paint.pixels_per_point, window);
         for action in std::mem::take(&mut self.state.actions) {
             self.perform(action);
         }
+        self.answered_in_browser(answer);
+        let aspect = self.aspect();
+        self.state.follow_up_axis(&self.options.look, aspect);
+        self.follow_watches();
         paint
     }
 }

@@ -1,17 +1,28 @@
 //! What threads tell the event loop.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 use winit::event_loop::EventLoopProxy;
+
+/// The scene beside another in its folder, with its number from 1 and how many there are; `None` where there
+/// is no other.
+pub(super) type Neighbour = io::Result<Option<(PathBuf, usize, usize)>>;
 
 /// What threads tell the event loop.
 #[derive(Debug)]
 pub(super) enum Wake {
     /// Something may have changed: the window is to be drawn.
     Redraw,
-    /// The person chose these scene files in a dialog; none if they closed it.
-    OpenScene(Vec<PathBuf>),
-    /// The person chose this environment in a dialog; none if they closed it.
-    OpenEnvironment(Option<PathBuf>),
+    /// The person chose these scene files in a dialog; none if they closed it, and `None` if no dialog could
+    /// be opened.
+    OpenScene(Option<Vec<PathBuf>>),
+    /// The same for environments.
+    OpenEnvironment(Option<Vec<PathBuf>>),
+    /// The next or previous scene of the folder was looked for.
+    OpenNeighbour(Neighbour),
+    /// Files of the scene have changed.
+    SceneChanged,
+    /// The environment's file has changed.
+    EnvironmentChanged,
 }
 
 /// Wakes the event loop from any thread.

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    config::{Animation, Camera, Config, OcclusionMode, ShadowMode, Tree, Window},
+    config::{Animation, Camera, Config, OcclusionMode, ShadowMode, Tree, UpAxis, Window},
     scene::framing::Look,
 };
 use clap::{Args, ValueEnum};
@@ -51,6 +51,15 @@ pub struct LookArgs {
     /// Rays treat a node of the tree with at most N triangles as a leaf
     #[arg(long, value_name = "N", value_parser = within(Tree::LEAF_CUTOFF))]
     pub leaf_cutoff: Option<u32>,
+    /// Axis of the files that points up; auto: as they state it, else y
+    #[arg(
+        long,
+        value_name = "y|z|x|-y|-z|-x|auto",
+        allow_hyphen_values = true,
+        value_parser = UpAxis::ALL.map(UpAxis::name),
+        hide_possible_values = true
+    )]
+    pub up: Option<String>,
     /// A camera of the file, by name or number
     #[arg(long, value_name = "NAME|N", conflicts_with_all = ["eye", "target"])]
     pub camera: Option<String>,
@@ -169,6 +178,9 @@ impl LookArgs {
         }
         if let Some(cutoff) = self.leaf_cutoff {
             config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
+        }
+        if let Some(up) = &self.up {
+            config.set("--up", "scene.up", up.as_str())?;
         }
         if let Some(camera) = &self.camera {
             config.set("--camera", "camera.name", camera.as_str())?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Scene files (.gltf, .glb, .obj); several make one scene
+    /// Scene files (.gltf, .glb, .obj) or folders with one; several make one scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Settings of the picture.
@@ -16,6 +16,9 @@ pub struct ViewArgs {
     /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
+    /// Reload when the files of the scene or of the environment change
+    #[arg(long)]
+    pub watch: bool,
     /// End after this many frames of the loaded scene
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u64).range(1..))]
     pub exit_after: Option<u64>,

@@ -40,6 +40,65 @@ impl Rebuild {
     }
 }
 
+/// The axis of a file that points up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UpAxis {
+    /// As the files state it; else +Y.
+    #[serde(rename = "auto")]
+    Auto,
+    /// +Y, as in glTF.
+    #[serde(rename = "y")]
+    Y,
+    /// +Z.
+    #[serde(rename = "z")]
+    Z,
+    /// +X.
+    #[serde(rename = "x")]
+    X,
+    /// −Y.
+    #[serde(rename = "-y")]
+    NegativeY,
+    /// −Z.
+    #[serde(rename = "-z")]
+    NegativeZ,
+    /// −X.
+    #[serde(rename = "-x")]
+    NegativeX,
+}
+
+impl UpAxis {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 7] = [
+        Self::Auto,
+        Self::Y,
+        Self::Z,
+        Self::X,
+        Self::NegativeY,
+        Self::NegativeZ,
+        Self::NegativeX,
+    ];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Y => "y",
+            Self::Z => "z",
+            Self::X => "x",
+            Self::NegativeY => "-y",
+            Self::NegativeZ => "-z",
+            Self::NegativeX => "-x",
+        }
+    }
+
+    /// The next axis after this one, around the list.
+    pub fn next(self) -> Self {
+        let axes = &Self::ALL[1..];
+        let now = axes.iter().position(|axis| *axis == self);
+        axes[now.map_or(0, |now| (now + 1) % axes.len())]
+    }
+}
+
 choice! {
     /// How shadows are made.
     ShadowMode {

@@ -8,7 +8,7 @@ mod sections;
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-    ShadowMode, Switch, Tonemap,
+    ShadowMode, Switch, Tonemap, UpAxis,
 };
 pub use keys::{BoundKeys, Keys};
 pub use sections::{

@@ -4,7 +4,7 @@ use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ShadowMode, Switch, Tonemap,
+        ShadowMode, Switch, Tonemap, UpAxis,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,7 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
         vsync: bool,
         panel: bool,
+        watch: bool,
         frame_ms: f32 => FRAME_MS: ZeroOr<f32> = ZeroOr(1.0..=1000.0),
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
@@ -93,12 +94,13 @@ section! {
         max_joints: u64,
         max_morph_targets: u64,
         max_morph_bytes: u64,
+        obj_texture: bool,
     }
 }
 
 section! {
     /// `[scene]`: what of a scene is shown.
-    Scene { variant: String }
+    Scene { variant: String, up: UpAxis }
 }
 
 section! {

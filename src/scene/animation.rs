@@ -88,9 +88,8 @@ impl Pose {
                 } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
                 Transform::Matrix(matrix) => matrix,
             };
-            let world_from_node = node.parent.map_or(parent_from_node, |parent| {
-                pose.world_from_node[parent] * parent_from_node
-            });
+            let parent = node.parent.map(|parent| pose.world_from_node[parent]);
+            let world_from_node = parent.unwrap_or(scene.world_from_file) * parent_from_node;
             pose.world_from_node.push(world_from_node);
             if let Some(parent) = node.parent {
                 pose.visible[index] &= pose.visible[parent];

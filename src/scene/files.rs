@@ -6,12 +6,12 @@ use base64::{Engine as _, alphabet, engine};
 use std::{
     borrow::Cow,
     cell::{Cell, OnceCell, RefCell},
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fs,
     io::Read as _,
     ops::{Deref, Range},
     path::{Component, Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// A part of a file, or all of it. Buffers and images share one copy of the file.
@@ -91,6 +91,29 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The paths of files that a load has read, or has missed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sources(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+impl Sources {
+    /// Files past this many are not listed.
+    const MOST: usize = 4096;
+
+    /// Adds the path of a file.
+    pub(super) fn add(&self, path: PathBuf) {
+        let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() < Self::MOST {
+            paths.insert(path);
+        }
+    }
+
+    /// All of them, sorted.
+    pub(super) fn list(&self) -> Vec<PathBuf> {
+        let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        paths.iter().cloned().collect()
+    }
+}
+
 /// The folder of an opened file, in which its relative URIs are resolved.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -103,6 +126,7 @@ pub(super) struct Folder {
     names: OnceCell<HashMap<String, String>>,
     /// The files that have been read: each is read once, so that memory cannot outgrow the disk.
     read: RefCell<HashMap<PathBuf, Bytes>>,
+    sources: Sources,
 }
 
 impl Folder {
@@ -114,11 +138,18 @@ impl Folder {
             left_bytes: Cell::new(0),
             names: OnceCell::new(),
             read: RefCell::default(),
+            sources: Sources::default(),
         }
     }
 
-    /// The folder of `file`. A file in it may have `max_bytes`, and all that are read `max_total_bytes`.
-    pub(super) fn of(file: &Path, max_bytes: u64, max_total_bytes: u64) -> Result<Self> {
+    /// The folder of `file`. A file in it may have `max_bytes`, and all that are read `max_total_bytes`; each
+    /// joins `sources`.
+    pub(super) fn of(
+        file: &Path,
+        max_bytes: u64,
+        max_total_bytes: u64,
+        sources: Sources,
+    ) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -128,6 +159,7 @@ impl Folder {
             root: Some(root),
             max_bytes,
             left_bytes: Cell::new(max_total_bytes),
+            sources,
             ..Self::none()
         })
     }
@@ -189,8 +221,9 @@ impl Folder {
         let root = self.root.as_ref().ok_or_else(|| {
             format!("{quoted} is in no folder; canopy was given bytes and no file")
         })?;
-        let found = root
-            .join(relative)
+        let joined = root.join(relative);
+        self.sources.add(joined.clone());
+        let found = joined
             .canonicalize()
             .map_err(|e| format!("{quoted}: {e}"))?;
         // Symbolic links are resolved here.
@@ -224,9 +257,14 @@ impl Folder {
             Err(why) => why,
         };
         let bare = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = self.named(bare).ok_or(why)?;
+        Ok((self.path(name)?, Some(name.to_owned())))
+    }
+
+    /// The name of the file in the folder itself that has the name `bare`, whatever the case of its letters.
+    pub(super) fn named(&self, bare: &str) -> Option<&str> {
         let names = self.names.get_or_init(|| self.list());
-        let name = names.get(&bare.to_lowercase()).ok_or(why)?;
-        Ok((self.path(name)?, Some(name.clone())))
+        names.get(&bare.to_lowercase()).map(String::as_str)
     }
 
     fn list(&self) -> HashMap<String, String> {
@@ -303,7 +341,13 @@ mod tests {
         fs::write(dir.path().join("secret"), b"no").unwrap();
         fs::write(dir.path().join("in/a.bin"), b"abc").unwrap();
         fs::write(dir.path().join("in/sub dir/ü %.bin"), b"def").unwrap();
-        let folder = Folder::of(&dir.path().join("in/scene.gltf"), 10, 40).unwrap();
+        let folder = Folder::of(
+            &dir.path().join("in/scene.gltf"),
+            10,
+            40,
+            Sources::default(),
+        )
+        .unwrap();
         (dir, folder)
     }
 
@@ -322,6 +366,19 @@ mod tests {
             assert_eq!(*folder.uri(uri).unwrap(), *b"def", "{uri}");
         }
         assert_eq!(*folder.path("sub dir\\ü %.bin").unwrap(), *b"def");
+    }
+
+    /// What a scene was read from, and what it missed, is known: a change of either changes the scene.
+    #[test]
+    fn sources_are_what_was_read_or_missed() {
+        let (dir, folder) = folder();
+        folder.uri("a.bin").unwrap();
+        folder.path("later.png").unwrap_err();
+        folder.path("../secret").unwrap_err();
+        folder.uri("data:,x").unwrap();
+        let root = dir.path().join("in").canonicalize().unwrap();
+        let expected = ["a.bin", "later.png"].map(|name| root.join(name));
+        assert_eq!(folder.sources.list(), expected);
     }
 
     #[test]

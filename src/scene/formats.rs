@@ -2,13 +2,14 @@
 
 use super::{
     files::{self, Bytes},
-    gltf,
+    folder, gltf,
     graph::{Scene, Treatment},
     image::TextureSupport,
     load::{Load, Progress},
     merge::append,
     mesh::Primitive,
     obj,
+    up::UpHint,
 };
 use crate::{Error, Result, config};
 use std::path::{Path, PathBuf};
@@ -42,10 +43,11 @@ impl SceneFileFormat {
 const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 
 /// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
+/// A folder stands for the scene in it ([`folder::resolved`]).
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy
+/// Those of [`folder::resolved`]; [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy
 /// does not support, [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after
 /// [`Progress::cancel`]. What can be left out or replaced without harm (a texture, an unknown extension) is a
 /// line in [`Scene::warnings`] instead.
@@ -64,14 +66,21 @@ pub fn load_for(
     supported: TextureSupport,
     progress: &Progress,
 ) -> Result<Scene> {
+    let files = &folder::resolved(files)?;
     let mut load = Load::new(limits, supported, progress, files.len());
     let mut scene = Scene::default();
+    let mut up_hints = Vec::new();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
         load.enter(format!("reading {}", path.display()), 0.0)?;
+        load.sources.add(path.clone());
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        append(&mut scene, parse(path, bytes.into(), &mut load)?);
+        let part = parse(path, bytes.into(), &mut load)?;
+        up_hints.push(part.up);
+        append(&mut scene, part);
     }
+    scene.up = UpHint::of_all(&up_hints);
+    scene.sources = load.sources.list();
     if files.is_empty() {
         scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
     }

@@ -9,8 +9,11 @@ use super::{
     mesh::Mesh,
     node::{Node, Skin},
     texture::Texture,
+    up::UpHint,
 };
 use crate::{Error, Result};
+use glam::Mat4;
+use std::path::PathBuf;
 
 /// Everything that files hold.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +42,15 @@ pub struct Scene {
     pub extensions: Vec<ExtensionUse>,
     /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
     pub warnings: Vec<String>,
+    /// Turns the files' upward axis to +Y; no translation, no scale. See [`Scene::turn_up`].
+    pub world_from_file: Mat4,
+    /// What the files tell of their upward axis.
+    pub up: UpHint,
+    /// The image that has the name of an OBJ without textures and lies beside it, if it was not used
+    /// (`load.obj_texture`).
+    pub unused_texture: Option<String>,
+    /// The files that were read, and those that were missing.
+    pub sources: Vec<PathBuf>,
 }
 
 /// A glTF extension that a file lists.

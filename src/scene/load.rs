@@ -1,6 +1,9 @@
 //! A load under way: how far it has come, and what its files have cost of what they may.
 
-use super::{files::Folder, image::TextureSupport};
+use super::{
+    files::{Folder, Sources},
+    image::TextureSupport,
+};
 use crate::{Error, Result, config};
 use std::{
     path::Path,
@@ -76,6 +79,8 @@ pub(super) struct Load<'a> {
     pub(super) file: (usize, usize),
     /// Whether there is a folder whose files may be read.
     pub(super) on_disk: bool,
+    /// The files that have been read, or were missing.
+    pub(super) sources: Sources,
     /// What has been used of each [`Budget`].
     used: [u64; Budget::COUNT],
 }
@@ -93,6 +98,7 @@ impl<'a> Load<'a> {
             progress,
             file: (0, files),
             on_disk: true,
+            sources: Sources::default(),
             used: [0; Budget::COUNT],
         }
     }
@@ -111,6 +117,7 @@ impl<'a> Load<'a> {
             file,
             self.limits.max_file_bytes,
             self.limits.max_total_bytes,
+            self.sources.clone(),
         )
     }
 

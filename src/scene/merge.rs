@@ -78,4 +78,5 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
         }
     }
     scene.warnings.append(&mut other.warnings);
+    scene.unused_texture = scene.unused_texture.take().or(other.unused_texture);
 }

@@ -23,8 +23,14 @@ mod polygon;
 mod screen;
 mod text;
 
-use super::{files::clip, graph::Scene, load::Load, surface};
-use crate::Result;
+use super::{
+    files::clip,
+    graph::Scene,
+    load::Load,
+    surface,
+    up::{self, UpHint},
+};
+use crate::{Result, config::UpAxis};
 use materials::Materials;
 use std::path::Path;
 
@@ -40,6 +46,13 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
     let mut scene = Scene::default();
     load.enter("reading materials", 0.3)?;
     let mut materials = Materials::read(path, &model, &folder, &mut warnings);
+    if let Some(image) = materials.image_of_own_name(path, &model) {
+        if load.limits.obj_texture {
+            materials.color_all(&image);
+        } else {
+            scene.unused_texture = Some(image);
+        }
+    }
     load.enter("building triangles", 0.4)?;
     meshes::build(&model, &mut materials, &mut scene, load, &mut warnings)?;
     load.enter("decoding images", 0.6)?;
@@ -53,6 +66,11 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
             _ => primitive.tangents = surface::any_tangents(&primitive.normals),
         }
     }
+    scene.up = match up::stated(bytes) {
+        Some(axis) => UpHint::Stated(axis),
+        None if up::lies_down(&scene) => UpHint::Likely(UpAxis::Z),
+        None => UpHint::None,
+    };
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
     warnings.truncate(MAX_WARNINGS);
     if more > 0 {

@@ -6,6 +6,7 @@ use super::{
     Pose, Progress, Scene, TextureSupport,
     bounds::{Aabb, Bounds},
     deform::{positions, positions_over},
+    folder,
     framing::{self, Look, Viewpoint},
     load_for,
 };
@@ -22,6 +23,8 @@ const CLIP_POSES: usize = 9;
 /// A loaded scene with the clip and the variant that the settings choose.
 #[derive(Debug)]
 pub struct OpenedScene {
+    /// Its files; none for the built-in scene. Where a folder was opened, the scene in it.
+    pub files: Vec<PathBuf>,
     /// The scene, with the materials of its variant.
     pub scene: Scene,
     /// Bounds of the scene at any time.
@@ -61,7 +64,7 @@ pub struct FirstView {
 /// The time over which the first view holds the whole scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Span {
-    /// The clip's whole duration if `animation.play` is set, else the first moment.
+    /// The clip's whole duration, whether it plays or not.
     Clip,
     /// `poses` moments, spread over the `seconds` after the first one; one pose is the first moment alone.
     Sequence {
@@ -93,9 +96,11 @@ impl OpenedScene {
         span: Span,
         progress: &Progress,
     ) -> Result<Self> {
-        let scene = load_for(files, &config.load, support, progress)?;
+        let files = folder::resolved(files)?;
+        let scene = load_for(&files, &config.load, support, progress)?;
         let mut opened = Self::new(scene, config, span);
         opened.first.is_builtin = files.is_empty();
+        opened.files = files;
         Ok(opened)
     }
 
@@ -113,21 +118,19 @@ impl OpenedScene {
         let clip = fitting(scene.clip(&animation.clip), first_clip);
         let variant = fitting(scene.variant(&config.scene.variant), None);
         scene.choose_variant(variant);
+        scene.turn_up(config.scene.up);
         let points = match span {
-            Span::Clip => clip_points(&scene, clip, animation.play, animation.time),
+            Span::Clip => clip_points(&scene, clip, animation.time),
             Span::Sequence { seconds, poses } => {
                 positions_over(&scene, clip, animation.time, seconds, poses)
             }
         };
         Self {
+            files: Vec::new(),
             bounds: Bounds::new(&scene),
             clip,
             variant,
-            first: FirstMoment {
-                pose: Pose::new(&scene, clip, animation.time),
-                bounds: Aabb::of(points.iter().copied()),
-                is_builtin: false,
-            },
+            first: FirstMoment::new(&scene, clip, animation.time, &points),
             points,
             misfit,
             scene,
@@ -145,6 +148,24 @@ impl OpenedScene {
 }
 
 impl FirstMoment {
+    /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
+    /// holds.
+    fn new(scene: &Scene, clip: Option<usize>, time: f32, points: &[Vec3]) -> Self {
+        Self {
+            pose: Pose::new(scene, clip, time),
+            bounds: Aabb::of(points.iter().copied()),
+            is_builtin: false,
+        }
+    }
+
+    /// The same moment after the scene has been turned.
+    pub fn turned(&self, scene: &Scene, clip: Option<usize>, time: f32, points: &[Vec3]) -> Self {
+        Self {
+            is_builtin: self.is_builtin,
+            ..Self::new(scene, clip, time, points)
+        }
+    }
+
     /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
     /// all `points`. The built-in scene is made to be seen through its camera. `aspect` is the picture's
     /// width over its height.
@@ -202,14 +223,16 @@ impl FirstView {
     }
 }
 
-/// World positions in metres that a view of the scene holds: all poses of the clip if it `plays`, else the
-/// pose at `time`.
-pub fn clip_points(scene: &Scene, clip: Option<usize>, plays: bool, time: f32) -> Vec<Vec3> {
-    match clip.and_then(|clip| scene.clips.get(clip)) {
-        Some(playing) if plays => {
-            positions_over(scene, clip, 0.0, playing.duration_secs, CLIP_POSES)
-        }
-        _ => positions(scene, &Pose::new(scene, clip, time)),
+/// World positions in metres that a view of the scene holds: those over the whole length of the clip, so that
+/// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip would
+/// be too many positions, those at its start alone.
+pub fn clip_points(scene: &Scene, clip: Option<usize>, time: f32) -> Vec<Vec3> {
+    let playing = clip.and_then(|clip| scene.clips.get(clip));
+    let length = playing.map_or(0.0, |clip| clip.duration_secs);
+    if length > 0.0 {
+        positions_over(scene, clip, 0.0, length, CLIP_POSES)
+    } else {
+        positions(scene, &Pose::new(scene, clip, time))
     }
 }
 
@@ -250,6 +273,47 @@ mod tests {
         let opened = OpenedScene::new(scene(), &config, Span::MOMENT).checked();
         let opened = opened.unwrap();
         assert_eq!((opened.clip, opened.variant), (None, Some(0)));
+    }
+
+    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or not.
+    #[test]
+    fn a_clip_is_framed_over_its_whole_length() {
+        let mut scene = scene();
+        scene.nodes[0].mesh = Some(0);
+        scene.nodes[0].transform = Transform::Trs {
+            translation: Vec3::ZERO,
+            rotation: glam::Quat::IDENTITY,
+            scale: Vec3::ONE,
+        };
+        let primitive = crate::scene::Primitive {
+            positions: vec![Vec3::ZERO],
+            ..Default::default()
+        };
+        scene.meshes.push(crate::scene::Mesh {
+            name: String::new(),
+            primitives: vec![primitive],
+        });
+        scene.clips[0] = Clip {
+            duration_secs: 2.0,
+            channels: vec![crate::scene::Channel {
+                target: 0,
+                property: crate::scene::Property::Translation,
+                interpolation: crate::scene::Interpolation::Linear,
+                times_secs: vec![0.0, 2.0],
+                values: vec![0.0, 0.0, 0.0, 10.0, 0.0, 0.0],
+                components: 3,
+            }],
+            ..Clip::default()
+        };
+        let mut config = Config::default();
+        for play in [true, false] {
+            config.animation.play = play;
+            let opened = OpenedScene::new(scene.clone(), &config, Span::Clip);
+            let bounds = opened.first.bounds;
+            assert_eq!((bounds.min.x, bounds.max.x), (0.0, 10.0), "{play}");
+        }
+        let moment = OpenedScene::new(scene, &config, Span::MOMENT);
+        assert_eq!(moment.first.bounds.max.x, 0.0);
     }
 
     #[test]

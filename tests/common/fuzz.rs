@@ -26,6 +26,7 @@ pub(crate) const LIMITS: Load = Load {
     max_joints: 10_000,
     max_morph_targets: 10_000,
     max_morph_bytes: 1 << 22,
+    obj_texture: true,
 };
 
 /// A `.gltf`.

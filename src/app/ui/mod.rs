@@ -1,11 +1,14 @@
 //! What egui shows: the panel with a function for each of its sections, the help, progress and messages.
 
+mod browser;
 mod facts;
+mod offers;
 mod overlay;
 mod sections;
 mod style;
 mod timings;
 
+pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
 pub(super) use style::set_style;
 
@@ -29,6 +32,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
         });
     }
     let room = ui.available_rect_before_wrap();
+    offers::show(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, state, facts);
     room
 }
@@ -37,8 +41,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
 mod tests {
     use super::*;
     use crate::{
-        app::state::Stage,
-        config::Config,
+        app::{offer::Offer, state::Stage},
+        config::{Config, UpAxis},
         render::FrameStats,
         scene::{
             ExtensionUse, Scene, Treatment,
@@ -97,6 +101,7 @@ mod tests {
                 config.set("test", "image.exposure", "histogram").unwrap();
             }
             state.stage = help.then(|| Stage::new(Vec::new(), opened(), 0.0));
+            state.offers = vec![Offer::Up(UpAxis::Z), Offer::Texture("a.png".into())];
             let ctx = egui::Context::default();
             set_style(&ctx);
             let input = egui::RawInput {

@@ -12,7 +12,8 @@ use crate::{
     },
     config::{
         Antialias, Background, Environment, EnvironmentSource, Exposure, ExposureMode, Occlusion,
-        OcclusionMode, Rebuild, Rising, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, Window,
+        OcclusionMode, Rebuild, Rising, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, UpAxis,
+        Window,
     },
     render::{Channel, TreeWork},
     scene::{ExtensionUse, Projection, Treatment},
@@ -72,6 +73,12 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             if ui.button("Open…").clicked() {
                 state.actions.push(Action::Open);
             }
+            let browse = ui
+                .button("Browse")
+                .on_hover_text("Recent files and folders (Ctrl+P)");
+            if browse.clicked() {
+                state.actions.push(Action::Browse);
+            }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 ui.add(egui::Label::new(RichText::new(name).heading()).truncate());
             });
@@ -88,6 +95,9 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         );
     }
     let Some(stage) = &state.stage else { return };
+    up_axis(ui, stage, &mut state.config.scene.up);
+    ui.checkbox(&mut state.config.window.watch, "reload when files change")
+        .on_hover_text("Watches the files of the scene and the environment (Ctrl+R)");
     variants(ui, stage, &mut state.actions);
     extensions(ui, stage);
     let warnings = &stage.scene.warnings;
@@ -100,6 +110,25 @@ fn scene(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
             }
         });
     }
+}
+
+/// The axis of the files that points up.
+fn up_axis(ui: &mut Ui, stage: &Stage, wanted: &mut UpAxis) {
+    let name = |axis: UpAxis| match axis {
+        UpAxis::Auto => format!("auto ({})", stage.up_axis(axis).name().to_uppercase()),
+        axis => axis.name().to_uppercase(),
+    };
+    setting(ui, "up axis", |ui| {
+        ComboBox::from_id_salt("up axis")
+            .selected_text(name(*wanted))
+            .show_ui(ui, |ui| {
+                for axis in UpAxis::ALL {
+                    ui.selectable_value(wanted, axis, name(axis));
+                }
+            })
+            .response
+    })
+    .on_hover_text("The axis of the files that points up (U)");
 }
 
 /// A choice of KHR_materials_variants.

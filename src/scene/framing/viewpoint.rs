@@ -92,20 +92,22 @@ impl Viewpoint {
 
     /// A view that centres `points` and fits them into a picture of this `aspect` (width over height).
     pub fn framing(points: &[Vec3], projection: Projection, aspect: f32) -> Self {
-        Self::framing_from(points, FRAMING_DIRECTION, projection, aspect)
+        Self::framing_from(points, FRAMING_DIRECTION, Vec3::Y, projection, aspect)
     }
 
-    /// As [`Self::framing`], seen from `direction` (from the scene to the eye).
+    /// As [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as far up as
+    /// possible.
     pub fn framing_from(
         points: &[Vec3],
         direction: Vec3,
+        up: Vec3,
         projection: Projection,
         aspect: f32,
     ) -> Self {
         let nothing = NOTHING.corners();
         let points = if points.is_empty() { &nothing } else { points };
         let bounds = Aabb::of(points.iter().copied());
-        let mut view = Self::looking(bounds.center(), -direction, Vec3::Y, projection);
+        let mut view = Self::looking(bounds.center(), -direction, up, projection);
         let view_from_world = view.world_from_view.inverse();
         let room = 1.0 - FRAMING_MARGIN;
         // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the
@@ -275,7 +277,7 @@ mod tests {
     fn orthographic_framing_fits() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let lens = Projection::Orthographic { half_height: 1.0 };
-        let view = Viewpoint::framing_from(&bounds.corners(), Vec3::Z, lens, 1.0);
+        let view = Viewpoint::framing_from(&bounds.corners(), Vec3::Z, Vec3::Y, lens, 1.0);
         let Projection::Orthographic { half_height } = view.projection else {
             panic!("the projection changed")
         };

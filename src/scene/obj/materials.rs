@@ -18,12 +18,17 @@ use crate::{
 };
 use std::{borrow::Cow, collections::HashMap, path::Path, rc::Rc};
 
+/// Extensions of the image that may lie beside an OBJ under its name, the first one found.
+const OWN_IMAGES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+
 /// The materials that the MTL files define, and those of them that are used.
 pub(super) struct Materials<'a> {
     folder: &'a Folder,
     /// What the MTL files define for the names that `usemtl` uses, by the model's index of the name, with the
     /// folder of the file.
     named: Vec<Option<Rc<(mtl::Material, String)>>>,
+    /// What faces without a defined material have, if not the default.
+    unnamed: Option<Rc<(mtl::Material, String)>>,
     /// Indices into `used`, by the model's index of the material.
     indices: HashMap<Option<u32>, usize>,
     /// The model's indices of what the scene's materials are made of.
@@ -64,9 +69,36 @@ impl<'a> Materials<'a> {
         Self {
             folder,
             named: named.collect(),
+            unnamed: None,
             indices: HashMap::new(),
             used: Vec::new(),
         }
+    }
+
+    /// The name of the image that is called as the OBJ at `path` is and lies beside it. Only for a model with
+    /// texture coordinates, at most one material, and no texture, where it is hard to mistake.
+    pub(super) fn image_of_own_name(&self, path: &Path, model: &Model) -> Option<String> {
+        let mut defined = self.named.iter().flatten();
+        let has_maps = defined.any(|material| material.0.maps().next().is_some());
+        if has_maps || self.named.len() > 1 || !model.has_uvs() {
+            return None;
+        }
+        let stem = path.file_stem()?.to_str()?;
+        let mut names = OWN_IMAGES.iter().map(|e| format!("{stem}.{e}"));
+        names.find_map(|name| self.folder.named(&name).map(str::to_owned))
+    }
+
+    /// Colours every face with the image `name` beside the OBJ.
+    pub(super) fn color_all(&mut self, name: &str) {
+        let textured = |material: Option<&(mtl::Material, String)>| {
+            let material = material.map(|(material, _)| material.clone());
+            let material = material.unwrap_or_default().colored_by(name);
+            Some(Rc::new((material, String::new())))
+        };
+        for material in &mut self.named {
+            *material = textured(material.as_deref());
+        }
+        self.unnamed = textured(None);
     }
 
     /// The scene's index of the material that has the index `material` in the model.
@@ -93,7 +125,10 @@ impl<'a> Materials<'a> {
         let used: Vec<_> = self
             .used
             .iter()
-            .map(|number| number.and_then(|n| self.named[n as usize].as_deref()))
+            .map(|number| {
+                let named = number.and_then(|n| self.named[n as usize].as_deref());
+                named.or(self.unnamed.as_deref())
+            })
             .collect();
         for (material, base) in used.iter().copied().flatten() {
             for (role, map) in material.maps() {

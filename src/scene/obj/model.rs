@@ -218,6 +218,11 @@ impl Model {
         Some(*normal).filter(|normal| *normal != Vec3::ZERO)
     }
 
+    /// Whether any corner has texture coordinates.
+    pub(super) fn has_uvs(&self) -> bool {
+        self.corners.iter().any(|corner| corner.uv != ABSENT)
+    }
+
     /// The texture coordinates of a corner, v downwards as in glTF.
     pub(super) fn uv(&self, corner: &Corner) -> Option<Vec2> {
         let uv = self.uvs.get(corner.uv as usize)?;

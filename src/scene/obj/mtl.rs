@@ -192,6 +192,15 @@ impl Material {
         .filter_map(|(role, map)| Some((role, map.as_ref()?)))
     }
 
+    /// The material in the colours of the image at `path`.
+    pub(super) fn colored_by(self, path: &str) -> Self {
+        Self {
+            diffuse: None,
+            color_map: Some(Map::parse(path)),
+            ..self
+        }
+    }
+
     /// The material without the maps that `is_missing`, but for those of colours.
     pub(super) fn without(mut self, is_missing: impl Fn(&Map) -> bool) -> Self {
         let same = |a: &Option<Map>, b: &Option<Map>| {

@@ -1,0 +1,61 @@
+//! What files and folders that are dropped at once mean.
+
+use super::environment::is_environment;
+use crate::scene::folder;
+use std::path::PathBuf;
+
+/// What files and folders that are dropped at once mean.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Dropped {
+    /// Scene files and folders, which make one scene.
+    pub(super) scenes: Vec<PathBuf>,
+    pub(super) environment: Option<PathBuf>,
+    /// The number of files that are left out: buffers and textures that were dropped along with their scene,
+    /// and environments but for the last.
+    pub(super) ignored: usize,
+}
+
+impl Dropped {
+    /// Sorts `paths`. What is neither a scene nor an environment is opened as a scene if there is nothing
+    /// else: then the error says what is wrong with it.
+    pub(super) fn new(paths: Vec<PathBuf>) -> Self {
+        let is_scene = |path: &PathBuf| folder::is_scene(path) || path.is_dir();
+        let (scenes, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_scene);
+        let (mut environments, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|path| is_environment(path));
+        let environment = environments.pop();
+        if scenes.is_empty() && environment.is_none() {
+            return Self {
+                scenes: others,
+                ..Self::default()
+            };
+        }
+        Self {
+            ignored: environments.len() + others.len(),
+            scenes,
+            environment,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_and_folders_make_one_scene_and_the_rest_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut paths = all(&["a.gltf", "a.bin", "sky.HDR", "a.png", "b.exr", "c.OBJ"]);
+        paths.push(folder.path().to_owned());
+        let dropped = Dropped::new(paths);
+        let mut scenes = all(&["a.gltf", "c.OBJ"]);
+        scenes.push(folder.path().to_owned());
+        assert_eq!(dropped.scenes, scenes);
+        assert_eq!(dropped.environment, Some("b.exr".into()));
+        assert_eq!(dropped.ignored, 3);
+        let unknown = Dropped::new(all(&["a.fbx"]));
+        assert_eq!((unknown.scenes, unknown.ignored), (all(&["a.fbx"]), 0));
+        assert_eq!(Dropped::new(Vec::new()), Dropped::default());
+    }
+}

@@ -1,0 +1,110 @@
+//! Pictures of the scene and of the window, under names that are new.
+
+use super::viewer::Viewer;
+use crate::{Error, Result, output};
+use std::path::{Path, PathBuf};
+
+/// What is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Picture {
+    /// The scene as it is shown, without the panel.
+    Scene,
+    /// The whole window.
+    Window,
+}
+
+impl Viewer {
+    /// Writes a picture to a file. Returns its path.
+    pub(super) fn save_picture(&self, picture: Picture) -> Result<PathBuf> {
+        let path = self.options.screenshot.clone();
+        let path = path.unwrap_or_else(|| new_path(&self.picture_name()));
+        let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
+        let (width, height, pixels) = match picture {
+            Picture::Window => screen.read(gpu)?,
+            Picture::Scene => screen.read_picture(gpu)?.ok_or_else(|| {
+                let what = "no scene is shown yet, so there is no picture of it";
+                Error::NotFound(what.into())
+            })?,
+        };
+        output::write(&path, &output::picture::png(width, height, pixels)?)?;
+        Ok(path)
+    }
+
+    /// The name of the scene without its extension.
+    fn picture_name(&self) -> String {
+        let stage = self.state.stage.as_ref();
+        let first = stage.and_then(|stage| stage.files.first());
+        let stem = first.and_then(|file| file.file_stem());
+        stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+}
+
+/// A path in the person's folder for pictures, or in the current one, at which there is no file.
+fn new_path(scene: &str) -> PathBuf {
+    let users = directories::UserDirs::new();
+    let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
+    let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_default();
+    let time = jiff::Zoned::now().strftime("%Y-%m-%d %H.%M.%S").to_string();
+    unused(&folder, scene, &time)
+}
+
+/// The path of a picture of `scene` at `time`, with a number where that is taken.
+fn unused(folder: &Path, scene: &str, time: &str) -> PathBuf {
+    // Not every system has all characters in names.
+    let plain = |c: char| {
+        if c.is_control() || "\\/:*?\"<>|".contains(c) {
+            '_'
+        } else {
+            c
+        }
+    };
+    let scene: String = scene.chars().take(80).map(plain).collect();
+    let scene = if scene.is_empty() {
+        String::new()
+    } else {
+        scene + " "
+    };
+    let name = format!("canopy {scene}{time}");
+    let numbered = (2..).map(|number| format!("{name} ({number}).png"));
+    let names = std::iter::once(format!("{name}.png")).chain(numbered);
+    let mut paths = names.map(|name| folder.join(name));
+    // The list has no end.
+    paths.find(|path| !path.exists()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_named_by_scene_and_time_and_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |scene: &str| unused(folder.path(), scene, "2026-11-22 14.03.12");
+        let first = path("fox");
+        assert_eq!(
+            first,
+            folder.path().join("canopy fox 2026-11-22 14.03.12.png")
+        );
+        std::fs::write(&first, "").unwrap();
+        let second = path("fox");
+        assert_eq!(
+            second,
+            folder.path().join("canopy fox 2026-11-22 14.03.12 (2).png")
+        );
+        std::fs::write(&second, "").unwrap();
+        assert!(path("fox").ends_with("canopy fox 2026-11-22 14.03.12 (3).png"));
+        assert!(path("").ends_with("canopy 2026-11-22 14.03.12.png"));
+        assert!(path("a/b:c").ends_with("canopy a_b_c 2026-11-22 14.03.12.png"));
+    }
+
+    #[test]
+    fn the_time_is_written_in_figures() {
+        let name = new_path("fox")
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        let figures = name.chars().filter(char::is_ascii_digit).count();
+        assert!(figures >= 14 && name.starts_with("canopy fox 20"), "{name}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Scene files in folders: the one that a folder stands for, and the order that people list them in.
+
+use crate::{Error, Result};
+use std::{
+    cmp::Ordering,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// Extensions of scene files, the preferred one of the same scene first.
+pub const EXTENSIONS: [&str; 3] = ["glb", "gltf", "obj"];
+
+/// Levels of folders below the one that was opened in which its scene is looked for.
+const DEEPEST: usize = 3;
+
+/// Entries of folders that are looked at in search of a scene.
+const MOST_ENTRIES: usize = 20_000;
+
+/// Names that an error lists.
+const MOST_NAMES: usize = 8;
+
+/// Whether `path` is a scene file, going by its name.
+pub fn is_scene(path: &Path) -> bool {
+    rank(path).is_some()
+}
+
+/// Position of the file's extension in [`EXTENSIONS`].
+fn rank(path: &Path) -> Option<usize> {
+    let extension = path.extension()?.to_str()?;
+    EXTENSIONS
+        .iter()
+        .position(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// The scene files in `folder` itself, as [`natural_order`] has them.
+///
+/// # Errors
+///
+/// Those of reading the folder.
+pub fn scenes(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(or_current(folder))?;
+    let files = entries.filter_map(|entry| Some(folder.join(entry.ok()?.file_name())));
+    let mut scenes: Vec<PathBuf> = files.filter(|path| is_scene(path)).collect();
+    scenes.retain(|path| path.is_file());
+    scenes.sort_by(|a, b| natural_order(&name(a), &name(b)));
+    Ok(scenes)
+}
+
+/// The current folder for the empty path, which is the parent of a bare name.
+fn or_current(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    }
+}
+
+/// The scene after `file` in its folder, or before it, around its ends; with its number from 1 and how many
+/// there are. `None` where there is no other one.
+///
+/// # Errors
+///
+/// Those of reading the folder.
+pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usize, usize)>> {
+    let scenes = scenes(file.parent().unwrap_or(Path::new("")))?;
+    let count = scenes.len();
+    let now = scenes
+        .iter()
+        .position(|path| path.file_name() == file.file_name());
+    let next = match (now, forward) {
+        (None, _) => 0,
+        (Some(now), true) => (now + 1) % count,
+        (Some(now), false) => (now + count - 1) % count,
+    };
+    let found = scenes.into_iter().nth(next);
+    Ok(found
+        .filter(|_| now != Some(next))
+        .map(|path| (path, next + 1, count)))
+}
+
+/// `files`, with the scene that each folder stands for in its place.
+///
+/// # Errors
+///
+/// [`Error::Io`] for a folder that cannot be read, [`Error::Scene`] for one without a scene, and
+/// [`Error::SeveralScenes`] for one with several.
+pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let resolve = |path: &PathBuf| {
+        if path.is_dir() {
+            scene_of(path)
+        } else {
+            Ok(path.clone())
+        }
+    };
+    files.iter().map(resolve).collect()
+}
+
+/// The scene that a folder stands for: the only one in it, or else the only one on the nearest level below it
+/// that has any. Files that differ in their extensions alone are the same scene.
+fn scene_of(folder: &Path) -> Result<PathBuf> {
+    let mut level = vec![folder.to_owned()];
+    let mut entries_left = MOST_ENTRIES;
+    for depth in 0..=DEEPEST {
+        let (mut found, mut below) = (Vec::new(), Vec::new());
+        for inner in &level {
+            // A folder that is not the person's own need not be readable.
+            let entries = match fs::read_dir(inner) {
+                Err(e) if depth == 0 => return Err(Error::io(inner, e)),
+                entries => entries.into_iter().flatten().flatten(),
+            };
+            for entry in entries.take(entries_left) {
+                entries_left -= 1;
+                let path = entry.path();
+                // Symbolic links to folders may lead around in a circle.
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    below.push(path);
+                } else if is_scene(&path) && path.is_file() {
+                    found.push(path);
+                }
+            }
+        }
+        if !found.is_empty() {
+            return only(folder, found);
+        }
+        level = below;
+    }
+    Err(Error::scene(
+        folder,
+        "is a folder without a scene (.gltf, .glb or .obj)",
+    ))
+}
+
+/// The one scene among `found`.
+fn only(folder: &Path, mut found: Vec<PathBuf>) -> Result<PathBuf> {
+    found.sort_by(|a, b| {
+        let order = natural_order(&name(&a.with_extension("")), &name(&b.with_extension("")));
+        order.then_with(|| a.parent().cmp(&b.parent()))
+    });
+    let is_same = |a: &PathBuf, b: &PathBuf| a.with_extension("") == b.with_extension("");
+    let all_same = found.windows(2).all(|pair| is_same(&pair[0], &pair[1]));
+    match found.iter().min_by_key(|path| rank(path)) {
+        Some(best) if all_same => Ok(best.clone()),
+        _ => {
+            let relative = |path: &PathBuf| {
+                let path = path.strip_prefix(folder).unwrap_or(path);
+                path.display().to_string()
+            };
+            let count = found.len();
+            let mut names: Vec<String> = found.iter().take(MOST_NAMES).map(relative).collect();
+            if count > names.len() {
+                names.push("…".into());
+            }
+            Err(Error::SeveralScenes {
+                folder: folder.to_owned(),
+                count,
+                names: names.join(", "),
+            })
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// The order in which people list names: by letters whatever their case, and by the value of numbers, so that
+/// `part2` comes before `Part10`.
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a.chars().peekable(), b.chars().peekable());
+    loop {
+        let digits = |text: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+            let mut digits = String::new();
+            while let Some(digit) = text.next_if(char::is_ascii_digit) {
+                digits.push(digit);
+            }
+            digits.trim_start_matches('0').to_owned()
+        };
+        let order = match (left.peek(), right.peek()) {
+            (None, None) => return a.cmp(b),
+            (None, _) => Ordering::Less,
+            (_, None) => Ordering::Greater,
+            (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
+                let (x, y) = (digits(&mut left), digits(&mut right));
+                x.len().cmp(&y.len()).then_with(|| x.cmp(&y))
+            }
+            _ => {
+                let lower = |c: Option<char>| c.map(|c| c.to_lowercase().collect::<String>());
+                lower(left.next()).cmp(&lower(right.next()))
+            }
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_people() {
+        let mut names = ["part10", "Part2", "part1", "a", "part02", "B", "part"];
+        names.sort_by(|a, b| natural_order(a, b));
+        let expected = ["a", "B", "part", "part1", "Part2", "part02", "part10"];
+        assert_eq!(names, expected);
+        let long = "9".repeat(50);
+        assert_eq!(natural_order(&long, &format!("{long}0")), Ordering::Less);
+    }
+
+    #[test]
+    fn neighbours_go_around_the_folder() {
+        let folder = folder(&["b10.glb", "b9.OBJ", "a.gltf", "a.bin", "sub/c.glb"]);
+        let step = |file: &str, forward| {
+            let found = neighbour(&folder.path().join(file), forward).unwrap();
+            found.map(|(path, number, count)| (name(&path), number, count))
+        };
+        let expect = |file: &str, number| Some((file.to_owned(), number, 3));
+        assert_eq!(step("a.gltf", true), expect("b9.OBJ", 2));
+        assert_eq!(step("b9.OBJ", true), expect("b10.glb", 3));
+        assert_eq!(step("b10.glb", true), expect("a.gltf", 1));
+        assert_eq!(step("a.gltf", false), expect("b10.glb", 3));
+        assert_eq!(step("gone.glb", true), expect("a.gltf", 1));
+        assert_eq!(step("sub/c.glb", true), None);
+        assert!(neighbour(Path::new("/nowhere/at/all.glb"), true).is_err());
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_only_scene() {
+        for (files, expected) in [
+            (&["Fox.glb", "readme.txt"][..], "Fox.glb"),
+            (&["fox.obj", "fox.gltf", "fox.mtl"], "fox.gltf"),
+            (&["source/model.GLB", "textures/a.png"], "source/model.GLB"),
+            (&["a.glb", "low/b.glb"], "a.glb"),
+        ] {
+            let folder = folder(files);
+            let resolved = resolved(&[folder.path().to_owned()]).unwrap();
+            assert_eq!(resolved, [folder.path().join(expected)], "{files:?}");
+        }
+        let files = ["not/a/folder.glb".into()];
+        assert_eq!(resolved(&files).unwrap(), files);
+    }
+
+    #[test]
+    fn several_scenes_are_named_and_none_is_an_error() {
+        let several = folder(&["b.glb", "a.obj", "c/d.glb"]);
+        let error = resolved(&[several.path().to_owned()]).unwrap_err();
+        assert!(matches!(error, Error::SeveralScenes { .. }));
+        let text = error.to_string();
+        assert!(
+            text.ends_with("holds 2 scenes; name one of a.obj, b.glb"),
+            "{text}"
+        );
+        let none = folder(&["a/b/c/d/e.glb", "x.txt"]);
+        let text = resolved(&[none.path().to_owned()]).unwrap_err();
+        assert!(text.to_string().contains("without a scene"), "{text}");
+    }
+}

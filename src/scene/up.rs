@@ -1,0 +1,284 @@
+//! The axis of a file that points up, and the rotation that turns it to +Y.
+
+use super::{Scene, bounds::Aabb};
+use crate::config::UpAxis;
+use glam::{Mat4, Vec3};
+
+/// What files tell of the axis that points up in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UpHint {
+    /// Nothing, or that it is +Y, as in glTF.
+    #[default]
+    None,
+    /// A file says it, or names a program that always writes it so.
+    Stated(UpAxis),
+    /// The shape stands on a base if this axis points up.
+    Likely(UpAxis),
+}
+
+impl UpHint {
+    /// What several files tell together: only what all of them tell.
+    pub(super) fn of_all(hints: &[Self]) -> Self {
+        match hints.split_first() {
+            Some((first, others)) if others.iter().all(|other| other == first) => *first,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Where comments at the start of an OBJ end that are read for the axis.
+const MOST_HEADER_BYTES: usize = 8192;
+
+/// Programs whose OBJ files have +Z up, whatever their settings.
+const Z_UP_PROGRAMS: [&str; 2] = ["freecad", "openscad"];
+
+/// `world_from_file`: turns `axis` to +Y. Right-handed, and exact.
+fn world_from_file(axis: UpAxis) -> Mat4 {
+    let [x, y, z] = match axis {
+        UpAxis::Auto | UpAxis::Y => return Mat4::IDENTITY,
+        UpAxis::NegativeY => [Vec3::X, Vec3::NEG_Y, Vec3::NEG_Z],
+        UpAxis::Z => [Vec3::X, Vec3::NEG_Z, Vec3::Y],
+        UpAxis::NegativeZ => [Vec3::X, Vec3::Z, Vec3::NEG_Y],
+        UpAxis::X => [Vec3::Y, Vec3::NEG_X, Vec3::Z],
+        UpAxis::NegativeX => [Vec3::NEG_Y, Vec3::X, Vec3::Z],
+    };
+    Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), glam::Vec4::W)
+}
+
+impl Scene {
+    /// The axis of the files that points up if the settings say `wanted`. [`UpAxis::Auto`] is what the files
+    /// state, or +Y.
+    pub fn up_axis(&self, wanted: UpAxis) -> UpAxis {
+        match (wanted, self.up) {
+            (UpAxis::Auto, UpHint::Stated(axis)) => axis,
+            (UpAxis::Auto, _) => UpAxis::Y,
+            (axis, _) => axis,
+        }
+    }
+
+    /// Turns the scene so that [`Scene::up_axis`] points up.
+    pub fn turn_up(&mut self, wanted: UpAxis) {
+        self.world_from_file = world_from_file(self.up_axis(wanted));
+    }
+}
+
+/// What the comments at the start of an OBJ state: the axis itself, or a program that always has the same.
+/// Nothing where they contradict each other.
+pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
+    let header = &obj[..obj.len().min(MOST_HEADER_BYTES)];
+    let header = String::from_utf8_lossy(header).to_ascii_lowercase();
+    let comments = header
+        .lines()
+        .map(str::trim)
+        .take_while(|line| line.is_empty() || line.starts_with('#'));
+    let mut found = Vec::new();
+    for comment in comments {
+        found.extend(axis_in(comment));
+        if Z_UP_PROGRAMS
+            .iter()
+            .any(|program| comment.contains(program))
+        {
+            found.push(UpAxis::Z);
+        }
+    }
+    let (first, others) = found.split_first()?;
+    others.iter().all(|other| other == first).then_some(*first)
+}
+
+/// The axis that a comment in lower case names as up: "Z up", "z-up", "up axis: Z", "up = +z", "Z_UP".
+fn axis_in(comment: &str) -> Option<UpAxis> {
+    let words: Vec<&str> = comment
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '-')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let joined = |word: &str| axis(word.strip_suffix("up")?.trim_end_matches('-'));
+    let at = |index: usize| words.get(index).copied().unwrap_or_default();
+    (0..words.len()).find_map(|i| match at(i) {
+        "up" => {
+            let between = ["axis", "vector", "direction", "is"];
+            let after = if between.contains(&at(i + 1)) { 2 } else { 1 };
+            axis(at(i + after)).or_else(|| axis(at(i.checked_sub(1)?)))
+        }
+        "upaxis" | "up-axis" | "upvector" | "up-vector" => axis(at(i + 1)),
+        word => joined(word),
+    })
+}
+
+fn axis(word: &str) -> Option<UpAxis> {
+    Some(match word {
+        "x" | "+x" => UpAxis::X,
+        "y" | "+y" => UpAxis::Y,
+        "z" | "+z" => UpAxis::Z,
+        "-x" => UpAxis::NegativeX,
+        "-y" => UpAxis::NegativeY,
+        "-z" => UpAxis::NegativeZ,
+        _ => return None,
+    })
+}
+
+/// Whether the shape lies on its back: it has a flat base at z = 0 that faces −Z, and neither a base towards
+/// −Y nor its lowest y at 0. Both have to be plain, because an answer is offered to the person.
+pub(super) fn lies_down(scene: &Scene) -> bool {
+    let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let bounds = Aabb::of(primitives().flat_map(|p| p.positions.iter().copied()));
+    let size = bounds.max - bounds.min;
+    let extent = size.max_element();
+    if bounds.is_empty() || !extent.is_finite() || size.min_element() <= 0.02 * extent {
+        return false;
+    }
+    let stands_on_z = bounds.min.z.abs() <= 1e-3 * extent;
+    let stands_on_y = bounds.min.y > -0.1 * size.y;
+    if !stands_on_z || stands_on_y {
+        return false;
+    }
+    // Areas of the base along Y and Z.
+    let mut areas = [0.0_f32; 2];
+    for primitive in primitives() {
+        for triangle in &primitive.indices {
+            let [a, b, c] = triangle.map(|vertex| primitive.positions[vertex as usize]);
+            let doubled = (b - a).cross(c - a);
+            for (area, axis) in areas.iter_mut().zip([1, 2]) {
+                let lowest = bounds.min[axis] + 5e-3 * size[axis];
+                let is_low = [a, b, c].iter().all(|corner| corner[axis] <= lowest);
+                if is_low && -doubled[axis] > 0.99 * doubled.length() {
+                    *area -= 0.5 * doubled[axis];
+                }
+            }
+        }
+    }
+    // As shares of the box's sides.
+    let [along_y, along_z] = [areas[0] / (size.x * size.z), areas[1] / (size.x * size.y)];
+    along_z > 0.15 && along_y < 0.25 * along_z
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config,
+        scene::{Progress, load_bytes},
+    };
+
+    fn load(obj: &str) -> Scene {
+        let limits = config::Config::default().load;
+        load_bytes("a.obj", obj.as_bytes(), &limits, &Progress::default()).unwrap()
+    }
+
+    /// A box between two corners.
+    fn cuboid(min: [f32; 3], max: [f32; 3], text: &mut String) {
+        for i in 0..8 {
+            let at = |axis: usize| {
+                if i >> axis & 1 == 0 {
+                    min[axis]
+                } else {
+                    max[axis]
+                }
+            };
+            *text += &format!("v {} {} {}\n", at(0), at(1), at(2));
+        }
+        for face in [
+            "1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6",
+        ] {
+            let corner = |n: &str| format!(" {}", n.parse::<i32>().unwrap() - 9);
+            *text += &format!("f{}\n", face.split(' ').map(corner).collect::<String>());
+        }
+    }
+
+    #[test]
+    fn each_axis_is_turned_to_y_without_a_mirror() {
+        for (axis, up) in [
+            (UpAxis::X, Vec3::X),
+            (UpAxis::Y, Vec3::Y),
+            (UpAxis::Z, Vec3::Z),
+            (UpAxis::NegativeX, Vec3::NEG_X),
+            (UpAxis::NegativeY, Vec3::NEG_Y),
+            (UpAxis::NegativeZ, Vec3::NEG_Z),
+        ] {
+            let turn = world_from_file(axis);
+            assert_eq!(turn.transform_vector3(up), Vec3::Y, "{axis:?}");
+            assert_eq!(turn.determinant(), 1.0, "{axis:?}");
+        }
+        assert_eq!(world_from_file(UpAxis::Auto), Mat4::IDENTITY);
+    }
+
+    #[test]
+    fn comments_state_the_axis_or_nothing() {
+        for (header, expected) in [
+            ("# Blender 4.2\n# www.blender.org", None),
+            ("# 3ds Max Wavefront OBJ Exporter v0.97b", None),
+            (
+                "# Created by FreeCAD <https://www.freecad.org>",
+                Some(UpAxis::Z),
+            ),
+            ("# OpenSCAD obj exporter", Some(UpAxis::Z)),
+            ("# Up axis: Z", Some(UpAxis::Z)),
+            ("#up_axis = +Y", Some(UpAxis::Y)),
+            ("# UpAxis=Z_UP", Some(UpAxis::Z)),
+            ("# exported Z-up, in metres", Some(UpAxis::Z)),
+            ("# up: -z", Some(UpAxis::NegativeZ)),
+            ("# x is up", None),
+            ("# group up next", None),
+            ("# z up\n# y up", None),
+            ("v 0 0 0\n# z up", None),
+            ("", None),
+        ] {
+            assert_eq!(stated(header.as_bytes()), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn what_stands_on_z_is_offered_and_what_stands_on_y_is_not() {
+        let table = |up: usize| {
+            let along = |across: f32, along: f32, height: f32| {
+                let mut at = [across, along, along];
+                (at[3 - up], at[up]) = (along, height);
+                at
+            };
+            let mut text = String::new();
+            cuboid(along(-1.0, -0.6, 0.0), along(1.0, 0.6, 0.1), &mut text);
+            cuboid(along(-0.3, -0.3, 0.1), along(0.3, 0.3, 1.5), &mut text);
+            load(&text)
+        };
+        assert!(lies_down(&table(2)));
+        assert_eq!(table(2).up, UpHint::Likely(UpAxis::Z));
+        assert!(!lies_down(&table(1)));
+        let mut ball = String::new();
+        cuboid([-1.0; 3], [1.0; 3], &mut ball);
+        assert!(!lies_down(&load(&ball)), "it stands on nothing");
+        let mut tower = String::new();
+        cuboid([-1.0, -1.0, 0.0], [1.0, 1.0, 5.0], &mut tower);
+        assert!(!lies_down(&load(&tower)), "its sides are bases as well");
+        let mut corner = String::new();
+        cuboid([0.0; 3], [1.0; 3], &mut corner);
+        assert!(!lies_down(&load(&corner)), "it stands on both");
+        assert!(!lies_down(&load("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")));
+        assert!(!lies_down(&Scene::default()));
+    }
+
+    #[test]
+    fn auto_follows_what_is_stated_alone() {
+        let mut scene = Scene {
+            up: UpHint::Likely(UpAxis::Z),
+            ..Scene::default()
+        };
+        assert_eq!(scene.up_axis(UpAxis::Auto), UpAxis::Y);
+        scene.up = UpHint::Stated(UpAxis::Z);
+        assert_eq!(scene.up_axis(UpAxis::Auto), UpAxis::Z);
+        assert_eq!(scene.up_axis(UpAxis::X), UpAxis::X);
+        let both = [UpHint::Stated(UpAxis::Z), UpHint::None];
+        assert_eq!(UpHint::of_all(&both), UpHint::None);
+        assert_eq!(UpHint::of_all(&both[..1]), both[0]);
+        assert_eq!(UpHint::of_all(&[]), UpHint::None);
+    }
+
+    /// The rotation reaches everything that hangs on the root nodes.
+    #[test]
+    fn a_turned_scene_stands() {
+        let mut scene = load("# Z up\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n");
+        assert_eq!(scene.up, UpHint::Stated(UpAxis::Z));
+        scene.turn_up(UpAxis::Auto);
+        let pose = crate::scene::Pose::new(&scene, None, 0.0);
+        let highest = crate::scene::deform::positions(&scene, &pose);
+        assert!(highest.contains(&Vec3::new(0.0, 3.0, 0.0)), "{highest:?}");
+    }
+}
