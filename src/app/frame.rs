@@ -89,7 +89,7 @@ impl Viewer {
 
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
-        let luminance = self.environment.luminance();
+        let luminance = self.environment.luminance(&self.state.config);
         let config = &self.state.config;
         let stage = self.state.stage.as_mut()?;
         // The first picture shows its environment.
@@ -255,7 +255,7 @@ impl Viewer {
         if saved {
             match self.save_window() {
                 Ok(path) => self.state.notify(format!("saved {}", path.display())),
-                Err(error) => self.report(error)?,
+                Err(error) => self.report_as("The picture could not be saved", error)?,
             }
         }
         self.done |= is_last;

@@ -1,6 +1,8 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
 mod camera;
+mod changes;
+mod command_line;
 mod dialogs;
 mod environment;
 mod frame;
@@ -11,10 +13,13 @@ mod keys;
 mod loading;
 mod memory;
 mod options;
+mod panel_layout;
+mod pass_history;
 mod preparing;
 mod schedule;
 mod screen;
 mod state;
+mod sun;
 mod ui;
 mod viewer;
 mod wake;

@@ -10,6 +10,7 @@ use super::{
     loading::Loading,
     memory::MemoryLog,
     options::Options,
+    panel_layout::LayoutFile,
     preparing::Preparation,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
@@ -36,6 +37,9 @@ use winit::{
     window::Window,
 };
 
+/// Headline of errors of an environment's file.
+const ENVIRONMENT_FAILED: &str = "The environment could not be read";
+
 /// The window, the GPU, and what is shown.
 pub(super) struct Viewer {
     pub(super) options: Options,
@@ -54,6 +58,8 @@ pub(super) struct Viewer {
     pub(super) says_preparing: bool,
     /// Whether files hover over the window.
     pub(super) hovering: bool,
+    /// Where the panel's layout is kept between runs; none under [`Options::exit_after`].
+    pub(super) layout_file: Option<LayoutFile>,
     /// Files that were dropped since the last frame.
     pub(super) dropped: Vec<PathBuf>,
     /// The scene's part of the window.
@@ -97,6 +103,10 @@ impl Viewer {
             preparation: Preparation::default(),
             says_preparing: false,
             hovering: false,
+            layout_file: match options.exit_after {
+                Some(_) => None,
+                None => LayoutFile::of_the_user(),
+            },
             dropped: Vec::new(),
             area: Area::default(),
             scenes: 0,
@@ -107,6 +117,9 @@ impl Viewer {
             done: false,
             options,
         };
+        if let Some(file) = &mut viewer.layout_file {
+            viewer.state.layout = file.read();
+        }
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -235,12 +248,16 @@ impl Viewer {
                 self.dialogs.ask_for_environment(&self.window, &self.waker);
             }
             Some(Action::Reload) => {
+                self.state.notify("reading the files again");
                 self.environment.reload();
                 if let Some(stage) = &self.state.stage {
                     self.load(stage.files.clone());
                 }
             }
-            Some(Action::Fullscreen) => window::toggle_fullscreen(&self.window),
+            Some(Action::Fullscreen) => {
+                window::toggle_fullscreen(&self.window);
+                self.state.notify("full screen on or off");
+            }
             Some(Action::Screenshot) => self.save = true,
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
@@ -274,7 +291,8 @@ impl Viewer {
             Some(name) => self.environment.choose(name.into()),
             None => {
                 let what = "the name of an environment has to be Unicode";
-                self.state.error = Some(Error::scene(file, what).to_string());
+                let error = Error::scene(file, what).to_string();
+                self.state.fail(ENVIRONMENT_FAILED, error);
             }
         }
     }
@@ -290,11 +308,12 @@ impl Viewer {
             Some(Ok(image)) => {
                 image.warnings.iter().for_each(|line| log::warn!("{line}"));
                 self.state.environment_warnings.clone_from(&image.warnings);
+                self.state.environment_sun = image.sun;
                 let shown = renderer.set_environment(gpu, Some(&image));
                 self.environments += 1;
-                shown.or_else(|error| self.report(error))
+                shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
-            Some(Err(error)) => self.report(error),
+            Some(Err(error)) => self.report_as(ENVIRONMENT_FAILED, error),
         }
     }
 
@@ -326,8 +345,9 @@ impl Viewer {
         }
         let files = loading.files.clone();
         self.loading = None;
+        let headline = format!("{} could not be opened", name_of(&files));
         let shown = outcome.and_then(|(opened, uploaded)| self.show(files, opened, uploaded));
-        shown.or_else(|error| self.report(error))
+        shown.or_else(|error| self.report_as(headline, error))
     }
 
     fn show(
@@ -350,15 +370,20 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows an error, or returns it where nobody is there to read it.
+    /// As [`Self::report_as`], for what happens while the scene is drawn.
     pub(super) fn report(&mut self, error: Error) -> Result<()> {
+        self.report_as("Drawing failed", error)
+    }
+
+    /// Shows an error under a headline that says what failed, or returns it where nobody is there to read it.
+    pub(super) fn report_as(&mut self, headline: impl Into<String>, error: Error) -> Result<()> {
         if self.schedule.counts_frames()
             || matches!(error, Error::Gpu(_)) && self.graphics.is_lost()
         {
             return Err(error);
         }
         log::error!("{error}");
-        self.state.error = Some(error.to_string());
+        self.state.fail(headline, error.to_string());
         // This frame was drawn without the message.
         self.draw_within(Duration::ZERO);
         Ok(())
@@ -366,8 +391,8 @@ impl Viewer {
 
     /// Names the scene and the adapter: that it is a software renderer has to be seen outside of the log too.
     fn set_title(&self, scene: Option<&str>) {
-        let scene = scene.map(|name| format!(" — {name}")).unwrap_or_default();
-        let title = format!("canopy{scene} — {}", self.graphics.adapter());
+        let scene = scene.map(|name| format!("{name} — ")).unwrap_or_default();
+        let title = format!("{scene}canopy — {}", self.graphics.adapter());
         self.window.set_title(&title);
     }
 
@@ -418,6 +443,7 @@ impl Viewer {
         let loading = self.load_progress();
         let stats = self.graphics.renderer.stats();
         let capabilities = &self.graphics.gpu.capabilities;
+        self.state.passes.record(stats.timed_frames, &stats.passes);
         let facts = ui::Facts {
             stats,
             loading,
@@ -425,7 +451,7 @@ impl Viewer {
             dropping: self.hovering,
             exposure_ev: match &mut self.state.stage {
                 Some(_) if self.state.config.image.is_metered() => stats.exposure_ev,
-                Some(stage) => stage.exposure_ev(&self.state.config, self.environment.luminance()),
+                Some(stage) => stage.exposure_ev(&self.state.config, self.environment.luminance(&self.state.config)),
                 None => 0.0,
             },
             adapter: &adapter,
@@ -434,10 +460,14 @@ impl Viewer {
             render_scale: capabilities.render_scale,
             size: self.schedule.shown().map_or([0, 0], |shown| shown.size),
         };
+        self.state.find_sun();
         let mut room = egui::Rect::NOTHING;
         let show = |ui: &mut egui::Ui| room = ui::show(ui, &mut self.state, &facts);
         let paint = self.gui.run(&self.window, show);
         self.area = area(room, paint.pixels_per_point, window);
+        if let Some(file) = &mut self.layout_file {
+            file.follow(&self.state.layout);
+        }
         for action in std::mem::take(&mut self.state.actions) {
             self.perform(action);
         }

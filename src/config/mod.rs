@@ -1,13 +1,15 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
 mod allowed;
+#[cfg(feature = "viewer")]
+mod changes;
 mod choices;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-    ShadowMode, Switch, Tonemap,
+    ShadowMode, Switch, Theme, Tonemap,
 };
 pub use sections::{
     Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,

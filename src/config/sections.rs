@@ -4,7 +4,7 @@ use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ShadowMode, Switch, Tonemap,
+        ShadowMode, Switch, Theme, Tonemap,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
         vsync: bool,
         panel: bool,
+        theme: Theme,
+        font_size: f32 => FONT_SIZE: RangeInclusive<f32> = 8.0..=32.0,
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,
     }
