@@ -63,7 +63,10 @@ impl LayoutFile {
 
 fn read(path: &Path) -> io::Result<PanelLayout> {
     let layout: PanelLayout = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    if layout.width.is_some_and(|width| !(100.0..1e4).contains(&width)) {
+    if layout
+        .width
+        .is_some_and(|width| !(100.0..1e4).contains(&width))
+    {
         return Err(io::Error::other("the width is out of range"));
     }
     Ok(layout)
@@ -104,7 +107,11 @@ mod tests {
         assert!(!path.exists());
         for broken in ["{", "[]", "{\"width\": 1e30}", "{\"open\": 3}", "\u{0}"] {
             std::fs::write(&path, broken).unwrap();
-            assert_eq!(LayoutFile::at(path.clone()).read(), PanelLayout::default(), "{broken}");
+            assert_eq!(
+                LayoutFile::at(path.clone()).read(),
+                PanelLayout::default(),
+                "{broken}"
+            );
         }
         let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(left, 1, "unfinished files are left");

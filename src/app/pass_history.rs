@@ -181,15 +181,26 @@ mod tests {
         let names = |history: &PassHistory| -> Vec<String> {
             history.rows().iter().map(|row| row.name.clone()).collect()
         };
-        let whole = [timing("frame", 0, 9.0), timing("lbvh", 1, 4.0), timing("fog", 1, 3.0)];
+        let whole = [
+            timing("frame", 0, 9.0),
+            timing("lbvh", 1, 4.0),
+            timing("fog", 1, 3.0),
+        ];
         history.record(1, &whole);
         history.record(1, &whole);
         history.record(2, &[timing("frame", 0, 3.0), timing("fog", 1, 3.0)]);
         assert_eq!(names(&history), ["frame", "lbvh", "fog"]);
         assert_eq!(row(&history, "lbvh").last_ms(), None);
         assert_eq!(row(&history, "lbvh").ms.len(), 2);
-        assert_eq!(history.summary(row(&history, "lbvh")).unwrap().median_ms, 4.0);
-        let more = [timing("frame", 0, 9.0), timing("shadows", 1, 1.0), timing("fog", 1, 1.0)];
+        assert_eq!(
+            history.summary(row(&history, "lbvh")).unwrap().median_ms,
+            4.0
+        );
+        let more = [
+            timing("frame", 0, 9.0),
+            timing("shadows", 1, 1.0),
+            timing("fog", 1, 1.0),
+        ];
         history.record(3, &more);
         assert_eq!(names(&history), ["frame", "shadows", "lbvh", "fog"]);
         // Several runs in a frame are one time.

@@ -10,15 +10,13 @@ use super::{
     sun::{self, SunOfScene},
 };
 use crate::{
-    config::{
-        Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Tree,
-    },
+    config::{Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Tree},
     gpu::layout::LIGHT_LIMIT,
     render::{Channel, lights::SunInForce},
     scene::{
-        environment,
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
+        environment,
         framing::{self, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
     },

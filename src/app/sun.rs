@@ -154,7 +154,10 @@ mod tests {
     fn assert_angles(sun: &SunInForce, expected: [f32; 2]) {
         let (azimuth, elevation) = angles(sun.direction.to_array());
         let error = Vec3::new(azimuth - expected[0], elevation - expected[1], 0.0);
-        assert!(error.length() < 1e-2, "{azimuth} {elevation}, not {expected:?}");
+        assert!(
+            error.length() < 1e-2,
+            "{azimuth} {elevation}, not {expected:?}"
+        );
     }
 
     #[test]
@@ -169,7 +172,10 @@ mod tests {
         let turned = find(&scene, &config, None).unwrap();
         assert_eq!(turned.source, SunSource::Settings);
         assert_angles(&turned, [15.0, 35.0]);
-        assert!(turned.illuminance.abs_diff_eq(sun.illuminance, 1e-4), "{turned:?}");
+        assert!(
+            turned.illuminance.abs_diff_eq(sun.illuminance, 1e-4),
+            "{turned:?}"
+        );
         // One sun, and the weaker light.
         let pose = Pose::new(&scene, None, 0.0);
         let all = lights::gather(&scene, &pose, &config);

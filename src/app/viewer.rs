@@ -451,7 +451,10 @@ impl Viewer {
             dropping: self.hovering,
             exposure_ev: match &mut self.state.stage {
                 Some(_) if self.state.config.image.is_metered() => stats.exposure_ev,
-                Some(stage) => stage.exposure_ev(&self.state.config, self.environment.luminance(&self.state.config)),
+                Some(stage) => stage.exposure_ev(
+                    &self.state.config,
+                    self.environment.luminance(&self.state.config),
+                ),
                 None => 0.0,
             },
             adapter: &adapter,

@@ -6,7 +6,12 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
-const OF_A_RUN: [&str; 4] = ["animation.clip", "animation.time", "camera.name", "scene.variant"];
+const OF_A_RUN: [&str; 4] = [
+    "animation.clip",
+    "animation.time",
+    "camera.name",
+    "scene.variant",
+];
 
 impl Config {
     /// Every key, such as `shadows.mode`, with its value.
@@ -33,10 +38,13 @@ impl Config {
     /// them, it shows the same anywhere.
     pub fn overrides(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default();
-        let usual = Self::load(None, &[]).unwrap_or_else(|_| defaults.clone()).values();
+        let usual = Self::load(None, &[])
+            .unwrap_or_else(|_| defaults.clone())
+            .values();
         let defaults = defaults.values();
         let mut values = self.values();
-        values.retain(|key, value| defaults.get(key) != Some(value) || usual.get(key) != Some(value));
+        values
+            .retain(|key, value| defaults.get(key) != Some(value) || usual.get(key) != Some(value));
         values
     }
 
@@ -86,14 +94,14 @@ impl Config {
             if usual.get(&key) == Some(&value) || OF_A_RUN.contains(&key.as_str()) {
                 continue;
             }
-            let value: toml_edit::Value = self
-                .absolute(&key, value)
-                .to_string()
-                .parse()
-                .map_err(|e| Error::Config {
-                    origin: origin.into(),
-                    what: format!("{key}: {e}"),
-                })?;
+            let value: toml_edit::Value =
+                self.absolute(&key, value)
+                    .to_string()
+                    .parse()
+                    .map_err(|e| Error::Config {
+                        origin: origin.into(),
+                        what: format!("{key}: {e}"),
+                    })?;
             put(&mut document, section, name, value);
             count += 1;
         }
@@ -140,9 +148,7 @@ fn with_short_numbers(value: Value) -> Value {
             let short = (number as f32).to_string().parse();
             Value::Float(short.unwrap_or(number))
         }
-        Value::Array(values) => {
-            Value::Array(values.into_iter().map(with_short_numbers).collect())
-        }
+        Value::Array(values) => Value::Array(values.into_iter().map(with_short_numbers).collect()),
         other => other,
     }
 }
@@ -159,7 +165,8 @@ mod tests {
         let config = Config::default();
         let values = config.values();
         assert_eq!(values["environment.color"], written["environment"]["color"]);
-        assert_eq!(values.len(), written.values().map(|t| t.as_table().unwrap().len()).sum());
+        let count: usize = written.values().map(|t| t.as_table().unwrap().len()).sum();
+        assert_eq!(values.len(), count);
         for (key, value) in &values {
             assert_eq!(config.value(key).as_ref(), Some(value), "{key}");
         }
@@ -173,10 +180,17 @@ mod tests {
         config.image.background = [0.1, 0.25, 1.0];
         config.animation.time = 3.0;
         config.camera.fov = 45.0;
-        let text = "# mine\n[shadows]\nmode = \"off\" # dark\n\n[camera]\nfov = 60.0\nspeed = 2.0\n";
+        let text =
+            "# mine\n[shadows]\nmode = \"off\" # dark\n\n[camera]\nfov = 60.0\nspeed = 2.0\n";
         let (merged, count) = config.merged_into("f", text).unwrap();
         assert_eq!(count, 4, "{merged}");
-        for kept in ["# mine", "# dark", "mode = \"map\" # dark", "fov = 45.0", "speed = 1.0"] {
+        for kept in [
+            "# mine",
+            "# dark",
+            "mode = \"map\" # dark",
+            "fov = 45.0",
+            "speed = 1.0",
+        ] {
             assert!(merged.contains(kept), "{kept} is not in {merged}");
         }
         let mut read = Config::default();

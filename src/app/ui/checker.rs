@@ -77,7 +77,11 @@ impl<'a> Run<'a> {
             let mut faults = overlaps_of_widgets(ctx);
             for layer in layers(ctx) {
                 let texts = texts(ctx, layer);
-                faults.extend(texts.iter().flat_map(|text| faults_of_text(ctx, text, long)));
+                faults.extend(
+                    texts
+                        .iter()
+                        .flat_map(|text| faults_of_text(ctx, text, long)),
+                );
                 faults.extend(overlaps_of_texts(&texts));
             }
             faults
@@ -161,7 +165,10 @@ fn has_tooltip(ctx: &Context) -> bool {
 fn texts(ctx: &Context, layer: LayerId) -> Vec<PaintedText> {
     let mut texts = Vec::new();
     ctx.graphics(|graphics| {
-        let entries = graphics.get(layer).into_iter().flat_map(|list| list.all_entries());
+        let entries = graphics
+            .get(layer)
+            .into_iter()
+            .flat_map(|list| list.all_entries());
         for entry in entries {
             collect(&entry.shape, entry.clip_rect, &mut texts);
         }
@@ -190,7 +197,8 @@ fn faults_of_text(ctx: &Context, text: &PaintedText, long: &[&str]) -> Vec<Strin
     }
     let room = clip.intersect(ctx.content_rect());
     let is_seen = rect.intersects(room);
-    let is_inside = rect.left() > room.left() - TOLERANCE && rect.right() < room.right() + TOLERANCE;
+    let is_inside =
+        rect.left() > room.left() - TOLERANCE && rect.right() < room.right() + TOLERANCE;
     if is_seen && !is_inside {
         faults.push(format!("{shown:?} at {rect} is cut off by {room}"));
     }
@@ -217,7 +225,11 @@ fn overlaps_of_texts(texts: &[PaintedText]) -> Vec<String> {
     for (index, a) in texts.iter().enumerate() {
         for b in &texts[..index] {
             if overlap(seen(a), seen(b)) {
-                faults.push(format!("{:?} overlaps {:?}", a.galley.text(), b.galley.text()));
+                faults.push(format!(
+                    "{:?} overlaps {:?}",
+                    a.galley.text(),
+                    b.galley.text()
+                ));
             }
         }
     }
@@ -267,5 +279,8 @@ fn text_at(ctx: &Context, rect: Rect) -> String {
     let of = |layer| texts(ctx, layer);
     let all = layers(ctx).into_iter().flat_map(of);
     let inside = all.filter(|text| overlap(text.rect, rect));
-    inside.map(|text| text.galley.text().to_owned()).collect::<Vec<_>>().join(", ")
+    inside
+        .map(|text| text.galley.text().to_owned())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

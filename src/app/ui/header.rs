@@ -39,7 +39,10 @@ fn scene(ui: &mut Ui, state: &mut State) {
     let name = name.unwrap_or_else(|| "no scene".into());
     let open = |ui: &mut Ui| {
         let button = ui.button("Open…");
-        if button.on_hover_text("Opens a glTF or OBJ file (Ctrl+O)").clicked() {
+        if button
+            .on_hover_text("Opens a glTF or OBJ file (Ctrl+O)")
+            .clicked()
+        {
             state.actions.push(Action::Open);
         }
     };
@@ -52,18 +55,26 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
         true => (text.weak(), "The graphics adapter"),
         false => {
             let text = text.color(ui.visuals().warn_fg_color);
-            (text, "No GPU is used: this adapter computes on the CPU, and is slow")
+            (
+                text,
+                "No GPU is used: this adapter computes on the CPU, and is slow",
+            )
         }
     };
     let name = |ui: &mut Ui| {
-        let label = egui::Label::new(text).truncate().show_tooltip_when_elided(false);
-        ui.add(label).on_hover_text(format!("{}\n\n{tip}", facts.adapter));
+        let label = egui::Label::new(text)
+            .truncate()
+            .show_tooltip_when_elided(false);
+        ui.add(label)
+            .on_hover_text(format!("{}\n\n{tip}", facts.adapter));
     };
     let warnings = state.warnings().count();
     let count = |ui: &mut Ui| {
         if warnings > 0 {
             let text = counted(warnings as u64, "warning");
-            let text = RichText::new(text).small().color(ui.visuals().warn_fg_color);
+            let text = RichText::new(text)
+                .small()
+                .color(ui.visuals().warn_fg_color);
             ui.label(text).on_hover_text(summary(state, warnings));
         }
     };

@@ -134,12 +134,18 @@ fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
                 let text = format!("{}: {}", failure.headline, failure.text);
                 ui.ctx().copy_text(text);
             }
-            if ui.button("Close").on_hover_text("Closes the message (Esc)").clicked() {
+            if ui
+                .button("Close")
+                .on_hover_text("Closes the message (Esc)")
+                .clicked()
+            {
                 state.error = None;
             }
         });
         if let Some(loading) = &facts.loading {
-            let text = RichText::new(format!("Loading {}", loading.name)).small().weak();
+            let text = RichText::new(format!("Loading {}", loading.name))
+                .small()
+                .weak();
             ui.add(egui::Label::new(text).truncate());
         }
     });

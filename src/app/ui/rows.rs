@@ -72,8 +72,14 @@ impl<'a> Row<'a> {
             ui.set_min_width(NAME_WIDTH);
             ui.add_space(DOT_WIDTH);
             let text = RichText::new(self.name);
-            let text = if self.idle.is_some() { text.weak() } else { text };
-            let label = egui::Label::new(text).truncate().show_tooltip_when_elided(false);
+            let text = if self.idle.is_some() {
+                text.weak()
+            } else {
+                text
+            };
+            let label = egui::Label::new(text)
+                .truncate()
+                .show_tooltip_when_elided(false);
             ui.add(label);
         });
         let rect = cell.response.rect;
@@ -102,7 +108,8 @@ impl<'a> Row<'a> {
             text += &format!("\n\nNo effect now: {why}.");
         }
         for (key, value) in self.changed(edits) {
-            text += &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
+            text +=
+                &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
         }
         text
     }
@@ -128,7 +135,8 @@ pub(super) fn slide(
 /// A few choices side by side, each with what it means.
 pub(super) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &[(T, &str, &str)]) {
     for (choice, name, tip) in choices {
-        ui.selectable_value(value, *choice, *name).on_hover_text(*tip);
+        ui.selectable_value(value, *choice, *name)
+            .on_hover_text(*tip);
     }
 }
 
@@ -148,7 +156,9 @@ pub(super) fn list<T: PartialEq + Copy>(
         .truncate()
         .show_ui(ui, |ui| {
             for (choice, name, tip) in choices {
-                let entry = ui.selectable_label(*choice == now, name).on_hover_text(*tip);
+                let entry = ui
+                    .selectable_label(*choice == now, name)
+                    .on_hover_text(*tip);
                 if entry.clicked() {
                     clicked = Some(*choice);
                 }

@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn numbers_have_three_digits() {
         let shown = [0.0, 0.0123, 0.5, 0.9996, 5.126, 9.996, 16.66, 99.96, 1234.5].map(significant);
-        let expected = ["0.000", "0.012", "0.500", "1.00", "5.13", "10.0", "16.7", "100", "1234"];
+        let expected = [
+            "0.000", "0.012", "0.500", "1.00", "5.13", "10.0", "16.7", "100", "1234",
+        ];
         assert_eq!(shown, expected);
     }
 }

@@ -157,7 +157,8 @@ pub fn sun_illuminance(config: &Config) -> Vec3 {
 /// The sun `of_file`, in the axes of the environment's file, where it stands in the world; `None` where another
 /// environment or the sun of the settings takes its place.
 pub fn placed_sun(of_file: Option<Sun>, config: &Config) -> Option<Sun> {
-    let sun = of_file.filter(|_| config.environment.is_file() && config.sun.enabled != Switch::On)?;
+    let sun =
+        of_file.filter(|_| config.environment.is_file() && config.sun.enabled != Switch::On)?;
     let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
     Some(Sun {
         to_sun: turn * sun.to_sun,

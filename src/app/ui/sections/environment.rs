@@ -68,11 +68,17 @@ fn source(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
 
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let name = std::path::Path::new(&state.config.environment.file);
-    let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let tip = "An .hdr or .exr (equirectangular), or a .ktx2 or .dds (cube map). Drop one on the window, \
                or press Ctrl+E";
     Row::new("file", &["environment.file"], tip).show(ui, edits, |ui| {
-        if ui.button("Open…").on_hover_text("Opens an environment (Ctrl+E)").clicked() {
+        if ui
+            .button("Open…")
+            .on_hover_text("Opens an environment (Ctrl+E)")
+            .clicked()
+        {
             state.actions.push(Action::OpenEnvironment);
         }
         line(ui, RichText::new(name.as_deref().unwrap_or("none")).weak());
@@ -85,8 +91,16 @@ fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let keys = &["environment.background", "image.background"];
     Row::new("background", keys, tip).show(ui, edits, |ui| {
         let choices = [
-            (Background::Environment, "environment", "The environment itself"),
-            (Background::Color, "colour", "One colour, neither exposed nor tone-mapped"),
+            (
+                Background::Environment,
+                "environment",
+                "The environment itself",
+            ),
+            (
+                Background::Color,
+                "colour",
+                "One colour, neither exposed nor tone-mapped",
+            ),
         ];
         choose(ui, background, &choices);
         let is_color = *background == Background::Color;
@@ -95,7 +109,9 @@ fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         })
         .inner
         .on_hover_text("The colour behind the scene")
-        .on_disabled_hover_text("The colour behind the scene.\n\nNo effect now: the environment is seen.");
+        .on_disabled_hover_text(
+            "The colour behind the scene.\n\nNo effect now: the environment is seen.",
+        );
     });
 }
 
@@ -104,7 +120,9 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
     let tip = "A sun in the picture becomes a light that casts shadows";
     Row::new("its sun", &["environment.sun"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.checkbox(&mut environment.sun, "casts shadows"));
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut environment.sun, "casts shadows")
+        });
     let no_sky = (!environment.is_sky()).then_some("the environment is not the sky");
     let tip = "Amount of aerosols of the sky, as a multiple of that in very clear air";
     let haze = Slider::new(&mut environment.haze, Environment::HAZE).max_decimals(2);
@@ -121,10 +139,15 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
     let tip = "Radiance from every direction, linear";
     Row::new("colour", &["environment.color"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.color_edit_button_rgb(&mut environment.color));
+        .show(ui, edits, |ui| {
+            ui.color_edit_button_rgb(&mut environment.color)
+        });
     let tip = "Bands of the spherical harmonics of diffuse light";
     Row::new("diffuse order", &["environment.order"], tip).show(ui, edits, |ui| {
-        let choices = [(3, "3", "9 coefficients: soft light"), (5, "5", "25 coefficients: sharper light")];
+        let choices = [
+            (3, "3", "9 coefficients: soft light"),
+            (5, "5", "25 coefficients: sharper light"),
+        ];
         choose(ui, &mut environment.order, &choices);
     });
     let is_seen = environment.background == Background::Environment;

@@ -50,9 +50,21 @@ fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
     let tip = "When trees are built";
     Row::new("build trees", &["tree.rebuild"], tip).show(ui, edits, |ui| {
         let choices = [
-            (Rebuild::Frame, "all", "All trees in every frame, for measuring"),
-            (Rebuild::Changed, "changed", "Those of meshes whose vertices have changed"),
-            (Rebuild::Refit, "refit", "Refits boxes, and builds a tree once it has become too costly"),
+            (
+                Rebuild::Frame,
+                "all",
+                "All trees in every frame, for measuring",
+            ),
+            (
+                Rebuild::Changed,
+                "changed",
+                "Those of meshes whose vertices have changed",
+            ),
+            (
+                Rebuild::Refit,
+                "refit",
+                "Refits boxes, and builds a tree once it has become too costly",
+            ),
         ];
         choose(ui, &mut tree.rebuild, &choices);
     });
@@ -61,7 +73,9 @@ fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
     let growth = &mut tree.refit_growth;
     Row::new("growth", &["tree.refit_growth"], tip)
         .idle(why)
-        .show(ui, edits, |ui| slide(ui, growth, 1.0..=4.0, Tree::REFIT_GROWTH, "×"));
+        .show(ui, edits, |ui| {
+            slide(ui, growth, 1.0..=4.0, Tree::REFIT_GROWTH, "×")
+        });
     let stats = facts.stats;
     let work = match stats.tree_work {
         TreeWork::None => "trees kept".into(),
@@ -73,5 +87,6 @@ fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
         Rebuild::Refit => format!(", cost {:.2}×", stats.tree_growth),
         _ => String::new(),
     };
-    ui.weak(work + &growth).on_hover_text("What the last frame did to the trees");
+    ui.weak(work + &growth)
+        .on_hover_text("What the last frame did to the trees");
 }

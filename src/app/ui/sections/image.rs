@@ -23,7 +23,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             (Tonemap::Reinhard, "Reinhard", "x / (1 + x): soft and pale"),
             (Tonemap::Aces, "ACES", "The film look of the Academy"),
             (Tonemap::Agx, "AgX", "Bright colours fade to white"),
-            (Tonemap::Neutral, "PBR Neutral", "Keeps base colours as they are"),
+            (
+                Tonemap::Neutral,
+                "PBR Neutral",
+                "Keeps base colours as they are",
+            ),
         ];
         let choices = choices.map(|(curve, name, tip)| (curve, name.to_owned(), tip));
         image.tonemap = list(ui, "tonemap", image.tonemap, &choices).unwrap_or(image.tonemap);
@@ -39,8 +43,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let tip = "Samples per pixel once nothing moves; 1 keeps the filtered picture";
     let samples = DragValue::new(&mut state.config.window.still_samples);
     let samples = samples.range(Window::STILL_SAMPLES).suffix(" samples");
-    Row::new("still picture", &["window.still_samples"], tip)
-        .show(ui, edits, |ui| ui.add(samples));
+    Row::new("still picture", &["window.still_samples"], tip).show(ui, edits, |ui| ui.add(samples));
     more(ui, state, "Image", |ui, state| {
         let config = &mut state.config;
         let is_metered = config.image.is_metered();
@@ -55,13 +58,24 @@ fn exposure(ui: &mut Ui, image: &mut Image, now_ev: f32, edits: &mut Edits) {
         // A fixed exposure starts from the current one.
         let mut ev = now_ev;
         let choices = [
-            (ExposureMode::Auto, "lights", "From the lights, the sun and the environment"),
-            (ExposureMode::Histogram, "picture", "From the luminance of the picture"),
+            (
+                ExposureMode::Auto,
+                "lights",
+                "From the lights, the sun and the environment",
+            ),
+            (
+                ExposureMode::Histogram,
+                "picture",
+                "From the luminance of the picture",
+            ),
         ];
         choose(ui, &mut image.exposure, &choices);
         let is_fixed = image.exposure_ev().is_some();
         let fixed = ui.selectable_label(is_fixed, "fixed");
-        if fixed.on_hover_text("As many stops as the number says").clicked() {
+        if fixed
+            .on_hover_text("As many stops as the number says")
+            .clicked()
+        {
             image.exposure = ExposureMode::Stops(ev);
         }
         let drag = DragValue::new(&mut ev).speed(0.05).range(-30.0..=30.0);
@@ -96,5 +110,7 @@ fn metering(ui: &mut Ui, settings: &mut Exposure, is_metered: bool, edits: &mut 
     let adaptation = Slider::new(&mut settings.adaptation, Exposure::ADAPTATION);
     Row::new("adapts in", &["exposure.adaptation"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.add(adaptation.suffix(" s").max_decimals(2)));
+        .show(ui, edits, |ui| {
+            ui.add(adaptation.suffix(" s").max_decimals(2))
+        });
 }

@@ -103,16 +103,40 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         }
         let title = RichText::new(section.title).strong();
         let add = |ui: &mut Ui, state: &mut State| (section.show)(ui, state, facts, edits);
-        fold(ui, state, section.title, title, section.tip, section.open, add);
+        fold(
+            ui,
+            state,
+            section.title,
+            title,
+            section.tip,
+            section.open,
+            add,
+        );
     }
     ui.add_space(4.0);
+}
+
+/// Everything that can be folded.
+#[cfg(test)]
+pub(super) fn names() -> Vec<String> {
+    let titles = SECTIONS.iter().map(|section| section.title);
+    let both = titles.flat_map(|title| [title.to_owned(), format!("{title}, more")]);
+    both.collect()
 }
 
 /// The less used settings of a section. They keep their place below the others.
 fn more(ui: &mut Ui, state: &mut State, section: &str, add: impl FnOnce(&mut Ui, &mut State)) {
     let title = RichText::new("more").weak();
     let tip = "Settings that are used less often";
-    fold(ui, state, &format!("{section}, more"), title, tip, false, add);
+    fold(
+        ui,
+        state,
+        &format!("{section}, more"),
+        title,
+        tip,
+        false,
+        add,
+    );
 }
 
 /// What can be folded, and stays as the person leaves it.

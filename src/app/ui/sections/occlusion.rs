@@ -43,7 +43,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let tip = "Averages neighbouring pixels while the history is short";
     Row::new("filter", &["occlusion.filter"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.checkbox(&mut occlusion.filter, "spatial"));
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut occlusion.filter, "spatial")
+        });
 }
 
 fn meaning(mode: OcclusionMode) -> &'static str {

@@ -17,16 +17,26 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 }
 
 fn clip(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let clips = state.stage.as_ref().map_or(0, |stage| stage.scene.clips.len());
+    let clips = state
+        .stage
+        .as_ref()
+        .map_or(0, |stage| stage.scene.clips.len());
     let why = (clips == 0).then_some("the scene has no clips");
-    let row = Row::new("clip", &[], "The animation that plays. Key N for the next one").idle(why);
+    let row = Row::new(
+        "clip",
+        &[],
+        "The animation that plays. Key N for the next one",
+    )
+    .idle(why);
     row.show(ui, edits, |ui| {
         let name = |clip| match &state.stage {
             Some(stage) if clips > 0 => stage.clip_name(clip),
             _ => "none".into(),
         };
         let all = std::iter::once(None).chain((0..clips).map(Some));
-        let choices: Vec<_> = all.map(|clip| (clip, name(clip), "Plays it from its start")).collect();
+        let choices: Vec<_> = all
+            .map(|clip| (clip, name(clip), "Plays it from its start"))
+            .collect();
         let now = state.stage.as_ref().and_then(|stage| stage.clip);
         if let Some(clip) = list(ui, "clip", now, &choices) {
             state.actions.push(Action::Clip(clip));
@@ -38,7 +48,10 @@ fn playback(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
     let why = (duration == 0.0).then_some("no clip plays");
     let mut none = 0.0;
-    let time = state.stage.as_mut().map_or(&mut none, |stage| &mut stage.time);
+    let time = state
+        .stage
+        .as_mut()
+        .map_or(&mut none, |stage| &mut stage.time);
     let row = Row::new("time", &[], "Time in the clip, in seconds").idle(why);
     row.show(ui, edits, |ui| {
         let slider = Slider::new(time, 0.0..=duration.max(1e-3)).suffix(" s");
@@ -62,9 +75,17 @@ fn playback(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 
 /// A choice of KHR_materials_variants.
 fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let names = state.stage.as_ref().map_or(&[][..], |stage| &stage.scene.variants);
+    let names = state
+        .stage
+        .as_ref()
+        .map_or(&[][..], |stage| &stage.scene.variants);
     let why = names.is_empty().then_some("the file has no variants");
-    let row = Row::new("variant", &[], "Materials of the file that are swapped together").idle(why);
+    let row = Row::new(
+        "variant",
+        &[],
+        "Materials of the file that are swapped together",
+    )
+    .idle(why);
     let chosen = row.show(ui, edits, |ui| {
         let name = |(index, name): (usize, &String)| match name.as_str() {
             "" => format!("variant {index}"),

@@ -19,16 +19,28 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     Row::new("technique", &["shadows.mode"], tip).show(ui, edits, |ui| {
         let choices = [
             (ShadowMode::Off, "off", "No shadows"),
-            (ShadowMode::Map, "maps", "Shadow maps: fast, with steps along edges"),
-            (ShadowMode::Rays, "rays", "Rays through the trees: sharp, and exact"),
+            (
+                ShadowMode::Map,
+                "maps",
+                "Shadow maps: fast, with steps along edges",
+            ),
+            (
+                ShadowMode::Rays,
+                "rays",
+                "Rays through the trees: sharp, and exact",
+            ),
         ];
         choose(ui, &mut state.config.shadows.mode, &choices);
     });
-    let tip = "A node of the tree with at most this many triangles is a leaf for rays. Keys [ and ]";
+    let tip =
+        "A node of the tree with at most this many triangles is a leaf for rays. Keys [ and ]";
     Row::new("leaf cutoff", &["tree.leaf_cutoff"], tip)
         .idle(without_rays(state, facts))
         .show(ui, edits, |ui| {
-            ui.add(Slider::new(&mut state.config.tree.leaf_cutoff, Tree::LEAF_CUTOFF))
+            ui.add(Slider::new(
+                &mut state.config.tree.leaf_cutoff,
+                Tree::LEAF_CUTOFF,
+            ))
         });
     more(ui, state, "Shadows", |ui, state| {
         rays(ui, &mut state.config.shadows, edits);
@@ -50,12 +62,16 @@ fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
     let tip = "Traces a list of the rays that are needed; off: one thread for every pixel";
     Row::new("compact rays", &["shadows.compact_rays"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.checkbox(&mut shadows.compact_rays, "list"));
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut shadows.compact_rays, "list")
+        });
     let why = (shadows.mode == ShadowMode::Off).then_some("shadows are off");
     let tip = "Alpha-blended surfaces cast shadows as if opaque";
     Row::new("blended", &["shadows.blended_cast"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.checkbox(&mut shadows.blended_cast, "cast shadows"));
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut shadows.blended_cast, "cast shadows")
+        });
 }
 
 fn maps(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
@@ -75,17 +91,25 @@ fn maps(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
         .show(ui, edits, |ui| {
             for width in Shadows::MAP_PCF_WIDTHS {
                 let choice = (width, width.to_string());
-                choose(ui, &mut shadows.map_pcf_width, &[(choice.0, &choice.1, "Taps")]);
+                choose(
+                    ui,
+                    &mut shadows.map_pcf_width,
+                    &[(choice.0, &choice.1, "Taps")],
+                );
             }
         });
     let tip = "Offset along the light, in texels, against surfaces that shade themselves";
     let bias = &mut shadows.map_depth_bias;
     Row::new("depth bias", &["shadows.map_depth_bias"], tip)
         .idle(why)
-        .show(ui, edits, |ui| slide(ui, bias, 0.0..=8.0, Shadows::MAP_DEPTH_BIAS, ""));
+        .show(ui, edits, |ui| {
+            slide(ui, bias, 0.0..=8.0, Shadows::MAP_DEPTH_BIAS, "")
+        });
     let tip = "Offset along the surface's normal, in texels";
     let bias = &mut shadows.map_normal_bias;
     Row::new("normal bias", &["shadows.map_normal_bias"], tip)
         .idle(why)
-        .show(ui, edits, |ui| slide(ui, bias, 0.0..=8.0, Shadows::MAP_NORMAL_BIAS, ""));
+        .show(ui, edits, |ui| {
+            slide(ui, bias, 0.0..=8.0, Shadows::MAP_NORMAL_BIAS, "")
+        });
 }

@@ -29,7 +29,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
                 "auto",
                 "On if neither the scene nor an environment's file has light",
             ),
-            (Switch::On, "on", "The sun of these settings, in place of any other"),
+            (
+                Switch::On,
+                "on",
+                "The sun of these settings, in place of any other",
+            ),
             (Switch::Off, "off", "The lights of the files only"),
         ];
         choose(ui, &mut state.config.sun.enabled, &choices);
@@ -76,14 +80,26 @@ fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &m
     let mut turned = azimuth;
     let row = Row::new("azimuth", keys, tip).idle(none);
     row.show(ui, edits, |ui| {
-        ui.add(Slider::new(&mut turned, -180.0..=180.0).suffix("°").fixed_decimals(0))
+        ui.add(
+            Slider::new(&mut turned, -180.0..=180.0)
+                .suffix("°")
+                .fixed_decimals(0),
+        )
     });
 
     let why = none.or(of_file.then_some(FIXED));
     let mut raised = elevation;
-    let row = Row::new("elevation", &["sun.direction"], "Height of the sun above the horizon");
+    let row = Row::new(
+        "elevation",
+        &["sun.direction"],
+        "Height of the sun above the horizon",
+    );
     row.idle(why).show(ui, edits, |ui| {
-        ui.add(Slider::new(&mut raised, -90.0..=90.0).suffix("°").fixed_decimals(0))
+        ui.add(
+            Slider::new(&mut raised, -90.0..=90.0)
+                .suffix("°")
+                .fixed_decimals(0),
+        )
     });
     if (turned, raised) != (azimuth, elevation) {
         take_over(config, found);
@@ -126,7 +142,8 @@ fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mu
 }
 
 /// Why a sun in an environment's file keeps its height and its light.
-const FIXED: &str = "this sun is part of the environment's picture; choose “on” for one of your own in its place";
+const FIXED: &str =
+    "this sun is part of the environment's picture; choose “on” for one of your own in its place";
 
 /// Makes a light of the scene the sun of the settings, which alone can be changed.
 fn take_over(config: &mut Config, found: Option<SunInForce>) {

@@ -33,8 +33,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
             pass(ui, &state.passes, row);
         }
     }
-    let record = format!("CPU, recording: {} ms", significant(facts.stats.cpu_record_ms));
-    ui.weak(record).on_hover_text("Time in which the CPU wrote the commands of the last frame");
+    let record = format!(
+        "CPU, recording: {} ms",
+        significant(facts.stats.cpu_record_ms)
+    );
+    ui.weak(record)
+        .on_hover_text("Time in which the CPU wrote the commands of the last frame");
 }
 
 fn pass(ui: &mut Ui, history: &PassHistory, row: &PassRow) {
@@ -86,18 +90,31 @@ fn table_row(
     if let Some(share) = share {
         let bar = vec2(names * share.clamp(0.0, 1.0) as f32, ROW - 4.0);
         let color = accent(visuals).gamma_multiply(0.25);
-        painter.rect_filled(Rect::from_min_size(rect.min + vec2(0.0, 2.0), bar), 2.0, color);
+        painter.rect_filled(
+            Rect::from_min_size(rect.min + vec2(0.0, 2.0), bar),
+            2.0,
+            color,
+        );
     }
     let indent = 4.0 + 8.0 * depth as f32;
     let text = egui::WidgetText::from(name);
     let wrap = Some(egui::TextWrapMode::Truncate);
     let galley = text.into_galley(ui, wrap, names - indent - 4.0, TextStyle::Small);
-    let at = Pos2::new(rect.left() + indent, rect.center().y - galley.size().y * 0.5);
+    let at = Pos2::new(
+        rect.left() + indent,
+        rect.center().y - galley.size().y * 0.5,
+    );
     painter.galley(at, galley, visuals.text_color());
     let font = FontId::monospace(10.5);
     for (column, cell) in cells.iter().enumerate() {
         let right = rect.left() + names + COLUMN * (column + 1) as f32;
         let at = Pos2::new(right - 2.0, rect.center().y);
-        painter.text(at, Align2::RIGHT_CENTER, cell, font.clone(), visuals.text_color());
+        painter.text(
+            at,
+            Align2::RIGHT_CENTER,
+            cell,
+            font.clone(),
+            visuals.text_color(),
+        );
     }
 }

@@ -33,13 +33,19 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
 fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "Frames the scene, or looks through a camera of the file. Keys F and C";
     Row::new("camera", &[], tip).show(ui, edits, |ui| {
-        let frame = ui.button("Frame").on_hover_text("Brings the whole scene into view (F)");
+        let frame = ui
+            .button("Frame")
+            .on_hover_text("Brings the whole scene into view (F)");
         if frame.clicked() {
             state.actions.push(Action::Frame);
         }
         let stage = state.stage.as_ref();
         let count = stage.map_or(0, |stage| stage.scene.cameras.len());
-        let name = |camera| stage.map(|stage| stage.camera_name(camera)).unwrap_or_default();
+        let name = |camera| {
+            stage
+                .map(|stage| stage.camera_name(camera))
+                .unwrap_or_default()
+        };
         let title = if count == 0 { "none" } else { "of the file…" };
         let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
         let first = (None, title.to_owned(), "The camera that the mouse moves");
@@ -47,7 +53,9 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let now = stage.and_then(|stage| stage.camera);
         let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", now, &choices));
         let why = "The file has no cameras";
-        let chosen = chosen.inner.filter(|_| !chosen.response.on_disabled_hover_text(why).hovered());
+        let chosen = chosen
+            .inner
+            .filter(|_| !chosen.response.on_disabled_hover_text(why).hovered());
         state.actions.extend(chosen.flatten().map(Action::Camera));
     });
 }
@@ -60,7 +68,12 @@ fn field_of_view(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         }
     };
     let mut degrees = fov;
-    let row = Row::new("field of view", &["camera.fov"], "Vertical angle of the view").idle(why);
+    let row = Row::new(
+        "field of view",
+        &["camera.fov"],
+        "Vertical angle of the view",
+    )
+    .idle(why);
     row.show(ui, edits, |ui| {
         let slider = Slider::new(&mut degrees, 5.0..=120.0).suffix("°");
         if ui.add(slider.fixed_decimals(0)).changed() {
@@ -80,7 +93,9 @@ fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut
             *scale = if auto { 0.0 } else { used };
         }
         let mut shown = if auto { used } else { *scale };
-        let drag = egui::DragValue::new(&mut shown).speed(0.01).range(Window::RENDER_SCALE.0);
+        let drag = egui::DragValue::new(&mut shown)
+            .speed(0.01)
+            .range(Window::RENDER_SCALE.0);
         if ui.add_enabled(!auto, drag.fixed_decimals(2)).changed() {
             *scale = shown;
         }
