@@ -239,24 +239,31 @@ fn overlaps_of_texts(texts: &[PaintedText]) -> Vec<String> {
 /// The widgets that can be clicked or dragged, with the part of each that is seen. What holds others, such as
 /// an area that scrolls, is left out.
 fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
+    let widgets = ctx.viewport(|viewport| viewport.this_pass.widgets.clone());
     let mut found: Vec<(LayerId, Rect)> = Vec::new();
-    ctx.viewport(|viewport| {
-        for (layer, widgets) in viewport.this_pass.widgets.layers() {
-            let all: Vec<Rect> = widgets
-                .iter()
-                .filter(|widget| widget.sense.interactive() && widget.interact_rect.is_positive())
-                .map(|widget| widget.interact_rect)
-                .collect();
-            let holds = |rect: &Rect| {
-                let inside = |other: &&Rect| *other != rect && rect.contains_rect(**other);
-                all.iter().filter(inside).count() > 1
-            };
-            // Handles and bars of scrolling and resizing are narrow.
-            let is_widget = |rect: &&Rect| rect.width() > 10.0 && rect.height() > 10.0;
-            let widgets = all.iter().filter(is_widget).filter(|rect| !holds(rect));
-            found.extend(widgets.map(|rect| (*layer, *rect)));
-        }
-    });
+    for (layer, widgets) in widgets.layers() {
+        let area = ctx.memory(|memory| memory.area_rect(layer.id));
+        let seen = |widget: &&egui::WidgetRect| {
+            widget.sense.interactive() && widget.interact_rect.is_positive()
+        };
+        let all: Vec<Rect> = widgets
+            .iter()
+            .filter(seen)
+            .map(|w| w.interact_rect)
+            .collect();
+        let is_area = |rect: &Rect| {
+            area.is_some_and(|area| (area.size() - rect.size()).abs().max_elem() < TOLERANCE)
+        };
+        let holds = |rect: &Rect| {
+            let inside = |other: &&Rect| *other != rect && rect.contains_rect(**other);
+            all.iter().filter(inside).count() > 1
+        };
+        // Handles and bars of scrolling and resizing are narrow.
+        let is_widget = |rect: &&Rect| rect.width() > 10.0 && rect.height() > 10.0;
+        let widgets = all.iter().filter(is_widget);
+        let widgets = widgets.filter(|rect| !holds(rect) && !is_area(rect));
+        found.extend(widgets.map(|rect| (*layer, *rect)));
+    }
     found
 }
 

@@ -19,7 +19,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let has_two = room.width() >= 2.0 * COLUMN + 80.0;
     let width = if has_two { 2.0 * COLUMN + 16.0 } else { COLUMN };
     let width = width.min(room.width() - 44.0);
-    floating(ctx, "help", room, Vec2::ZERO, |ui| {
+    floating(ctx, "help", room, Vec2::ZERO, true, |ui| {
         ui.set_width(width);
         ui.horizontal(|ui| {
             ui.label(RichText::new("Keys and mouse").heading());

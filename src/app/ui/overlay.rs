@@ -43,12 +43,13 @@ pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
     }
 }
 
-/// An area at `offset` from the middle of `room`.
+/// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
 pub(super) fn floating(
     ctx: &Context,
     name: &str,
     room: Rect,
     offset: Vec2,
+    has_buttons: bool,
     add: impl FnOnce(&mut Ui),
 ) {
     Area::new(Id::unique(name))
@@ -59,6 +60,7 @@ pub(super) fn floating(
         .default_size(room.size())
         // It may be the last thing that is shown for a while.
         .fade_in(false)
+        .interactable(has_buttons)
         .show(ctx, |ui| {
             let frame = card(ui.visuals());
             frame.show(ui, add);
@@ -68,7 +70,7 @@ pub(super) fn floating(
 /// A card of fixed width in the middle.
 fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
     let room = wide(ctx, room, CARD + 40.0);
-    floating(ctx, name, room, Vec2::ZERO, |ui| {
+    floating(ctx, name, room, Vec2::ZERO, false, |ui| {
         ui.set_width(CARD.min(room.width() - 44.0));
         add(ui);
     });
@@ -86,7 +88,7 @@ fn progress(ui: &mut Ui, load: &LoadProgress) {
 /// A line, or several where it is long, that is as wide as its text.
 fn hint(ctx: &Context, room: Rect, text: &str) {
     let room = wide(ctx, room, CARD + 40.0);
-    floating(ctx, "hint", room, Vec2::ZERO, |ui| {
+    floating(ctx, "hint", room, Vec2::ZERO, false, |ui| {
         fit_width(ui, text, TextStyle::Heading, room);
         ui.label(RichText::new(text).heading());
     });
@@ -97,7 +99,7 @@ fn notice(ctx: &Context, room: Rect, state: &mut State) {
     if let Some((text, since)) = &state.notice {
         let room = wide(ctx, room, CARD + 40.0);
         let offset = Vec2::new(0.0, room.height() * 0.5 - 36.0);
-        floating(ctx, "notice", room, offset, |ui| {
+        floating(ctx, "notice", room, offset, false, |ui| {
             fit_width(ui, text, TextStyle::Body, room);
             ui.label(text);
         });
@@ -119,7 +121,7 @@ fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
         return;
     };
     let room = wide(ctx, room, CARD + 40.0);
-    floating(ctx, "error", room, Vec2::ZERO, |ui| {
+    floating(ctx, "error", room, Vec2::ZERO, true, |ui| {
         ui.set_width((room.width() - 44.0).clamp(120.0, 520.0));
         let color = ui.visuals().error_fg_color;
         let headline = RichText::new(&failure.headline).strong().color(color);

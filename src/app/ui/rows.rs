@@ -115,7 +115,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A row with a slider that leaves a value free to all that the configuration allows.
+/// A slider that leaves a value free to all that the configuration allows.
 pub(super) fn slide(
     ui: &mut Ui,
     value: &mut f32,
@@ -123,12 +123,15 @@ pub(super) fn slide(
     allowed: RangeInclusive<f32>,
     suffix: &str,
 ) -> bool {
-    let slider = egui::Slider::new(value, shown)
+    let mut moved = *value;
+    let slider = egui::Slider::new(&mut moved, shown)
         .suffix(suffix)
-        .max_decimals(3)
+        .max_decimals(2)
         .clamping(egui::SliderClamping::Never);
     let changed = ui.add(slider).changed();
-    *value = value.clamp(*allowed.start(), *allowed.end());
+    if changed {
+        *value = moved.clamp(*allowed.start(), *allowed.end());
+    }
     changed
 }
 
@@ -140,17 +143,28 @@ pub(super) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &
     }
 }
 
-/// A list of choices that opens. Returns the one that was clicked.
+/// A colour, which is written only when the person changes it: the picker rounds.
+pub(super) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
+    let mut picked = *value;
+    let changed = ui.color_edit_button_rgb(&mut picked).changed();
+    if changed {
+        *value = picked;
+    }
+    changed
+}
+
+/// A list of choices that opens, as wide as the row but for `left`. Returns the one that was clicked.
 pub(super) fn list<T: PartialEq + Copy>(
     ui: &mut Ui,
     id: &str,
+    left: f32,
     now: T,
     choices: &[(T, String, &str)],
 ) -> Option<T> {
     let name = choices.iter().find(|(choice, _, _)| *choice == now);
     let mut clicked = None;
     egui::ComboBox::from_id_salt(id)
-        .width(ui.available_width().clamp(60.0, 220.0))
+        .width((ui.available_width() - left).clamp(60.0, 220.0))
         .height(320.0)
         .selected_text(name.map_or("", |(_, name, _)| name))
         .truncate()

@@ -123,6 +123,18 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
+/// A count in at most six characters: 1234567 is 1.23 M.
+pub(super) fn compact(number: u64) -> String {
+    let in_units =
+        |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..999_500 => in_units(1e3, "k"),
+        999_500..999_500_000 => in_units(1e6, "M"),
+        _ => in_units(1e9, "G"),
+    }
+}
+
 /// Three significant digits, in at most five characters up to 99999 and not below a thousandth.
 pub(super) fn significant(number: f64) -> String {
     let decimals = match number.abs() {
@@ -142,6 +154,22 @@ mod tests {
     fn numbers_are_grouped() {
         assert_eq!(grouped(7), "7");
         assert_eq!(grouped(1234567).replace('\u{a0}', " "), "1 234 567");
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let shown = [
+            0,
+            9999,
+            12_345,
+            999_499,
+            999_500,
+            59_999_999,
+            12_345_678_901,
+        ]
+        .map(compact);
+        let expected = ["0", "9999", "12.3 k", "999 k", "1.00 M", "60.0 M", "12.3 G"];
+        assert_eq!(shown.map(|text| text.replace('\u{a0}', " ")), expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, slide},
+            rows::{Edits, Row, choose, color, slide},
             style::line,
         },
     },
@@ -104,14 +104,13 @@ fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         ];
         choose(ui, background, &choices);
         let is_color = *background == Background::Color;
-        ui.add_enabled_ui(is_color, |ui| {
-            ui.color_edit_button_rgb(&mut state.config.image.background)
-        })
-        .inner
-        .on_hover_text("The colour behind the scene")
-        .on_disabled_hover_text(
-            "The colour behind the scene.\n\nNo effect now: the environment is seen.",
-        );
+        let picked = &mut state.config.image.background;
+        ui.add_enabled_ui(is_color, |ui| color(ui, picked))
+            .response
+            .on_hover_text("The colour behind the scene")
+            .on_disabled_hover_text(
+                "The colour behind the scene.\n\nNo effect now: the environment is seen.",
+            );
     });
 }
 
@@ -139,9 +138,7 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
     let tip = "Radiance from every direction, linear";
     Row::new("colour", &["environment.color"], tip)
         .idle(why)
-        .show(ui, edits, |ui| {
-            ui.color_edit_button_rgb(&mut environment.color)
-        });
+        .show(ui, edits, |ui| color(ui, &mut environment.color));
     let tip = "Bands of the spherical harmonics of diffuse light";
     Row::new("diffuse order", &["environment.order"], tip).show(ui, edits, |ui| {
         let choices = [

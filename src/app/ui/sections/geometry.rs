@@ -6,7 +6,7 @@ use crate::{
         ui::{
             facts::Facts,
             rows::{Edits, Row, choose, slide},
-            style::{digits, grouped},
+            style::{compact, digits, grouped},
         },
     },
     config::{Rebuild, Tree},
@@ -38,7 +38,8 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
             for pair in pairs.chunks(2) {
                 for (name, count) in pair {
                     ui.weak(*name);
-                    ui.label(digits(grouped(*count)));
+                    let whole = format!("{} {name}", grouped(*count));
+                    ui.label(digits(compact(*count))).on_hover_text(whole);
                 }
                 ui.end_row();
             }

@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             ),
         ];
         let choices = choices.map(|(curve, name, tip)| (curve, name.to_owned(), tip));
-        image.tonemap = list(ui, "tonemap", image.tonemap, &choices).unwrap_or(image.tonemap);
+        image.tonemap = list(ui, "tonemap", 0.0, image.tonemap, &choices).unwrap_or(image.tonemap);
     });
     let tip = "Smooths edges while the picture changes. Key X";
     Row::new("anti-aliasing", &["image.antialias"], tip).show(ui, edits, |ui| {
@@ -57,26 +57,22 @@ fn exposure(ui: &mut Ui, image: &mut Image, now_ev: f32, edits: &mut Edits) {
     Row::new("exposure", &["image.exposure"], tip).show(ui, edits, |ui| {
         // A fixed exposure starts from the current one.
         let mut ev = now_ev;
+        let from_lights = "From the lights, the sun and the environment";
         let choices = [
-            (
-                ExposureMode::Auto,
-                "lights",
-                "From the lights, the sun and the environment",
-            ),
+            (ExposureMode::Auto, "by the lights".to_owned(), from_lights),
             (
                 ExposureMode::Histogram,
-                "picture",
+                "by the picture".to_owned(),
                 "From the luminance of the picture",
             ),
+            (
+                ExposureMode::Stops(ev),
+                "fixed".to_owned(),
+                "As many stops as the number says",
+            ),
         ];
-        choose(ui, &mut image.exposure, &choices);
-        let is_fixed = image.exposure_ev().is_some();
-        let fixed = ui.selectable_label(is_fixed, "fixed");
-        if fixed
-            .on_hover_text("As many stops as the number says")
-            .clicked()
-        {
-            image.exposure = ExposureMode::Stops(ev);
+        if let Some(mode) = list(ui, "exposure", 84.0, image.exposure, &choices) {
+            image.exposure = mode;
         }
         let drag = DragValue::new(&mut ev).speed(0.05).range(-30.0..=30.0);
         if ui.add(drag.suffix(" EV").fixed_decimals(2)).changed() {

@@ -38,7 +38,7 @@ fn clip(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             .map(|clip| (clip, name(clip), "Plays it from its start"))
             .collect();
         let now = state.stage.as_ref().and_then(|stage| stage.clip);
-        if let Some(clip) = list(ui, "clip", now, &choices) {
+        if let Some(clip) = list(ui, "clip", 0.0, now, &choices) {
             state.actions.push(Action::Clip(clip));
         }
     });
@@ -96,7 +96,7 @@ fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let all = all.map(|entry| (Some(entry.0), name(entry), "Shows this variant"));
         let choices: Vec<_> = none.chain(all).collect();
         let now = state.stage.as_ref().and_then(|stage| stage.variant);
-        list(ui, "variant", now, &choices)
+        list(ui, "variant", 0.0, now, &choices)
     });
     state.actions.extend(chosen.map(Action::Variant));
 }

@@ -83,7 +83,7 @@ fn maps(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
             let sizes = [256, 512, 1024, 2048, 4096, 8192];
             let choices = sizes.map(|size| (size, size.to_string(), "Texels along an edge"));
             let resolution = &mut shadows.map_resolution;
-            *resolution = list(ui, "resolution", *resolution, &choices).unwrap_or(*resolution);
+            *resolution = list(ui, "resolution", 0.0, *resolution, &choices).unwrap_or(*resolution);
         });
     let tip = "Taps of the filter along an edge";
     Row::new("filter width", &["shadows.map_pcf_width"], tip)

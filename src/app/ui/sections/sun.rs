@@ -6,7 +6,7 @@ use crate::{
         sun,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose},
+            rows::{self, Edits, Row, choose, slide},
             style::{line, significant},
         },
     },
@@ -14,11 +14,13 @@ use crate::{
     render::lights::{SunInForce, SunSource},
 };
 use egui::{RichText, Slider, Ui};
+use std::ops::RangeInclusive;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let found = state.sun;
-    let tip = "Where the sun's light comes from, and how strong it is on what faces it";
-    let text = RichText::new(origin(&state.config, found));
+    let tip = "Where the sun that shines comes from: these settings, the environment's file, or a directional light \
+               of the scene; and the illuminance of what faces it, through the air where there is a sky";
+    let text = RichText::new(origin(found));
     Row::new("light from", &[], tip).show(ui, edits, |ui| line(ui, text));
     let tip = "Whether the sun of the settings shines. It replaces that of an environment's file, and the \
                brightest directional light of the scene that shines from above";
@@ -43,18 +45,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 }
 
 /// Where the light comes from, and its strength.
-fn origin(config: &Config, sun: Option<SunInForce>) -> String {
+fn origin(sun: Option<SunInForce>) -> String {
     let Some(sun) = sun else {
-        return "nothing: no sun shines".into();
+        return "no sun shines".into();
     };
     let lux = significant(f64::from(sun::strength(&sun)));
     match sun.source {
-        SunSource::Settings if config.environment.is_sky() => {
-            format!("the settings, {lux} lx through the air")
-        }
-        SunSource::Settings => format!("the settings, {lux} lx"),
-        SunSource::Environment => format!("the environment, {lux} lx"),
-        SunSource::Scene => format!("the scene's file, {lux} lx"),
+        SunSource::Settings => format!("settings: {lux} lx"),
+        SunSource::Environment => format!("environment: {lux} lx"),
+        SunSource::Scene => format!("scene: {lux} lx"),
     }
 }
 
@@ -79,36 +78,25 @@ fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &m
     };
     let mut turned = azimuth;
     let row = Row::new("azimuth", keys, tip).idle(none);
-    row.show(ui, edits, |ui| {
-        ui.add(
-            Slider::new(&mut turned, -180.0..=180.0)
-                .suffix("°")
-                .fixed_decimals(0),
-        )
-    });
+    let is_turned = row.show(ui, edits, |ui| degrees(ui, &mut turned, -180.0..=180.0));
 
     let why = none.or(of_file.then_some(FIXED));
     let mut raised = elevation;
-    let row = Row::new(
-        "elevation",
-        &["sun.direction"],
-        "Height of the sun above the horizon",
-    );
-    row.idle(why).show(ui, edits, |ui| {
-        ui.add(
-            Slider::new(&mut raised, -90.0..=90.0)
-                .suffix("°")
-                .fixed_decimals(0),
-        )
-    });
-    if (turned, raised) != (azimuth, elevation) {
+    let tip = "Height of the sun above the horizon";
+    let row = Row::new("elevation", &["sun.direction"], tip).idle(why);
+    let is_raised = row.show(ui, edits, |ui| degrees(ui, &mut raised, -90.0..=90.0));
+    if of_file && is_turned {
+        sun::turn(config, found, turned - azimuth, 0.0);
+    } else if is_turned || is_raised {
         take_over(config, found);
-        let settings = (!of_file).then(|| sun::direction(turned, raised));
-        match settings {
-            Some(direction) => config.sun.direction = direction,
-            None => sun::turn(config, found, turned - azimuth, 0.0),
-        }
+        config.sun.direction = sun::direction(turned, raised);
     }
+}
+
+/// A slider of whole degrees. Returns whether it was moved.
+fn degrees(ui: &mut Ui, angle: &mut f32, range: RangeInclusive<f32>) -> bool {
+    let slider = Slider::new(angle, range).suffix("°").fixed_decimals(0);
+    ui.add(slider).changed()
 }
 
 fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mut Edits) {
@@ -124,20 +112,18 @@ fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mu
     let why = without_sun(config, found).or(of_file.then_some(FIXED));
 
     let tip = "Illuminance of what faces the sun, in lux; under the sky, of a sun at the zenith";
-    let (mut new_strength, mut new_color) = (strength, color);
+    let mut set_strength = strength;
     let row = Row::new("strength", &["sun.strength"], tip).idle(why);
-    row.show(ui, edits, |ui| {
-        let slider = Slider::new(&mut new_strength, 0.0..=20.0).suffix(" lx");
-        ui.add(slider.max_decimals(2).clamping(egui::SliderClamping::Never))
+    let is_set = row.show(ui, edits, |ui| {
+        slide(ui, &mut set_strength, 0.0..=20.0, Sun::STRENGTH, " lx")
     });
     let tip = "Colour of the sun's light, linear; under the sky, of a sun at the zenith";
+    let mut set_color = color;
     let row = Row::new("colour", &["sun.color"], tip).idle(why);
-    row.show(ui, edits, |ui| ui.color_edit_button_rgb(&mut new_color));
-    if (new_strength, new_color) != (strength, color) {
+    let is_tinted = row.show(ui, edits, |ui| rows::color(ui, &mut set_color));
+    if is_set || is_tinted {
         take_over(config, found);
-        let (least, most) = Sun::STRENGTH.into_inner();
-        config.sun.strength = new_strength.clamp(least, most);
-        config.sun.color = new_color;
+        (config.sun.strength, config.sun.color) = (set_strength, set_color);
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let tip = "What the picture shows. Keys V and B for the next and the previous one";
     Row::new("channel", &[], tip).show(ui, edits, |ui| {
         let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
-        state.channel = list(ui, "channel", state.channel, &choices).unwrap_or(state.channel);
+        state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
     });
     cameras(ui, state, edits);
     field_of_view(ui, state, edits);
@@ -51,12 +51,13 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let first = (None, title.to_owned(), "The camera that the mouse moves");
         let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
         let now = stage.and_then(|stage| stage.camera);
-        let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", now, &choices));
-        let why = "The file has no cameras";
-        let chosen = chosen
-            .inner
-            .filter(|_| !chosen.response.on_disabled_hover_text(why).hovered());
-        state.actions.extend(chosen.flatten().map(Action::Camera));
+        let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
+        chosen
+            .response
+            .on_disabled_hover_text("The file has no cameras");
+        state
+            .actions
+            .extend(chosen.inner.flatten().map(Action::Camera));
     });
 }
 
