@@ -46,9 +46,11 @@ impl EnvironmentFile {
         self.shown.as_ref().map(|shown| shown.image.clone())
     }
 
-    /// Mean luminance of the environment that is shown; 0 without one.
-    pub(super) fn luminance(&self) -> f32 {
-        self.shown.as_ref().map_or(0.0, |shown| shown.luminance)
+    /// Mean luminance of the environment that is shown, as far as it lights the scene; 0 without one.
+    pub(super) fn luminance(&self, config: &Config) -> f32 {
+        self.shown.as_ref().map_or(0.0, |shown| {
+            shown.image.lighting_luminance(config, shown.luminance)
+        })
     }
 
     /// Has the file read again that is shown.

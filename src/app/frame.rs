@@ -106,7 +106,7 @@ impl Viewer {
 
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
-        let luminance = self.environment.luminance();
+        let luminance = self.environment.luminance(&self.state.config);
         let stage = self.state.stage.as_ref()?;
         let bounds = stage.bounds.scene(&stage.scene, pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
@@ -327,7 +327,7 @@ impl Viewer {
         if let Some(picture) = picture {
             match self.save_picture(picture) {
                 Ok(path) => self.state.notify(format!("saved {}", path.display())),
-                Err(error) => self.report(error)?,
+                Err(error) => self.report_as("The picture could not be saved", error)?,
             }
         }
         self.done |= is_last;

@@ -2,7 +2,9 @@
 
 mod browse;
 mod camera;
+mod changes;
 mod chord;
+mod command_line;
 mod dialogs;
 mod dropped;
 mod environment;
@@ -19,6 +21,8 @@ mod loading;
 mod memory;
 mod offer;
 mod options;
+mod panel_layout;
+mod pass_history;
 mod pictures;
 mod preparing;
 mod recent;
@@ -26,6 +30,7 @@ mod resolution;
 mod schedule;
 mod screen;
 mod state;
+mod sun;
 mod ui;
 mod viewer;
 mod wake;

@@ -1,22 +1,34 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{camera::Camera, keymap::Keymap, keys::Action, offer::Offer};
+use super::{
+    camera::Camera,
+    changes::Changes,
+    keymap::Keymap,
+    keys::Action,
+    offer::Offer,
+    panel_layout::PanelLayout,
+    pass_history::PassHistory,
+    sun::{self, SunOfScene},
+};
 use crate::{
     config::{
-        Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
-        UpAxis,
+        Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
-    render::Channel,
+    render::{Channel, lights::SunInForce},
     scene::{
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
+        environment,
         framing::{self, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
     },
 };
 use std::{collections::VecDeque, path::PathBuf};
+
+/// Headline of settings that do not fit the scene.
+const MISFIT: &str = "A setting does not fit the scene";
 
 /// Number of frame times that the history holds.
 pub(super) const HISTORY: usize = 240;
@@ -47,16 +59,36 @@ pub(super) struct State {
     pub(super) help: bool,
     /// Warnings about the environment's file that is shown.
     pub(super) environment_warnings: Vec<String>,
+    /// The sun of the environment's file that is shown, in the axes of the file.
+    pub(super) environment_sun: Option<environment::Sun>,
+    /// The sun that shines, as of the last [`State::find_sun`].
+    pub(super) sun: Option<SunInForce>,
+    sun_of_scene: SunOfScene,
     /// The last error, until the person closes it.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Failure>,
     /// A message that is shown for a moment, and since when.
     pub(super) notice: Option<(String, std::time::Instant)>,
     /// Milliseconds from one frame to the next, the latest last.
     pub(super) frame_ms: VecDeque<f32>,
     /// What is offered after a scene was opened.
     pub(super) offers: Vec<Offer>,
+    /// The times of the passes of the last frames.
+    pub(super) passes: PassHistory,
+    /// The settings that differ from those at the start.
+    pub(super) changes: Changes,
+    /// The panel's width and foldings.
+    pub(super) layout: PanelLayout,
     /// Actions of the panel's buttons that have not been performed yet.
     pub(super) actions: Vec<Action>,
+}
+
+/// Something that failed, for the person to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// What failed.
+    pub(super) headline: String,
+    /// Why.
+    pub(super) text: String,
 }
 
 /// A scene and the time at which it is shown.
@@ -151,6 +183,21 @@ impl Stage {
         Camera::new(viewpoint, bounds.center(), framing::extent(bounds))
     }
 
+    /// The name of a clip, or of the rest pose.
+    pub(super) fn clip_name(&self, clip: Option<usize>) -> String {
+        let Some(clip) = clip else {
+            return "rest pose".into();
+        };
+        let name = self.scene.clips.get(clip).map(|clip| clip.name.as_str());
+        named(name.unwrap_or_default(), "clip", clip)
+    }
+
+    /// The name of a camera of the file.
+    pub(super) fn camera_name(&self, camera: usize) -> String {
+        let found = self.scene.cameras.get(camera);
+        named(found.map_or("", |camera| &camera.name), "camera", camera)
+    }
+
     /// Length of the clip that plays, in seconds; 0 without one.
     pub(super) fn duration(&self) -> f32 {
         let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
@@ -187,6 +234,14 @@ impl Stage {
     }
 }
 
+/// A name, or a number where a file gives none.
+fn named(name: &str, noun: &str, index: usize) -> String {
+    match name {
+        "" => format!("{noun} {index}"),
+        name => name.to_owned(),
+    }
+}
+
 impl State {
     pub(super) fn new(config: Config) -> Self {
         let lens = Projection::Perspective {
@@ -206,10 +261,16 @@ impl State {
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
+            environment_sun: None,
+            sun: None,
+            sun_of_scene: SunOfScene::default(),
             error: None,
             notice: None,
             frame_ms: VecDeque::with_capacity(HISTORY),
             offers: Vec::new(),
+            passes: PassHistory::default(),
+            changes: Changes::default(),
+            layout: PanelLayout::default(),
             actions: Vec::new(),
             initial: config.clone(),
             keymap: Keymap::default(),
@@ -227,8 +288,9 @@ impl State {
         aspect: f32,
     ) {
         if let Some(misfit) = &opened.misfit {
-            self.error = Some(misfit.to_string());
+            self.fail(MISFIT, misfit.to_string());
         }
+        self.sun_of_scene = SunOfScene::default();
         let points = std::mem::take(&mut opened.points);
         let stage = Stage::new(files, opened, self.config.animation.time);
         let before = self.stage.replace(stage);
@@ -306,13 +368,14 @@ impl State {
 
     fn start_from(&mut self, points: &[glam::Vec3], look: &Look, aspect: f32) {
         let Some(stage) = &mut self.stage else { return };
+        let mut misfit = None;
         let mut settings = self.config.camera.clone();
         let first = |settings: &_| {
             let (first, scene) = (&stage.first, &stage.scene);
             first.view(scene, points, look, settings, aspect)
         };
-        let view = first(&settings).or_else(|misfit| {
-            self.error = Some(misfit.to_string());
+        let view = first(&settings).or_else(|error| {
+            misfit = Some(error.to_string());
             settings.name.clear();
             first(&settings)
         });
@@ -320,6 +383,9 @@ impl State {
             self.camera = stage.camera_at(&view.viewpoint);
             self.followed = view.camera.map(|_| self.camera);
             stage.camera = view.camera;
+        }
+        if let Some(misfit) = misfit {
+            self.fail(MISFIT, misfit);
         }
     }
 
@@ -339,6 +405,12 @@ impl State {
             self.camera = stage.camera_at(&view);
             self.followed = Some(self.camera);
         }
+    }
+
+    /// The camera of the file that is looked through, until the person moves away from it.
+    pub(super) fn camera_of_file(&self) -> Option<usize> {
+        let is_followed = self.followed == Some(self.camera);
+        self.stage.as_ref()?.camera.filter(|_| is_followed)
     }
 
     /// Frames the whole scene, in the direction of the current view.
@@ -378,12 +450,12 @@ impl State {
 
     /// Performs an action that needs neither window nor GPU; returns any other.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
-        let cameras = self.stage.as_ref().map_or(0, |s| s.scene.cameras.len());
         match action {
             Action::Help => self.help = !self.help,
-            Action::Panel => self.panel = !self.panel,
-            Action::Frame => self.frame(aspect),
-            Action::FirstView => self.first_view(look, aspect),
+            Action::Panel => {
+                self.panel = !self.panel;
+                self.notify(format!("settings panel {}", on_off(self.panel)));
+            }
             Action::Face(view) => {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
@@ -402,18 +474,18 @@ impl State {
                 let axis = axis.name().to_uppercase();
                 self.notify(format!("{axis} of the file points up"));
             }
-            Action::NextCamera if cameras > 0 => {
-                let now = self.stage.as_ref().and_then(|s| s.camera);
-                self.look_through(now.map_or(0, |now| (now + 1) % cameras));
+            Action::Frame => {
+                self.frame(aspect);
+                self.notify("the whole scene is in view");
             }
-            Action::NextCamera => self.notify("the file has no cameras"),
+            Action::FirstView => {
+                self.first_view(look, aspect);
+                self.notify("back to the first view");
+            }
+            Action::NextCamera => self.next_camera(),
             Action::Camera(camera) => self.look_through(camera),
-            Action::Play => self.playing = !self.playing,
-            Action::NextClip => {
-                let clips = self.stage.as_ref().map_or(0, |s| s.scene.clips.len());
-                let now = self.stage.as_ref().and_then(|s| s.clip);
-                self.play_clip(now.map_or(Some(0), |now| Some((now + 1) % clips.max(1))));
-            }
+            Action::Play => self.toggle_playing(),
+            Action::NextClip => self.next_clip(),
             Action::Clip(clip) => self.play_clip(clip),
             Action::Variant(variant) => {
                 if let Some(stage) = &mut self.stage {
@@ -422,14 +494,12 @@ impl State {
                 }
                 return Some(action);
             }
-            Action::Shadows(mode) => self.config.shadows.mode = mode,
-            Action::NextShadows => {
-                self.config.shadows.mode = match self.config.shadows.mode {
-                    ShadowMode::Off => ShadowMode::Map,
-                    ShadowMode::Map => ShadowMode::Rays,
-                    ShadowMode::Rays => ShadowMode::Off,
-                }
-            }
+            Action::Shadows(mode) => self.choose_shadows(mode),
+            Action::NextShadows => self.choose_shadows(match self.config.shadows.mode {
+                ShadowMode::Off => ShadowMode::Map,
+                ShadowMode::Map => ShadowMode::Rays,
+                ShadowMode::Rays => ShadowMode::Off,
+            }),
             Action::NextOcclusion => {
                 let modes = OcclusionMode::ALL;
                 let mode = &mut self.config.occlusion.mode;
@@ -444,12 +514,10 @@ impl State {
                     Antialias::Off => Antialias::Smaa,
                     Antialias::Smaa => Antialias::Off,
                 };
+                let is_on = *antialias == Antialias::Smaa;
+                self.notify(format!("anti-aliasing {}", on_off(is_on)));
             }
-            Action::Cutoff(step) => {
-                let cutoff = &mut self.config.tree.leaf_cutoff;
-                let (least, most) = Tree::LEAF_CUTOFF.into_inner();
-                *cutoff = cutoff.saturating_add_signed(step).clamp(least, most);
-            }
+            Action::Cutoff(step) => self.step_cutoff(step),
             Action::NextChannel => self.step_channel(1),
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Reset => {
@@ -475,6 +543,57 @@ impl State {
         None
     }
 
+    fn next_camera(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        let count = stage.scene.cameras.len();
+        if count == 0 {
+            return self.notify("the file has no cameras");
+        }
+        let next = stage.camera.map_or(0, |now| (now + 1) % count);
+        let name = stage.camera_name(next);
+        self.look_through(next);
+        self.notify(format!("camera: {name}"));
+    }
+
+    fn toggle_playing(&mut self) {
+        if self.stage.as_ref().is_none_or(|s| s.duration() == 0.0) {
+            return self.notify("there is no clip to play");
+        }
+        self.playing = !self.playing;
+        let text = if self.playing { "playing" } else { "paused" };
+        self.notify(text);
+    }
+
+    fn next_clip(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        let count = stage.scene.clips.len();
+        if count == 0 {
+            return self.notify("the scene has no clips");
+        }
+        let next = stage.clip.map_or(0, |now| (now + 1) % count);
+        let name = stage.clip_name(Some(next));
+        self.play_clip(Some(next));
+        self.notify(format!("clip: {name}"));
+    }
+
+    fn choose_shadows(&mut self, mode: ShadowMode) {
+        self.config.shadows.mode = mode;
+        let name = match mode {
+            ShadowMode::Off => "off",
+            ShadowMode::Map => "maps",
+            ShadowMode::Rays => "rays",
+        };
+        self.notify(format!("shadows: {name}"));
+    }
+
+    fn step_cutoff(&mut self, step: i32) {
+        let cutoff = &mut self.config.tree.leaf_cutoff;
+        let (least, most) = Tree::LEAF_CUTOFF.into_inner();
+        *cutoff = cutoff.saturating_add_signed(step).clamp(least, most);
+        let text = format!("leaf cutoff: {}", counted(u64::from(*cutoff), "triangle"));
+        self.notify(text);
+    }
+
     fn step_channel(&mut self, step: usize) {
         let channels = Channel::ALL;
         let now = channels.iter().position(|c| *c == self.channel);
@@ -482,17 +601,60 @@ impl State {
         self.notify(format!("channel: {}", self.channel.name()));
     }
 
+    /// Warnings about the scene and the environment.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
+        let of_scene = self.stage.iter().flat_map(|stage| &stage.scene.warnings);
+        of_scene.chain(&self.environment_warnings)
+    }
+
     /// Shows a line for a moment.
     pub(super) fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some((text.into(), std::time::Instant::now()));
     }
 
-    /// Turns the sun; `drag` is in shares of the window's height.
+    /// Shows an error until the person closes it.
+    pub(super) fn fail(&mut self, headline: impl Into<String>, text: impl Into<String>) {
+        self.error = Some(Failure {
+            headline: headline.into(),
+            text: text.into(),
+        });
+    }
+
+    /// Finds the sun that shines.
+    pub(super) fn find_sun(&mut self) {
+        self.sun = match &self.stage {
+            Some(stage) => {
+                let moment = (stage.clip, stage.time);
+                let of_file = self.environment_sun;
+                self.sun_of_scene
+                    .in_force(&stage.scene, moment, &self.config, of_file)
+            }
+            None => None,
+        };
+    }
+
+    /// Turns the sun that shines; `drag` is in shares of the window's height.
     pub(super) fn drag_sun(&mut self, drag: glam::Vec2) {
-        let (azimuth, elevation) = sun_angles(self.config.sun.direction);
+        self.find_sun();
         let turn = drag * 180.0;
-        self.config.sun.direction = sun_direction(azimuth + turn.x, elevation - turn.y);
-        self.config.sun.enabled = Switch::On;
+        sun::turn(&mut self.config, self.sun, turn.x, -turn.y);
+        self.find_sun();
+        if let Some(sun) = self.sun {
+            self.notify(sun::toast(&sun));
+        }
+    }
+
+    /// Sets a key back to its value at the start.
+    pub(super) fn reset(&mut self, key: &str) {
+        let Some(value) = self.initial.value(key) else {
+            return;
+        };
+        if let Err(error) = self.config.set("the settings at the start", key, value) {
+            log::error!("{error}");
+        }
+        if key == "camera.fov" {
+            self.camera.set_fov(self.config.camera.fov.to_radians());
+        }
     }
 
     /// Adds a frame time to the history, in milliseconds.
@@ -504,22 +666,14 @@ impl State {
     }
 }
 
-/// Azimuth (from +Z towards +X) and elevation (above the horizon) of the sun, in degrees.
-pub(super) fn sun_angles(direction: [f32; 3]) -> (f32, f32) {
-    let to_sun = -glam::Vec3::from(direction).normalize_or(glam::Vec3::NEG_Y);
-    let azimuth = to_sun.x.atan2(to_sun.z).to_degrees();
-    (azimuth, to_sun.y.clamp(-1.0, 1.0).asin().to_degrees())
+fn on_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
 }
 
-/// The direction in which light travels from a sun at these angles, in degrees.
-pub(super) fn sun_direction(azimuth: f32, elevation: f32) -> [f32; 3] {
-    // Straight overhead, the azimuth would be lost.
-    let (azimuth, elevation) = (
-        azimuth.to_radians(),
-        elevation.clamp(-89.5, 89.5).to_radians(),
-    );
-    let (sin, cos) = elevation.sin_cos();
-    [-cos * azimuth.sin(), -sin, -cos * azimuth.cos()]
+/// A number with its noun, such as `1 warning` and `2 warnings`.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 #[cfg(test)]
@@ -530,16 +684,42 @@ mod tests {
         scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span},
     };
 
+    /// Every action of a key that changes something says so.
     #[test]
-    fn sun_angles_come_back() {
-        for (azimuth, elevation) in [(0.0, 45.0), (-120.0, 10.0), (170.0, -30.0), (30.0, 89.0)] {
-            let (a, e) = sun_angles(sun_direction(azimuth, elevation));
-            assert!(
-                (a - azimuth).abs() < 1e-2 && (e - elevation).abs() < 1e-2,
-                "{a} {e}"
-            );
+    fn actions_of_keys_are_told() {
+        let mut state = State::new(Config::default());
+        let opened = OpenedScene::new(Scene::default(), &Config::default(), Span::Clip);
+        state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
+        for action in [
+            Action::Panel,
+            Action::Frame,
+            Action::FirstView,
+            Action::NextCamera,
+            Action::Play,
+            Action::NextClip,
+            Action::Shadows(ShadowMode::Map),
+            Action::NextShadows,
+            Action::NextOcclusion,
+            Action::Antialias,
+            Action::Cutoff(1),
+            Action::NextChannel,
+            Action::PreviousChannel,
+            Action::Reset,
+        ] {
+            state.notice = None;
+            state.perform(action, 1.0, &Look::default());
+            assert!(state.notice.is_some(), "{action:?}");
         }
-        assert_eq!(sun_angles([0.0, -1.0, 0.0]).1, 90.0);
+        state.notice = None;
+        state.drag_sun(glam::Vec2::X);
+        assert!(state.notice.is_some(), "a drag of the sun");
+    }
+
+    #[test]
+    fn one_of_a_thing_has_no_plural() {
+        assert_eq!(counted(0, "warning"), "0 warnings");
+        assert_eq!(counted(1, "warning"), "1 warning");
+        assert_eq!(counted(2, "extension"), "2 extensions");
     }
 
     /// The view follows a camera of the file that a clip moves, until the person moves it.

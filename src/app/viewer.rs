@@ -16,6 +16,7 @@ use super::{
     loading::Loading,
     memory::MemoryLog,
     options::Options,
+    panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
     recent::{self, Opened},
@@ -46,6 +47,9 @@ use winit::{
     window::Window,
 };
 
+/// Headline of errors of an environment's file.
+const ENVIRONMENT_FAILED: &str = "The environment could not be read";
+
 /// The window, the GPU, and what is shown.
 pub(super) struct Viewer {
     pub(super) options: Options,
@@ -68,6 +72,8 @@ pub(super) struct Viewer {
     pub(super) says_preparing: bool,
     /// Whether files hover over the window.
     pub(super) hovering: bool,
+    /// Where the panel's layout is kept between runs; none under [`Options::exit_after`].
+    pub(super) layout_file: Option<LayoutFile>,
     /// Files that were dropped since the last frame.
     pub(super) dropped: Vec<PathBuf>,
     /// The scene's part of the window.
@@ -122,6 +128,10 @@ impl Viewer {
             preparation: Preparation::default(),
             says_preparing: false,
             hovering: false,
+            layout_file: match options.exit_after {
+                Some(_) => None,
+                None => LayoutFile::of_the_user(),
+            },
             dropped: Vec::new(),
             area: Area::default(),
             scenes: 0,
@@ -138,6 +148,9 @@ impl Viewer {
             options,
         };
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
+        if let Some(file) = &mut viewer.layout_file {
+            viewer.state.layout = file.read();
+        }
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -274,10 +287,14 @@ impl Viewer {
         let left = self.state.perform(action, aspect, &self.options.look);
         match left.and_then(|action| self.perform_on_files(action)) {
             Some(Action::Reload) => {
+                self.state.notify("reading the files again");
                 self.environment.reload();
                 self.reload_scene();
             }
-            Some(Action::Fullscreen) => window::toggle_fullscreen(&self.window),
+            Some(Action::Fullscreen) => {
+                window::toggle_fullscreen(&self.window);
+                self.state.notify("full screen on or off");
+            }
             // A name for the window's picture is for F12 too.
             Some(Action::Screenshot) if self.options.screenshot.is_none() => {
                 self.save = Some(Picture::Scene);
@@ -327,7 +344,8 @@ impl Viewer {
             Some(name) => self.environment.choose(name.into()),
             None => {
                 let what = "the name of an environment has to be Unicode";
-                self.state.error = Some(Error::scene(file, what).to_string());
+                let error = Error::scene(file, what).to_string();
+                self.state.fail(ENVIRONMENT_FAILED, error);
             }
         }
     }
@@ -343,13 +361,14 @@ impl Viewer {
             Some(Ok(image)) => {
                 image.warnings.iter().for_each(|line| log::warn!("{line}"));
                 self.state.environment_warnings.clone_from(&image.warnings);
+                self.state.environment_sun = image.sun;
                 let shown = renderer.set_environment(gpu, Some(&image));
                 self.environments += 1;
                 let file = &self.state.config.environment.file;
                 self.remember(Opened::Environment(file.into()));
-                shown.or_else(|error| self.report(error))
+                shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
-            Some(Err(error)) => self.report(error),
+            Some(Err(error)) => self.report_as(ENVIRONMENT_FAILED, error),
         }
     }
 
@@ -380,11 +399,12 @@ impl Viewer {
         if matches!(outcome, Err(Error::Gpu(_))) && self.graphics.is_lost() {
             return self.graphics.gpu.check();
         }
+        let headline = format!("{} could not be opened", name_of(&loading.files));
         self.loading = None;
         self.leaving.ended_load(Instant::now());
         let shown = outcome.and_then(|(opened, uploaded)| self.show(opened, uploaded));
         shown.or_else(|error| match self.choose_among_scenes(error) {
-            Some(error) => self.report(error),
+            Some(error) => self.report_as(headline, error),
             None => Ok(()),
         })
     }
@@ -417,15 +437,20 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows an error, or returns it where nobody is there to read it.
+    /// As [`Self::report_as`], for what happens while the scene is drawn.
     pub(super) fn report(&mut self, error: Error) -> Result<()> {
+        self.report_as("Drawing failed", error)
+    }
+
+    /// Shows an error under a headline that says what failed, or returns it where nobody is there to read it.
+    pub(super) fn report_as(&mut self, headline: impl Into<String>, error: Error) -> Result<()> {
         if self.schedule.counts_frames()
             || matches!(error, Error::Gpu(_)) && self.graphics.is_lost()
         {
             return Err(error);
         }
         log::error!("{error}");
-        self.state.error = Some(error.to_string());
+        self.state.fail(headline, error.to_string());
         // This frame was drawn without the message.
         self.draw_within(Duration::ZERO);
         Ok(())
@@ -433,8 +458,8 @@ impl Viewer {
 
     /// Names the scene and the adapter: that it is a software renderer has to be seen outside of the log too.
     fn set_title(&self, scene: Option<&str>) {
-        let scene = scene.map(|name| format!(" — {name}")).unwrap_or_default();
-        let title = format!("canopy{scene} — {}", self.graphics.adapter());
+        let scene = scene.map(|name| format!("{name} — ")).unwrap_or_default();
+        let title = format!("{scene}canopy — {}", self.graphics.adapter());
         self.window.set_title(&title);
     }
 
@@ -481,6 +506,7 @@ impl Viewer {
         let loading = self.load_progress();
         let stats = self.graphics.renderer.stats();
         let capabilities = &self.graphics.gpu.capabilities;
+        self.state.passes.record(stats.timed_frames, &stats.passes);
         let facts = ui::Facts {
             stats,
             loading,
@@ -488,7 +514,10 @@ impl Viewer {
             dropping: self.hovering,
             exposure_ev: match &mut self.state.stage {
                 Some(_) if self.state.config.image.is_metered() => stats.exposure_ev,
-                Some(stage) => stage.exposure_ev(&self.state.config, self.environment.luminance()),
+                Some(stage) => stage.exposure_ev(
+                    &self.state.config,
+                    self.environment.luminance(&self.state.config),
+                ),
                 None => 0.0,
             },
             adapter: &adapter,
@@ -499,6 +528,7 @@ impl Viewer {
             samples: self.schedule.samples(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
+        self.state.find_sun();
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
         let show = |ui: &mut egui::Ui| {
@@ -510,6 +540,9 @@ impl Viewer {
         };
         let paint = self.gui.run(&self.window, show);
         self.area = area(room, paint.pixels_per_point, window);
+        if let Some(file) = &mut self.layout_file {
+            file.follow(&self.state.layout);
+        }
         for action in std::mem::take(&mut self.state.actions) {
             self.perform(action);
         }

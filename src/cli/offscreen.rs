@@ -163,8 +163,8 @@ impl Offscreen {
     }
 }
 
-/// Gives the renderer the environment's file that the settings name. Returns its mean luminance, 0 without
-/// one.
+/// Gives the renderer the environment's file that the settings name. Returns the mean luminance
+/// that lights the scene, 0 without one.
 fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Result<f32> {
     if !config.environment.is_file() {
         return Ok(0.0);
@@ -173,7 +173,7 @@ fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Resu
     let image = environment::load_for(path, config, most_texels(gpu, config))?;
     image.warnings.iter().for_each(|line| log::warn!("{line}"));
     renderer.set_environment(gpu, Some(&image))?;
-    Ok(image.mean_luminance())
+    Ok(image.lighting_luminance(config, image.mean_luminance()))
 }
 
 /// Fails if the adapter has no pictures of this size.

@@ -172,6 +172,18 @@ choice! {
 }
 
 choice! {
+    /// Colours of the panel.
+    Theme {
+        /// Light on dark.
+        Dark,
+        /// Dark on light.
+        Light,
+        /// As the system is set.
+        System,
+    }
+}
+
+choice! {
     /// How large arrays are read on the GPU.
     ArrayMode {
         /// As is fastest on the kind of adapter.

@@ -1,6 +1,8 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
 mod allowed;
+#[cfg(feature = "viewer")]
+mod changes;
 mod choices;
 mod keys;
 mod sections;
@@ -8,7 +10,7 @@ mod sections;
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-    ShadowMode, Switch, Tonemap, UpAxis,
+    ShadowMode, Switch, Theme, Tonemap, UpAxis,
 };
 pub use keys::{BoundKeys, Keys};
 pub use sections::{

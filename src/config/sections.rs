@@ -4,7 +4,7 @@ use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ShadowMode, Switch, Tonemap, UpAxis,
+        ShadowMode, Switch, Theme, Tonemap, UpAxis,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,8 @@ section! {
         vsync: bool,
         panel: bool,
         watch: bool,
+        theme: Theme,
+        font_size: f32 => FONT_SIZE: RangeInclusive<f32> = 8.0..=32.0,
         frame_ms: f32 => FRAME_MS: ZeroOr<f32> = ZeroOr(1.0..=1000.0),
         render_scale: f32 => RENDER_SCALE: ZeroOr<f32> = ZeroOr(0.25..=1.0),
         still_samples: u32 => STILL_SAMPLES: RangeInclusive<u32> = 1..=1024,

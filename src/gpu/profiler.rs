@@ -31,6 +31,8 @@ pub struct Measured {
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,
+    /// Number of frames whose timings have come back.
+    frames: u64,
 }
 
 impl std::fmt::Debug for Profiler {
@@ -52,6 +54,7 @@ impl Profiler {
         Ok(Self {
             inner,
             timings: Vec::new(),
+            frames: 0,
         })
     }
 
@@ -133,7 +136,13 @@ impl Profiler {
                 });
             }
             self.timings = fresh;
+            self.frames += 1;
         }
+    }
+
+    /// Number of frames whose timings have come back.
+    pub fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// Timings of the last finished frame, in order.

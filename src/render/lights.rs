@@ -1,4 +1,4 @@
-//! The lights of a moment, in world space; a scene without any gets the sun of the configuration.
+//! The lights of a moment, in world space, and which of them is the sun: one at most.
 
 use super::environment;
 use crate::{
@@ -23,10 +23,90 @@ wgsl_constants! {
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
-/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. Shadow views are
-/// left open.
+/// Where the sun's light comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SunSource {
+    /// The settings of `[sun]`.
+    Settings,
+    /// The environment's file.
+    Environment,
+    /// The brightest directional light of the scene that shines from above.
+    Scene,
+}
+
+/// The sun that shines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SunInForce {
+    /// Where it comes from.
+    pub source: SunSource,
+    /// Unit vector in which its light travels.
+    pub direction: Vec3,
+    /// Illuminance of a surface that faces it, in lux a channel.
+    pub illuminance: Vec3,
+}
+
+/// The sun that shines on `scene` at `pose`, if one does. `of_file` is the sun of the environment's file, in
+/// the axes of the file.
+pub fn sun_in_force(
+    scene: &Scene,
+    pose: &Pose,
+    config: &Config,
+    of_file: Option<Sun>,
+) -> Option<SunInForce> {
+    if has_sun(scene, config) {
+        return Some(SunInForce {
+            source: SunSource::Settings,
+            direction: -config.sun.to_sun(),
+            illuminance: environment::sun_illuminance(config),
+        });
+    }
+    if let Some(sun) = environment::placed_sun(of_file, config) {
+        return Some(SunInForce {
+            source: SunSource::Environment,
+            direction: -sun.to_sun,
+            illuminance: sun.illuminance * config.environment.intensity,
+        });
+    }
+    let lights = of_scene(scene, pose);
+    let sun = lights[brightest_from_above(&lights)?];
+    Some(SunInForce {
+        source: SunSource::Scene,
+        direction: sun.direction.into(),
+        illuminance: sun.intensity.into(),
+    })
+}
+
+/// The brightest directional light that shines from above.
+fn brightest_from_above(lights: &[GpuLight]) -> Option<usize> {
+    let is_candidate = |light: &GpuLight| {
+        light.kind == LIGHT_DIRECTIONAL && light.direction[1] < 0.0 && strength(light) > 0.0
+    };
+    let candidates = (0..lights.len()).filter(|index| is_candidate(&lights[*index]));
+    candidates.max_by(|a, b| strength(&lights[*a]).total_cmp(&strength(&lights[*b])))
+}
+
+fn strength(light: &GpuLight) -> f32 {
+    Vec3::from(light.intensity).max_element()
+}
+
+/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. A sun of the
+/// settings takes the place of the scene's own. Shadow views are left open.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
-    let of_scene = scene
+    let mut lights = of_scene(scene, pose);
+    if has_sun(scene, config) {
+        if let Some(replaced) = brightest_from_above(&lights) {
+            lights.remove(replaced);
+        }
+        let sun = directional(-config.sun.to_sun(), environment::sun_illuminance(config));
+        lights.insert(0, sun);
+    }
+    lights.truncate(LIGHT_LIMIT as usize);
+    lights
+}
+
+/// Every light of `scene` at `pose`.
+fn of_scene(scene: &Scene, pose: &Pose) -> Vec<GpuLight> {
+    scene
         .nodes
         .iter()
         .zip(&pose.world_from_node)
@@ -34,12 +114,7 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .filter(|(_, shows)| **shows)
         .filter_map(|((node, world_from_node), _)| {
             Some(place(pose.light(scene, node.light?), *world_from_node))
-        });
-    let sun = has_sun(scene, config)
-        .then(|| directional(-config.sun.to_sun(), environment::sun_illuminance(config)));
-    sun.into_iter()
-        .chain(of_scene)
-        .take(LIGHT_LIMIT as usize)
+        })
         .collect()
 }
 
@@ -50,14 +125,7 @@ pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Optio
     if !leaves_it || !config.environment.is_sky() {
         return None;
     }
-    let strength = |light: &GpuLight| Vec3::from(light.intensity).max_element();
-    let from_above =
-        |light: &&GpuLight| light.kind == LIGHT_DIRECTIONAL && light.direction[1] < 0.0;
-    let brightest = lights
-        .iter()
-        .filter(from_above)
-        .max_by(|a, b| strength(a).total_cmp(&strength(b)))
-        .filter(|light| strength(light) > 0.0)?;
+    let brightest = &lights[brightest_from_above(lights)?];
     let mut config = config.clone();
     config.sun.enabled = Switch::On;
     config.sun.direction = brightest.direction;

@@ -275,6 +275,7 @@ impl Renderer {
         self.environment.settle();
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
+            timed_frames: self.stats.timed_frames,
             cpu_record_ms,
             triangles: buffers.triangle_count,
             lines: buffers.line_and_point_counts[0],
@@ -351,6 +352,7 @@ impl Renderer {
         self.profiler.collect(gpu);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
+        self.stats.timed_frames = self.profiler.frames();
         if let Some([rays, sending_tiles]) = self.shadows.collect() {
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
         }

@@ -8,6 +8,8 @@ use crate::gpu::profiler::PassTiming;
 pub struct FrameStats {
     /// Every pass on the GPU, in order.
     pub passes: Vec<PassTiming>,
+    /// Number of frames whose timings have come back.
+    pub timed_frames: u64,
     /// Time the CPU took to record the last frame.
     pub cpu_record_ms: f64,
     /// Triangles in the merged buffers.

@@ -34,7 +34,8 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, waker: &W
     let window = ctx.content_rect().size();
     let size = Vec2::new((window.x - 48.0).min(WIDTH), window.y - 32.0);
     // Nothing shines through it.
-    let frame = card().fill(ctx.global_style().visuals.window_fill);
+    let visuals = &ctx.global_style().visuals;
+    let frame = card(visuals).fill(visuals.window_fill);
     let modal = Modal::new(egui::Id::unique("browser")).frame(frame);
     let mut answer = Answer::None;
     let shown = modal.show(ctx, |ui| {

@@ -1,12 +1,18 @@
-//! What egui shows: the panel with a function for each of its sections, the help, progress and messages.
+//! What egui shows: the panel with a file for each of its sections, the help, progress and messages.
 
 mod browser;
+#[cfg(test)]
+mod checker;
 mod facts;
+mod header;
+mod help;
 mod offers;
 mod overlay;
+mod rows;
 mod sections;
 mod style;
-mod timings;
+#[cfg(test)]
+mod tests;
 
 pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
@@ -14,22 +20,18 @@ pub(super) use style::set_style;
 
 use super::state::State;
 use egui::Ui;
+use rows::Edits;
 
-/// Initial width of the panel in logical pixels.
+/// Initial width of the panel in points.
 const PANEL_WIDTH: f32 = 330.0;
+/// Least width of the panel in points.
+const LEAST_WIDTH: f32 = 280.0;
 
 /// Shows everything. Returns the part of the window that is left for the scene.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
+    style::follow(ui.ctx(), &state.config.window);
     if state.panel {
-        let panel = egui::Panel::right("settings")
-            .default_size(PANEL_WIDTH)
-            .min_size(280.0)
-            .max_size((ui.available_width() * 0.6).max(280.0));
-        panel.show(ui, |ui| {
-            egui::ScrollArea::vertical()
-                .auto_shrink(false)
-                .show(ui, |ui| sections::show(ui, state, facts));
-        });
+        panel(ui, state, facts);
     }
     let room = ui.available_rect_before_wrap();
     offers::show(ui.ctx(), room, state);
@@ -37,81 +39,30 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     room
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        app::{offer::Offer, state::Stage},
-        config::{Config, UpAxis},
-        render::FrameStats,
-        scene::{
-            ExtensionUse, Scene, Treatment,
-            opened::{OpenedScene, Span},
-        },
+fn panel(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
+    let wanted = state.layout.width.unwrap_or(PANEL_WIDTH);
+    let mut edits = Edits {
+        changes: state.changes.between(&state.initial, &state.config),
+        reset: Vec::new(),
     };
-
-    /// A scene with variants, extensions and warnings.
-    fn opened() -> OpenedScene {
-        let extension = |treatment| ExtensionUse {
-            name: "EXT_x".into(),
-            required: true,
-            treatment,
-            note: "a note",
-        };
-        let scene = Scene {
-            variants: vec!["red".into(), String::new()],
-            extensions: vec![extension(Treatment::Full), extension(Treatment::Ignored)],
-            warnings: vec!["a warning".into()],
-            ..Scene::default()
-        };
-        let mut config = Config::default();
-        config.scene.variant = "1".into();
-        OpenedScene::new(scene, &config, Span::Clip)
+    let shown = egui::Panel::right("settings")
+        .default_size(wanted.clamp(LEAST_WIDTH, most))
+        .size_range(LEAST_WIDTH..=most)
+        .show(ui, |ui| {
+            header::show(ui, state, facts);
+            ui.separator();
+            egui::ScrollArea::vertical()
+                .auto_shrink(false)
+                .show(ui, |ui| sections::show(ui, state, facts, &mut edits));
+        });
+    for key in edits.reset {
+        state.reset(key);
     }
-
-    /// Shows every section, the help, a message and the progress, with and without a scene, in a small and in
-    /// a large window.
-    #[test]
-    fn everything_shows_without_a_window() {
-        let stats = FrameStats::default();
-        let mut state = State::new(Config::default());
-        let facts = Facts {
-            stats: &stats,
-            loading: Some(LoadProgress {
-                name: "a.glb".into(),
-                stage: "reading".into(),
-                share: 0.5,
-            }),
-            preparing: Some("gbuffer".into()),
-            dropping: true,
-            exposure_ev: 0.0,
-            adapter: "test",
-            has_gpu: false,
-            fast_rays: false,
-            render_scale: 0.5,
-            size: [640, 360],
-            samples: Some([3, 16]),
-            rendering: true,
-        };
-        for (size, help) in [([320.0, 200.0], true), ([1280.0, 720.0], false)] {
-            state.help = help;
-            state.error = Some("a: b".into());
-            if !help {
-                let config = &mut state.config;
-                config.set("test", "image.exposure", "histogram").unwrap();
-            }
-            state.stage = help.then(|| Stage::new(Vec::new(), opened(), 0.0));
-            state.offers = vec![Offer::Up(UpAxis::Z), Offer::Texture("a.png".into())];
-            let ctx = egui::Context::default();
-            set_style(&ctx);
-            let input = egui::RawInput {
-                screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size.into())),
-                ..Default::default()
-            };
-            let mut room = egui::Rect::NOTHING;
-            let output = ctx.run_ui(input, |ui| room = show(ui, &mut state, &facts));
-            assert!(room.width() > 0.0 && room.width() < size[0], "{room}");
-            output.drop_without_applying_deltas();
-        }
+    // Not while the person drags: every step would be kept. Not in a window that is too narrow.
+    let is_dragged = ui.input(|input| input.pointer.any_down());
+    let width = shown.response.rect.width();
+    if !is_dragged && wanted <= most && (width - wanted).abs() > 0.5 {
+        state.layout.width = Some(width);
     }
 }

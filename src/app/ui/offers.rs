@@ -19,7 +19,7 @@ pub(super) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
         .show(ctx, |ui| {
             ui.set_max_width((room.width() - 16.0).max(120.0));
             for (index, offer) in state.offers.iter().enumerate() {
-                card().show(ui, |ui| {
+                card(ui.visuals()).show(ui, |ui| {
                     ui.horizontal_wrapped(|ui| {
                         ui.label(offer.text());
                         let accept = match offer {

@@ -1,33 +1,39 @@
-//! What floats over the scene: the help, progress, messages, and a hint while no scene is shown.
+//! What floats over the scene: progress, messages, and a hint while no scene is shown.
 
 use super::{
     facts::{Facts, LoadProgress},
-    style::{ACCENT, card, digits},
+    help,
+    style::card,
 };
-use crate::app::{
-    keys::{Action, GESTURES},
-    state::State,
-};
-use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Ui, Vec2};
+use crate::app::{keys::Action, state::State};
+use egui::{Align2, Area, Context, Id, Order, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
 /// Time that a notice stays.
 const NOTICE: Duration = Duration::from_millis(2500);
+/// Width of cards, in points, where there is room.
+const CARD: f32 = 320.0;
 
-/// Shows what applies now, over the scene's part of the window.
+/// Shows what applies now, over the scene's part of the window. Nothing covers an error.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    if let Some(loading) = &facts.loading {
-        progress(ctx, room, loading);
+    if state.error.is_some() {
+        error(ctx, room, state, facts);
+    } else if state.help {
+        help::show(ctx, room, state);
+    } else if let Some(loading) = &facts.loading {
+        card_in(ctx, "progress", room, |ui| progress(ui, loading));
     } else if let Some(passes) = &facts.preparing {
-        preparing(ctx, room, passes);
+        card_in(ctx, "preparing", room, |ui| {
+            ui.label(RichText::new("Preparing shaders").strong());
+            ui.add(egui::Label::new(RichText::new(passes).weak()).truncate());
+        });
     } else if facts.dropping {
         hint(ctx, room, "Drop to open");
-    } else if state.stage.is_none() && state.error.is_none() {
+    } else if state.stage.is_none() {
         let open = state.keymap.keys_of(Action::Open);
-        let or_press = if open.is_empty() {
-            String::new()
-        } else {
-            format!(", or press {open}")
+        let or_press = match open.is_empty() {
+            true => String::new(),
+            false => format!(", or press {open}"),
         };
         hint(
             ctx,
@@ -38,47 +44,57 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     if facts.rendering {
         rendering(ctx, room);
     }
-    // Nothing may cover an error.
-    if state.error.is_some() {
-        error(ctx, room, state);
-    } else if state.help {
-        help(ctx, room, state);
-    }
     notice(ctx, room, state);
 }
 
-/// An area at `offset` from the middle of the scene.
-fn floating(ctx: &Context, name: &str, room: Rect, offset: Vec2, add: impl FnOnce(&mut Ui)) {
+/// The scene's part of the window, or all of the window where that part is too narrow for `width`.
+pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
+    match room.width() < width {
+        true => ctx.content_rect(),
+        false => room,
+    }
+}
+
+/// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
+pub(super) fn floating(
+    ctx: &Context,
+    name: &str,
+    room: Rect,
+    offset: Vec2,
+    has_buttons: bool,
+    add: impl FnOnce(&mut Ui),
+) {
     Area::new(Id::unique(name))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_CENTER)
         .fixed_pos(room.center() + offset)
-        .constrain(true)
+        .constrain_to(room)
         .default_size(room.size())
         // It may be the last thing that is shown for a while.
         .fade_in(false)
-        .show(ctx, |ui| card().show(ui, add));
-}
-
-fn progress(ctx: &Context, room: Rect, load: &LoadProgress) {
-    let LoadProgress { name, stage, share } = load;
-    floating(ctx, "progress", room, Vec2::ZERO, |ui| {
-        ui.set_width(320.0);
-        ui.label(RichText::new(format!("Loading {name}")).strong());
-        ui.add(egui::ProgressBar::new(*share).desired_height(8.0));
-        ui.horizontal(|ui| {
-            ui.add(egui::Label::new(RichText::new(stage).weak()).truncate());
+        .interactable(has_buttons)
+        .show(ctx, |ui| {
+            let frame = card(ui.visuals());
+            frame.show(ui, add);
         });
-        ui.label(RichText::new("Esc cancels").small().weak());
+}
+
+/// A card of fixed width in the middle.
+fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
+    let room = wide(ctx, room, CARD + 40.0);
+    floating(ctx, name, room, Vec2::ZERO, false, |ui| {
+        ui.set_width(CARD.min(room.width() - 44.0));
+        add(ui);
     });
 }
 
-fn preparing(ctx: &Context, room: Rect, passes: &str) {
-    floating(ctx, "preparing", room, Vec2::ZERO, |ui| {
-        ui.set_width(320.0);
-        ui.label(RichText::new("Preparing shaders").strong());
-        ui.add(egui::Label::new(RichText::new(passes).weak()).truncate());
-    });
+fn progress(ui: &mut Ui, load: &LoadProgress) {
+    let LoadProgress { name, stage, share } = load;
+    let title = RichText::new(format!("Loading {name}")).strong();
+    ui.add(egui::Label::new(title).truncate());
+    ui.add(egui::ProgressBar::new(*share).desired_height(8.0));
+    ui.add(egui::Label::new(RichText::new(stage).weak()).truncate());
+    ui.label(RichText::new("Esc cancels").small().weak());
 }
 
 /// In a corner, where it hides little: a frame takes long.
@@ -89,14 +105,17 @@ fn rendering(ctx: &Context, room: Rect) {
         .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
-            card()
+            card(ui.visuals())
                 .inner_margin(egui::Margin::symmetric(10, 4))
                 .show(ui, |ui| ui.label(RichText::new("rendering…").weak()));
         });
 }
 
+/// A line, or several where it is long, that is as wide as its text.
 fn hint(ctx: &Context, room: Rect, text: &str) {
-    floating(ctx, "hint", room, Vec2::ZERO, |ui| {
+    let room = wide(ctx, room, CARD + 40.0);
+    floating(ctx, "hint", room, Vec2::ZERO, false, |ui| {
+        fit_width(ui, text, TextStyle::Heading, room);
         ui.label(RichText::new(text).heading());
     });
 }
@@ -104,66 +123,58 @@ fn hint(ctx: &Context, room: Rect, text: &str) {
 fn notice(ctx: &Context, room: Rect, state: &mut State) {
     state.notice.take_if(|(_, since)| since.elapsed() > NOTICE);
     if let Some((text, since)) = &state.notice {
-        let offset = Vec2::new(0.0, room.height() * 0.5 - 48.0);
-        floating(ctx, "notice", room, offset, |ui| {
+        let room = wide(ctx, room, CARD + 40.0);
+        let offset = Vec2::new(0.0, room.height() * 0.5 - 36.0);
+        floating(ctx, "notice", room, offset, false, |ui| {
+            fit_width(ui, text, TextStyle::Body, room);
             ui.label(text);
         });
         ctx.request_repaint_after(NOTICE.saturating_sub(since.elapsed()));
     }
 }
 
+/// Makes room for `text` in a line, as far as there is any.
+fn fit_width(ui: &mut Ui, text: &str, style: TextStyle, room: Rect) {
+    let whole = egui::WidgetText::from(text);
+    let extend = Some(egui::TextWrapMode::Extend);
+    let galley = whole.into_galley(ui, extend, f32::INFINITY, style);
+    ui.set_width((galley.size().x + 1.0).min(room.width() - 44.0).min(640.0));
+}
+
 /// Shows the error until the person closes it, so that they can read and copy it.
-fn error(ctx: &Context, room: Rect, state: &mut State) {
-    let Some(text) = state.error.clone() else {
+fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
+    let Some(failure) = state.error.clone() else {
         return;
     };
-    floating(ctx, "error", room, Vec2::ZERO, |ui| {
-        ui.set_max_width((room.width() - 80.0).clamp(160.0, 520.0));
+    let room = wide(ctx, room, CARD + 40.0);
+    floating(ctx, "error", room, Vec2::ZERO, true, |ui| {
+        ui.set_width((room.width() - 44.0).clamp(120.0, 520.0));
         let color = ui.visuals().error_fg_color;
-        ui.label(RichText::new("That did not work").strong().color(color));
+        let headline = RichText::new(&failure.headline).strong().color(color);
+        ui.add(egui::Label::new(headline).wrap());
         egui::ScrollArea::vertical()
-            .max_height(240.0)
-            .show(ui, |ui| ui.label(&text));
+            .max_height((room.height() - 130.0).clamp(30.0, 240.0))
+            .auto_shrink([false, true])
+            .show(ui, |ui| ui.add(egui::Label::new(&failure.text).wrap()));
         ui.horizontal(|ui| {
-            if ui.button("Copy").clicked() {
-                ui.ctx().copy_text(text.clone());
+            let copy = ui.button("Copy").on_hover_text("Copies the message");
+            if copy.clicked() {
+                let text = format!("{}: {}", failure.headline, failure.text);
+                ui.ctx().copy_text(text);
             }
-            if ui.button("Close").clicked() {
+            if ui
+                .button("Close")
+                .on_hover_text("Closes the message (Esc)")
+                .clicked()
+            {
                 state.error = None;
             }
         });
-    });
-}
-
-fn help(ctx: &Context, room: Rect, state: &mut State) {
-    floating(ctx, "help", room, Vec2::ZERO, |ui| {
-        egui::ScrollArea::vertical()
-            .max_height((room.height() - 60.0).max(80.0))
-            .show(ui, |ui| {
-                ui.horizontal_top(|ui| {
-                    table(ui, "Keys", state.keymap.help());
-                    ui.add_space(16.0);
-                    table(ui, "Mouse and flight", GESTURES.iter().copied());
-                });
-                if ui.button("Close").clicked() {
-                    state.help = false;
-                }
-            });
-    });
-}
-
-fn table(ui: &mut Ui, title: &str, rows: impl Iterator<Item = (impl AsRef<str>, &'static str)>) {
-    ui.vertical(|ui| {
-        ui.label(RichText::new(title).strong());
-        egui::Grid::new(title)
-            .num_columns(2)
-            .spacing([16.0, 4.0])
-            .show(ui, |ui| {
-                for (key, what) in rows {
-                    ui.label(digits(key.as_ref()).color(ACCENT));
-                    ui.label(what);
-                    ui.end_row();
-                }
-            });
+        if let Some(loading) = &facts.loading {
+            let text = RichText::new(format!("Loading {}", loading.name))
+                .small()
+                .weak();
+            ui.add(egui::Label::new(text).truncate());
+        }
     });
 }

@@ -1,71 +1,113 @@
-//! Colours, fonts and small widgets that all sections share.
+//! Colours, fonts and text that all of the user interface shares.
 
-use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, RichText, Stroke, TextStyle, Ui};
+use crate::config::{Theme, Window};
+use egui::{
+    Color32, Context, CornerRadius, FontFamily, FontId, Margin, RichText, Stroke, Style, TextStyle,
+    ThemePreference, Ui, Visuals,
+};
 
-/// Sets a dark style whose digits keep their width.
-pub(in crate::app) fn set_style(ctx: &egui::Context) {
-    ctx.set_theme(egui::Theme::Dark);
-    ctx.all_styles_mut(|style| {
-        let sizes = [
-            (TextStyle::Body, 13.0, FontFamily::Proportional),
-            (TextStyle::Button, 13.0, FontFamily::Proportional),
-            (TextStyle::Small, 11.0, FontFamily::Proportional),
-            (TextStyle::Monospace, 12.0, FontFamily::Monospace),
-            (TextStyle::Heading, 16.0, FontFamily::Proportional),
-        ];
-        style.text_styles = sizes
-            .into_iter()
-            .map(|(name, size, family)| (name, FontId::new(size, family)))
-            .collect();
-        let spacing = &mut style.spacing;
-        spacing.item_spacing = egui::vec2(8.0, 5.0);
-        spacing.button_padding = egui::vec2(8.0, 3.0);
-        spacing.slider_width = 130.0;
-        spacing.combo_width = 140.0;
-        spacing.indent = 12.0;
-        // Room for the bar, which would lie over what it scrolls.
-        spacing.scroll.floating_allocated_width = 8.0;
-        let visuals = &mut style.visuals;
-        visuals.panel_fill = Color32::from_rgb(24, 26, 29);
-        visuals.window_fill = Color32::from_rgb(28, 30, 34);
-        visuals.extreme_bg_color = Color32::from_rgb(15, 16, 18);
-        visuals.faint_bg_color = Color32::from_rgb(30, 33, 37);
-        visuals.window_stroke = Stroke::new(1.0, Color32::from_gray(58));
-        visuals.selection.bg_fill = Color32::from_rgb(34, 98, 74);
-        visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(190, 240, 215));
-        visuals.hyperlink_color = ACCENT;
-        visuals.slider_trailing_fill = true;
-        visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(198);
-        visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(214);
-        visuals.widgets.noninteractive.bg_stroke.color = Color32::from_gray(44);
+/// The size of text, in points, that all other sizes are relative to.
+const FONT_SIZE: f32 = 13.0;
+
+/// Sets the styles of both themes. Digits keep their width.
+pub(in crate::app) fn set_style(ctx: &Context) {
+    ctx.options_mut(|options| {
+        options.fallback_theme = egui::Theme::Dark;
+        // The settings hold the size of the text.
+        options.zoom_with_keyboard = false;
     });
+    ctx.all_styles_mut(set_sizes);
+    ctx.style_mut_of(egui::Theme::Dark, |style| set_dark(&mut style.visuals));
+    ctx.style_mut_of(egui::Theme::Light, |style| set_light(&mut style.visuals));
 }
 
-/// Leaf green, for what is on and for the history's line.
-pub(super) const ACCENT: Color32 = Color32::from_rgb(104, 200, 152);
+/// Follows the theme and the size of text of the settings.
+pub(super) fn follow(ctx: &Context, settings: &Window) {
+    ctx.set_theme(match settings.theme {
+        Theme::Dark => ThemePreference::Dark,
+        Theme::Light => ThemePreference::Light,
+        Theme::System => ThemePreference::System,
+    });
+    ctx.set_zoom_factor(settings.font_size / FONT_SIZE);
+}
+
+fn set_sizes(style: &mut Style) {
+    let sizes = [
+        (TextStyle::Body, FONT_SIZE, FontFamily::Proportional),
+        (TextStyle::Button, FONT_SIZE, FontFamily::Proportional),
+        (TextStyle::Small, 11.0, FontFamily::Proportional),
+        (TextStyle::Monospace, 12.0, FontFamily::Monospace),
+        (TextStyle::Heading, 16.0, FontFamily::Proportional),
+    ];
+    style.text_styles = sizes
+        .into_iter()
+        .map(|(name, size, family)| (name, FontId::new(size, family)))
+        .collect();
+    // A label with a tooltip is read, not marked; an error has a button that copies it.
+    style.interaction.selectable_labels = false;
+    let spacing = &mut style.spacing;
+    spacing.item_spacing = egui::vec2(8.0, 4.0);
+    spacing.button_padding = egui::vec2(6.0, 2.0);
+    spacing.combo_width = 120.0;
+    spacing.indent = 12.0;
+    spacing.tooltip_width = 300.0;
+    // Room for the bar, which would lie over what it scrolls.
+    spacing.scroll.floating_allocated_width = 8.0;
+}
+
+fn set_dark(visuals: &mut Visuals) {
+    visuals.panel_fill = Color32::from_rgb(24, 26, 29);
+    visuals.window_fill = Color32::from_rgb(28, 30, 34);
+    visuals.extreme_bg_color = Color32::from_rgb(15, 16, 18);
+    visuals.faint_bg_color = Color32::from_rgb(30, 33, 37);
+    visuals.window_stroke = Stroke::new(1.0, Color32::from_gray(58));
+    visuals.selection.bg_fill = Color32::from_rgb(34, 98, 74);
+    visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(190, 240, 215));
+    visuals.hyperlink_color = Color32::from_rgb(104, 200, 152);
+    visuals.slider_trailing_fill = true;
+    visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(198);
+    visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(214);
+    visuals.widgets.noninteractive.bg_stroke.color = Color32::from_gray(44);
+}
+
+fn set_light(visuals: &mut Visuals) {
+    visuals.panel_fill = Color32::from_rgb(244, 245, 246);
+    visuals.window_fill = Color32::from_rgb(252, 252, 253);
+    visuals.extreme_bg_color = Color32::from_rgb(255, 255, 255);
+    visuals.faint_bg_color = Color32::from_rgb(235, 237, 239);
+    visuals.window_stroke = Stroke::new(1.0, Color32::from_gray(180));
+    visuals.selection.bg_fill = Color32::from_rgb(170, 222, 198);
+    visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(8, 70, 44));
+    visuals.hyperlink_color = Color32::from_rgb(16, 124, 78);
+    visuals.warn_fg_color = Color32::from_rgb(156, 84, 0);
+    visuals.error_fg_color = Color32::from_rgb(176, 16, 16);
+    visuals.slider_trailing_fill = true;
+    visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(46);
+    visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(36);
+}
+
+/// Leaf green, for what stands out and for the history's line.
+pub(super) fn accent(visuals: &Visuals) -> Color32 {
+    visuals.hyperlink_color
+}
 
 /// A frame around what floats over the scene.
-pub(super) fn card() -> egui::Frame {
+pub(super) fn card(visuals: &Visuals) -> egui::Frame {
     egui::Frame::new()
-        .fill(Color32::from_rgba_unmultiplied(22, 24, 27, 240))
-        .stroke(Stroke::new(1.0, Color32::from_gray(60)))
+        .fill(visuals.window_fill)
+        .stroke(visuals.window_stroke)
         .corner_radius(CornerRadius::same(8))
-        .inner_margin(Margin::symmetric(16, 12))
-}
-
-/// A text in a column of this width.
-pub(super) fn cell(ui: &mut Ui, width: f32, text: &str) {
-    let size = egui::vec2(width, ui.spacing().interact_size.y);
-    let layout = egui::Layout::left_to_right(egui::Align::Center);
-    ui.allocate_ui_with_layout(size, layout, |ui| {
-        ui.set_min_width(width);
-        ui.add(egui::Label::new(text).truncate());
-    });
+        .inner_margin(Margin::symmetric(12, 10))
 }
 
 /// A number whose digits do not move as it changes.
 pub(super) fn digits(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
+}
+
+/// A line that is cut off, and shown whole on hover, where there is no room for it.
+pub(super) fn line(ui: &mut Ui, text: RichText) -> egui::Response {
+    ui.add(egui::Label::new(text).truncate())
 }
 
 /// Writes 1234567 as 1 234 567.
@@ -74,11 +116,34 @@ pub(super) fn grouped(number: u64) -> String {
     let mut text = String::with_capacity(digits.len() * 2);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{2009}');
+            text.push('\u{a0}');
         }
         text.push(digit);
     }
     text
+}
+
+/// A count in at most six characters: 1234567 is 1.23 M.
+pub(super) fn compact(number: u64) -> String {
+    let in_units =
+        |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..999_500 => in_units(1e3, "k"),
+        999_500..999_500_000 => in_units(1e6, "M"),
+        _ => in_units(1e9, "G"),
+    }
+}
+
+/// Three significant digits, in at most five characters up to 99999 and not below a thousandth.
+pub(super) fn significant(number: f64) -> String {
+    let decimals = match number.abs() {
+        n if n >= 99.95 => 0,
+        n if n >= 9.995 => 1,
+        n if n >= 0.9995 => 2,
+        _ => 3,
+    };
+    format!("{number:.decimals$}")
 }
 
 #[cfg(test)]
@@ -88,6 +153,31 @@ mod tests {
     #[test]
     fn numbers_are_grouped() {
         assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1234567).replace('\u{2009}', " "), "1 234 567");
+        assert_eq!(grouped(1234567).replace('\u{a0}', " "), "1 234 567");
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let shown = [
+            0,
+            9999,
+            12_345,
+            999_499,
+            999_500,
+            59_999_999,
+            12_345_678_901,
+        ]
+        .map(compact);
+        let expected = ["0", "9999", "12.3 k", "999 k", "1.00 M", "60.0 M", "12.3 G"];
+        assert_eq!(shown.map(|text| text.replace('\u{a0}', " ")), expected);
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let shown = [0.0, 0.0123, 0.5, 0.9996, 5.126, 9.996, 16.66, 99.96, 1234.5].map(significant);
+        let expected = [
+            "0.000", "0.012", "0.500", "1.00", "5.13", "10.0", "16.7", "100", "1234",
+        ];
+        assert_eq!(shown, expected);
     }
 }

@@ -16,7 +16,7 @@ pub use sky::{SkyParams, daylight, disc_transmittance, transmittance};
 use super::recording::Recording;
 use crate::{
     Result,
-    config::{self, Config},
+    config::{self, Config, Switch},
     gpu::{Gpu, Needs, profiler::Scope},
     scene::{
         atmosphere,
@@ -156,6 +156,18 @@ pub fn sun_illuminance(config: &Config) -> Vec3 {
     }
 }
 
+/// The sun `of_file`, in the axes of the environment's file, where it stands in the world; `None` where another
+/// environment or the sun of the settings takes its place.
+pub fn placed_sun(of_file: Option<Sun>, config: &Config) -> Option<Sun> {
+    let sun =
+        of_file.filter(|_| config.environment.is_file() && config.sun.enabled != Switch::On)?;
+    let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
+    Some(Sun {
+        to_sun: turn * sun.to_sun,
+        ..sun
+    })
+}
+
 impl Environment {
     /// Ready to compile the passes.
     pub fn new(gpu: &Gpu) -> Result<Self> {
@@ -255,17 +267,9 @@ impl Environment {
         placement
     }
 
-    /// The sun of the file that `config` shows, where it stands in the world.
+    /// The sun of the file that `config` shows, where it stands in the world, if it shines.
     pub fn file_sun(&self, config: &Config) -> Option<Sun> {
-        let Origin::File(_) = self.origin(config) else {
-            return None;
-        };
-        let sun = self.file.as_ref()?.sun?;
-        let turn = Quat::from_rotation_y(config.environment.rotation.to_radians());
-        Some(Sun {
-            to_sun: turn * sun.to_sun,
-            ..sun
-        })
+        placed_sun(self.file.as_ref()?.sun, config)
     }
 
     fn origin(&self, config: &Config) -> Origin {

@@ -1,8 +1,10 @@
 //! An environment as loaders make it.
 
 use super::texels::{Rows, cube_row_weights, latitude_weight};
+use crate::config::{Config, Switch};
 use glam::{DVec3, Vec3};
 use half::f16;
+use std::f64::consts::PI;
 
 /// Radiance of every direction.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +46,18 @@ pub struct Sun {
 }
 
 impl EnvironmentImage {
+    /// The part of the mean luminance `mean` that lights a scene: without the file's sun where the sun of the
+    /// settings replaces it.
+    pub fn lighting_luminance(&self, config: &Config, mean: f32) -> f32 {
+        match self.sun {
+            Some(sun) if config.sun.enabled == Switch::On => {
+                let of_sun = luminance(sun.illuminance.as_dvec3()) / (4.0 * PI);
+                (mean - of_sun as f32).max(0.0)
+            }
+            _ => mean,
+        }
+    }
+
     /// The mean luminance (with ITU-R BT.709's primaries) over the sphere, with the sun if it was taken out.
     pub fn mean_luminance(&self) -> f32 {
         let of_texel = |[red, green, blue, _]: &[f16; 4]| {
@@ -76,7 +90,7 @@ impl EnvironmentImage {
         let sun = self
             .sun
             .map_or(0.0, |sun| luminance(sun.illuminance.into()));
-        (mean + sun / (4.0 * std::f64::consts::PI)) as f32
+        (mean + sun / (4.0 * PI)) as f32
     }
 }
 

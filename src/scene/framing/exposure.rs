@@ -62,12 +62,17 @@ pub fn exposure_ev(
         lux += config.sun.strength * luminance(config.sun.color.into());
     }
     let placed = scene.nodes.iter().zip(&pose.world_from_node);
-    let shining = placed
+    let mut shining: Vec<_> = placed
         .zip(&pose.visible)
         .filter(|(_, shows)| **shows)
         .filter_map(|((node, matrix), _)| Some((pose.light(scene, node.light?), matrix)))
-        .take(light_limit.saturating_sub(usize::from(has_sun)));
+        .collect();
+    if has_sun && let Some(replaced) = own_sun(&shining) {
+        shining.remove(replaced);
+    }
+    shining.truncate(light_limit.saturating_sub(usize::from(has_sun)));
     lux += shining
+        .iter()
         .map(|(light, world_from_light)| lux_of(light, world_from_light, bounds))
         .sum::<f32>();
     if lux > 0.0 && lux.is_finite() && !fitting.contains(&lux) {
@@ -75,6 +80,17 @@ pub fn exposure_ev(
     } else {
         0.0
     }
+}
+
+/// The brightest directional light that shines from above, which a sun of the settings replaces.
+fn own_sun(lights: &[(&Light, &Mat4)]) -> Option<usize> {
+    let power = |index: &usize| lights[*index].0.intensity * lights[*index].0.color.max_element();
+    let shines_down = |index: &usize| {
+        let (light, world_from_light) = lights[*index];
+        light.kind == LightKind::Directional && world_from_light.z_axis.y > 0.0
+    };
+    let candidates = (0..lights.len()).filter(shines_down);
+    candidates.max_by(|a, b| power(a).total_cmp(&power(b)))
 }
 
 /// Whether there are primitives, and none has a material of its own.

@@ -1,0 +1,119 @@
+//! The panel's width and foldings, which are kept between runs.
+
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The panel's width and foldings.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct PanelLayout {
+    /// In points; `None` for the initial width.
+    pub(super) width: Option<f32>,
+    /// Sections that the person has opened or folded.
+    pub(super) open: BTreeMap<String, bool>,
+}
+
+/// The file that keeps a [`PanelLayout`].
+#[derive(Debug)]
+pub(super) struct LayoutFile {
+    path: PathBuf,
+    /// What it holds.
+    kept: Option<PanelLayout>,
+}
+
+impl LayoutFile {
+    /// The file in the platform's folder for the state of programs, if there is one.
+    pub(super) fn of_the_user() -> Option<Self> {
+        let folders = directories::ProjectDirs::from("", "", "canopy")?;
+        let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
+        Some(Self::at(folder.join("panel.json")))
+    }
+
+    fn at(path: PathBuf) -> Self {
+        Self { path, kept: None }
+    }
+
+    /// What the file holds. A missing or broken file is the initial layout.
+    pub(super) fn read(&mut self) -> PanelLayout {
+        let layout = read(&self.path).unwrap_or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                log::warn!("{}: {error}; the panel starts anew", self.path.display());
+            }
+            PanelLayout::default()
+        });
+        self.kept = Some(layout.clone());
+        layout
+    }
+
+    /// Keeps `layout`, if it has changed. A file that cannot be written is told of in the log.
+    pub(super) fn follow(&mut self, layout: &PanelLayout) {
+        if self.kept.as_ref() == Some(layout) {
+            return;
+        }
+        if let Err(error) = write(&self.path, layout) {
+            log::warn!("{}: {error}", self.path.display());
+        }
+        self.kept = Some(layout.clone());
+    }
+}
+
+fn read(path: &Path) -> io::Result<PanelLayout> {
+    let layout: PanelLayout = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    if layout
+        .width
+        .is_some_and(|width| !(100.0..1e4).contains(&width))
+    {
+        return Err(io::Error::other("the width is out of range"));
+    }
+    Ok(layout)
+}
+
+/// Writes the whole file or nothing: another canopy may be reading it.
+fn write(path: &Path, layout: &PanelLayout) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&unfinished, serde_json::to_string_pretty(layout)?)?;
+    std::fs::rename(&unfinished, path).inspect_err(|_| {
+        std::fs::remove_file(&unfinished).ok();
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_comes_back_and_a_broken_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/panel.json");
+        let mut file = LayoutFile::at(path.clone());
+        assert_eq!(file.read(), PanelLayout::default());
+        let mut layout = PanelLayout {
+            width: Some(412.5),
+            ..PanelLayout::default()
+        };
+        layout.open.insert("Sun".into(), false);
+        file.follow(&layout);
+        assert_eq!(LayoutFile::at(path.clone()).read(), layout);
+        // Nothing is written that is there already.
+        std::fs::remove_file(&path).unwrap();
+        file.follow(&layout);
+        assert!(!path.exists());
+        for broken in ["{", "[]", "{\"width\": 1e30}", "{\"open\": 3}", "\u{0}"] {
+            std::fs::write(&path, broken).unwrap();
+            assert_eq!(
+                LayoutFile::at(path.clone()).read(),
+                PanelLayout::default(),
+                "{broken}"
+            );
+        }
+        let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "unfinished files are left");
+    }
+}

@@ -1,0 +1,293 @@
+//! Looks for faults in what egui has laid out: text that is cut off, that overlaps or that the font lacks, and
+//! widgets that overlap or have no tooltip.
+
+use egui::{Context, Event, FullOutput, LayerId, Order, Pos2, RawInput, Rect, Shape, Ui, vec2};
+use std::sync::Arc;
+
+/// Differences in points that are no fault: rounding to pixels.
+const TOLERANCE: f32 = 1.5;
+
+/// A text as it is painted, and the part of the window that it is painted into.
+struct PaintedText {
+    galley: Arc<egui::Galley>,
+    rect: Rect,
+    clip: Rect,
+}
+
+/// A user interface that can be run again and again, in a window of one size.
+pub(super) struct Run<'a> {
+    ctx: Context,
+    size: [f32; 2],
+    pixels_per_point: f32,
+    seconds: f64,
+    show: &'a mut dyn FnMut(&mut Ui),
+}
+
+impl<'a> Run<'a> {
+    /// A window of `size` logical pixels.
+    pub(super) fn new(
+        ctx: Context,
+        size: [f32; 2],
+        pixels_per_point: f32,
+        show: &'a mut dyn FnMut(&mut Ui),
+    ) -> Self {
+        // Tooltips come at once.
+        ctx.all_styles_mut(|style| {
+            style.interaction.tooltip_delay = 0.0;
+            style.interaction.show_tooltips_only_when_still = false;
+        });
+        Self {
+            ctx,
+            size,
+            pixels_per_point,
+            seconds: 0.0,
+            show,
+        }
+    }
+
+    /// Runs a frame, and calls `look` before it ends.
+    fn frame<R>(&mut self, events: Vec<Event>, mut look: impl FnMut(&Context) -> R) -> Option<R> {
+        self.seconds += 0.4;
+        let zoom = self.ctx.zoom_factor();
+        let size = vec2(self.size[0], self.size[1]) / zoom;
+        let mut input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+            time: Some(self.seconds),
+            events,
+            ..RawInput::default()
+        };
+        let viewport = input.viewports.get_mut(&egui::ViewportId::ROOT)?;
+        viewport.native_pixels_per_point = Some(self.pixels_per_point);
+        let mut seen = None;
+        let output: FullOutput = self.ctx.run_ui(input, |ui| {
+            (self.show)(ui);
+            seen = Some(look(ui.ctx()));
+        });
+        output.drop_without_applying_deltas();
+        seen
+    }
+
+    /// Runs frames until sizes, foldings and scrolling have settled, and returns what is wrong then. Text
+    /// that holds one of `long` may be shortened.
+    pub(super) fn faults(&mut self, long: &[&str]) -> Vec<String> {
+        for _ in 0..4 {
+            self.frame(Vec::new(), |_| ());
+        }
+        let look = |ctx: &Context| {
+            let mut faults = overlaps_of_widgets(ctx);
+            for layer in layers(ctx) {
+                let texts = texts(ctx, layer);
+                faults.extend(
+                    texts
+                        .iter()
+                        .flat_map(|text| faults_of_text(ctx, text, long)),
+                );
+                faults.extend(overlaps_of_texts(&texts));
+            }
+            faults
+        };
+        self.frame(Vec::new(), look).unwrap_or_default()
+    }
+
+    /// The widgets that show no tooltip while the pointer is over them.
+    pub(super) fn without_tooltip(&mut self) -> Vec<String> {
+        for _ in 0..4 {
+            self.frame(Vec::new(), |_| ());
+        }
+        let widgets = self.frame(Vec::new(), interactive).unwrap_or_default();
+        let mut without = Vec::new();
+        for (_, rect) in widgets {
+            let at = rect.center();
+            let moved = || vec![Event::PointerMoved(at)];
+            self.frame(moved(), |_| ());
+            let mut is_shown = false;
+            for _ in 0..2 {
+                let shown = self.frame(Vec::new(), has_tooltip);
+                is_shown |= shown.unwrap_or(false);
+            }
+            if !is_shown {
+                let texts = self.frame(Vec::new(), |ctx| text_at(ctx, rect));
+                without.push(format!("{:?} at {rect}", texts.unwrap_or_default()));
+            }
+        }
+        without
+    }
+
+    /// Every character that is shown.
+    pub(super) fn texts(&mut self) -> Vec<String> {
+        let all = |ctx: &Context| -> Vec<String> {
+            let of = |layer| texts(ctx, layer);
+            let texts = layers(ctx).into_iter().flat_map(of);
+            texts.map(|text| text.galley.text().to_owned()).collect()
+        };
+        self.frame(Vec::new(), all).unwrap_or_default()
+    }
+
+    /// Where a text is shown.
+    pub(super) fn find(&mut self, wanted: &str) -> Option<Rect> {
+        let look = |ctx: &Context| {
+            let of = |layer| texts(ctx, layer);
+            let mut all = layers(ctx).into_iter().flat_map(of);
+            all.find(|text| text.galley.text() == wanted)
+                .map(|text| text.rect.intersect(text.clip))
+        };
+        self.frame(Vec::new(), look).flatten()
+    }
+
+    /// Clicks, `count` times in a row.
+    pub(super) fn click(&mut self, at: Pos2, count: usize) {
+        self.frame(vec![Event::PointerMoved(at)], |_| ());
+        // Of one double click: less time than between other frames.
+        for _ in 0..count {
+            self.seconds -= 0.3;
+            let button = |pressed| Event::PointerButton {
+                pos: at,
+                button: egui::PointerButton::Primary,
+                pressed,
+                modifiers: egui::Modifiers::NONE,
+            };
+            self.frame(vec![button(true), button(false)], |_| ());
+        }
+        self.frame(Vec::new(), |_| ());
+    }
+}
+
+fn layers(ctx: &Context) -> Vec<LayerId> {
+    ctx.memory(|memory| memory.layer_ids().collect())
+}
+
+fn has_tooltip(ctx: &Context) -> bool {
+    let visible = ctx.memory(|memory| memory.areas().visible_layer_ids());
+    visible.iter().any(|layer| layer.order == Order::Tooltip)
+}
+
+/// The texts of a layer.
+fn texts(ctx: &Context, layer: LayerId) -> Vec<PaintedText> {
+    let mut texts = Vec::new();
+    ctx.graphics(|graphics| {
+        let entries = graphics
+            .get(layer)
+            .into_iter()
+            .flat_map(|list| list.all_entries());
+        for entry in entries {
+            collect(&entry.shape, entry.clip_rect, &mut texts);
+        }
+    });
+    texts
+}
+
+fn collect(shape: &Shape, clip: Rect, texts: &mut Vec<PaintedText>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, texts)),
+        Shape::Text(text) => texts.push(PaintedText {
+            galley: text.galley.clone(),
+            rect: text.galley.rect.translate(text.pos.to_vec2()),
+            clip,
+        }),
+        _ => {}
+    }
+}
+
+fn faults_of_text(ctx: &Context, text: &PaintedText, long: &[&str]) -> Vec<String> {
+    let PaintedText { galley, rect, clip } = text;
+    let mut faults = Vec::new();
+    let shown = galley.text();
+    if galley.elided && !long.iter().any(|long| shown.contains(long)) {
+        faults.push(format!("{shown:?} is shortened"));
+    }
+    let room = clip.intersect(ctx.content_rect());
+    let is_seen = rect.intersects(room);
+    let is_inside =
+        rect.left() > room.left() - TOLERANCE && rect.right() < room.right() + TOLERANCE;
+    if is_seen && !is_inside {
+        faults.push(format!("{shown:?} at {rect} is cut off by {room}"));
+    }
+    for section in &galley.job.sections {
+        let lacks = |c: &char| {
+            !c.is_control() && !ctx.fonts_mut(|fonts| fonts.has_glyph(&section.format.font_id, *c))
+        };
+        let missing: String = shown.chars().filter(lacks).collect();
+        if !missing.is_empty() {
+            faults.push(format!("{shown:?}: the font lacks {missing:?}"));
+        }
+    }
+    faults
+}
+
+fn overlap(a: Rect, b: Rect) -> bool {
+    let common = a.intersect(b);
+    common.width() > TOLERANCE && common.height() > TOLERANCE
+}
+
+fn overlaps_of_texts(texts: &[PaintedText]) -> Vec<String> {
+    let seen = |text: &PaintedText| text.rect.intersect(text.clip);
+    let mut faults = Vec::new();
+    for (index, a) in texts.iter().enumerate() {
+        for b in &texts[..index] {
+            if overlap(seen(a), seen(b)) {
+                faults.push(format!(
+                    "{:?} overlaps {:?}",
+                    a.galley.text(),
+                    b.galley.text()
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// The widgets that can be clicked or dragged, with the part of each that is seen. What holds others, such as
+/// an area that scrolls, is left out.
+fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
+    let widgets = ctx.viewport(|viewport| viewport.this_pass.widgets.clone());
+    let mut found: Vec<(LayerId, Rect)> = Vec::new();
+    for (layer, widgets) in widgets.layers() {
+        let area = ctx.memory(|memory| memory.area_rect(layer.id));
+        let seen = |widget: &&egui::WidgetRect| {
+            widget.sense.interactive() && widget.interact_rect.is_positive()
+        };
+        let all: Vec<Rect> = widgets
+            .iter()
+            .filter(seen)
+            .map(|w| w.interact_rect)
+            .collect();
+        let is_area = |rect: &Rect| {
+            area.is_some_and(|area| (area.size() - rect.size()).abs().max_elem() < TOLERANCE)
+        };
+        let holds = |rect: &Rect| {
+            let inside = |other: &&Rect| *other != rect && rect.contains_rect(**other);
+            all.iter().filter(inside).count() > 1
+        };
+        // Handles and bars of scrolling and resizing are narrow.
+        let is_widget = |rect: &&Rect| rect.width() > 10.0 && rect.height() > 10.0;
+        let widgets = all.iter().filter(is_widget);
+        let widgets = widgets.filter(|rect| !holds(rect) && !is_area(rect));
+        found.extend(widgets.map(|rect| (*layer, *rect)));
+    }
+    found
+}
+
+fn overlaps_of_widgets(ctx: &Context) -> Vec<String> {
+    let all = interactive(ctx);
+    let mut faults = Vec::new();
+    for (index, (layer, a)) in all.iter().enumerate() {
+        for (other, b) in &all[..index] {
+            // The same rectangle is a widget that is looked at twice.
+            if layer == other && a != b && overlap(*a, *b) {
+                let names = [text_at(ctx, *a), text_at(ctx, *b)];
+                faults.push(format!("the widgets {names:?} at {a} and {b} overlap"));
+            }
+        }
+    }
+    faults
+}
+
+fn text_at(ctx: &Context, rect: Rect) -> String {
+    let of = |layer| texts(ctx, layer);
+    let all = layers(ctx).into_iter().flat_map(of);
+    let inside = all.filter(|text| overlap(text.rect, rect));
+    inside
+        .map(|text| text.galley.text().to_owned())
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,190 @@
+//! What stays on top of the panel: the scene, the adapter, and the time of a frame.
+
+use super::{
+    facts::Facts,
+    style::{accent, digits, line, significant},
+};
+use crate::app::{
+    keys::Action,
+    pass_history::percentile,
+    state::{HISTORY, State, counted},
+};
+use egui::{Align, Layout, Pos2, RichText, Sense, Stroke, Ui, vec2};
+
+/// Most warnings that a tooltip lists.
+const MOST_WARNINGS: usize = 8;
+
+/// The top of the panel.
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    ui.add_space(4.0);
+    scene(ui, state);
+    adapter(ui, state, facts);
+    rate(ui, state);
+    graph(ui, state);
+    ui.add_space(2.0);
+}
+
+/// Fills a row from both sides: what is on the left gives way.
+fn sides(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            right(ui);
+            ui.with_layout(Layout::left_to_right(Align::Center), left);
+        });
+    });
+}
+
+fn scene(ui: &mut Ui, state: &mut State) {
+    let name = state.stage.as_ref().map(|stage| stage.name());
+    let name = name.unwrap_or_else(|| "no scene".into());
+    let open = |ui: &mut Ui| {
+        let button = ui.button("Open…");
+        if button
+            .on_hover_text("Opens a glTF or OBJ file (Ctrl+O)")
+            .clicked()
+        {
+            state.actions.push(Action::Open);
+        }
+        let browse = ui
+            .button("Browse")
+            .on_hover_text("Recent files, and those of a folder (Ctrl+P)");
+        if browse.clicked() {
+            state.actions.push(Action::Browse);
+        }
+    };
+    sides(ui, |ui| _ = line(ui, RichText::new(name).heading()), open);
+}
+
+fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
+    let text = RichText::new(facts.adapter).small();
+    let (text, tip) = match facts.has_gpu {
+        true => (text.weak(), "The graphics adapter"),
+        false => {
+            let text = text.color(ui.visuals().warn_fg_color);
+            (
+                text,
+                "No GPU is used: this adapter computes on the CPU, and is slow",
+            )
+        }
+    };
+    let name = |ui: &mut Ui| {
+        let label = egui::Label::new(text)
+            .truncate()
+            .show_tooltip_when_elided(false);
+        ui.add(label)
+            .on_hover_text(format!("{}\n\n{tip}", facts.adapter));
+    };
+    let warnings = state.warnings().count();
+    let count = |ui: &mut Ui| {
+        if warnings > 0 {
+            let text = counted(warnings as u64, "warning");
+            let text = RichText::new(text)
+                .small()
+                .color(ui.visuals().warn_fg_color);
+            ui.label(text).on_hover_text(summary(state, warnings));
+        }
+    };
+    sides(ui, name, count);
+}
+
+/// The first warnings, and where the others are.
+fn summary(state: &State, count: usize) -> String {
+    let mut lines: Vec<String> = state.warnings().take(MOST_WARNINGS).cloned().collect();
+    if count > MOST_WARNINGS {
+        lines.push("All are listed below, under “Extensions and warnings”.".into());
+    }
+    lines.join("\n\n")
+}
+
+fn rate(ui: &mut Ui, state: &State) {
+    // The mean of few frames: it can be read, and follows what is changed.
+    let recent: Vec<f32> = state.frame_ms.iter().rev().take(30).copied().collect();
+    let text = if recent.is_empty() {
+        "idle".into()
+    } else {
+        let ms = f64::from(recent.iter().sum::<f32>()) / recent.len() as f64;
+        let fps = significant(1000.0 / ms.max(1e-3));
+        format!("{:>5} ms {fps:>6} fps", significant(ms))
+    };
+    let tip = "Time from one frame to the next, as the mean of the last 30";
+    ui.label(digits(text)).on_hover_text(tip);
+}
+
+/// Frame times as a line. The scale fits most of them: one slow frame does not flatten the others.
+fn graph(ui: &mut Ui, state: &State) {
+    let size = vec2(ui.available_width(), 34.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let visuals = ui.visuals();
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 3.0, visuals.extreme_bg_color);
+    let top = top_of(state.frame_ms.iter().copied());
+    let at = |index: usize, ms: f32| {
+        let right_aligned = index + HISTORY - state.frame_ms.len();
+        Pos2::new(
+            rect.left() + rect.width() * right_aligned as f32 / (HISTORY - 1) as f32,
+            rect.bottom() - (rect.height() - 4.0) * (ms / top).min(1.0),
+        )
+    };
+    let middle = rect.bottom() - (rect.height() - 4.0) * 0.5;
+    let faint = visuals.widgets.noninteractive.bg_stroke;
+    painter.hline(rect.x_range(), middle, faint);
+    let frames = || state.frame_ms.iter().copied().enumerate();
+    let points: Vec<Pos2> = frames().map(|(i, ms)| at(i, ms)).collect();
+    painter.line(points, Stroke::new(1.3, accent(visuals)));
+    for (index, ms) in frames().filter(|(_, ms)| *ms > top) {
+        let x = at(index, ms).x;
+        let stroke = Stroke::new(2.0, visuals.warn_fg_color);
+        painter.vline(x, rect.top()..=rect.top() + 3.0, stroke);
+    }
+    painter.text(
+        rect.left_top() + vec2(4.0, 2.0),
+        egui::Align2::LEFT_TOP,
+        format!("{top} ms"),
+        egui::FontId::monospace(10.0),
+        visuals.weak_text_color(),
+    );
+    response.on_hover_text(
+        "Time from one frame to the next, the last on the right. Marks on top are frames above the scale",
+    );
+}
+
+/// The top of a scale that fits all but the slowest twentieth of frames.
+fn top_of(frames: impl Iterator<Item = f32>) -> f32 {
+    let mut sorted: Vec<f32> = frames.collect();
+    sorted.sort_by(f32::total_cmp);
+    round_up(percentile(&sorted, 0.95).max(1.0))
+}
+
+/// The least of 1, 2, 5, 10, 20, … that is not below `ms`.
+fn round_up(ms: f32) -> f32 {
+    let decade = 10_f32.powf(ms.max(1e-3).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);
+    steps.into_iter().find(|step| *step >= ms).unwrap_or(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_round_and_large_enough() {
+        for (ms, top) in [
+            (0.9, 1.0),
+            (1.0, 1.0),
+            (3.0, 5.0),
+            (16.7, 20.0),
+            (170.0, 200.0),
+        ] {
+            let rounded = round_up(ms);
+            assert!((rounded - top).abs() < 1e-3 * top, "{ms}: {rounded}");
+        }
+    }
+
+    #[test]
+    fn one_slow_frame_does_not_flatten_the_others() {
+        let frames = std::iter::once(4000.0).chain([9.0; 60]);
+        assert_eq!(top_of(frames), 10.0);
+        assert_eq!(top_of([4000.0].into_iter()), 5000.0);
+        assert_eq!(top_of(std::iter::empty()), 1.0);
+    }
+}

@@ -1,0 +1,182 @@
+//! A setting in the panel: a name, its widgets, and one tooltip for all of them.
+
+use super::style::accent;
+use crate::app::changes::StartValues;
+use egui::{Align, Layout, RichText, Sense, Ui};
+use std::{ops::RangeInclusive, rc::Rc};
+
+/// Width of the names, in points, with the dot of what was changed.
+const NAME_WIDTH: f32 = 100.0;
+/// Room for that dot.
+const DOT_WIDTH: f32 = 9.0;
+/// Width of the number beside a slider, in points.
+const NUMBER_WIDTH: f32 = 74.0;
+
+/// What the rows of this frame know and find out.
+pub(super) struct Edits {
+    /// The keys that have changed since the start.
+    pub(super) changes: Rc<StartValues>,
+    /// Keys that the person sets back to their values at the start.
+    pub(super) reset: Vec<&'static str>,
+}
+
+/// A setting: its name, what it does, and why it has no effect now.
+pub(super) struct Row<'a> {
+    name: &'a str,
+    tip: &'a str,
+    keys: &'a [&'static str],
+    idle: Option<String>,
+}
+
+impl<'a> Row<'a> {
+    /// A row that edits these keys of `config.toml`, if any.
+    pub(super) fn new(name: &'a str, keys: &'a [&'static str], tip: &'a str) -> Self {
+        Self {
+            name,
+            tip,
+            keys,
+            idle: None,
+        }
+    }
+
+    /// Disables the row while there is a reason why it has no effect.
+    pub(super) fn idle(mut self, why: Option<impl Into<String>>) -> Self {
+        self.idle = why.map(Into::into);
+        self
+    }
+
+    /// Shows the name and what `add` adds beside it.
+    pub(super) fn show<R>(
+        self,
+        ui: &mut Ui,
+        edits: &mut Edits,
+        add: impl FnOnce(&mut Ui) -> R,
+    ) -> R {
+        let tip = self.tooltip(edits);
+        let row = ui.horizontal(|ui| {
+            self.show_name(ui, edits);
+            ui.spacing_mut().item_spacing.x = 3.0;
+            let room = ui.available_width();
+            ui.spacing_mut().slider_width = (room - NUMBER_WIDTH).clamp(40.0, 400.0);
+            ui.add_enabled_ui(self.idle.is_none(), add).inner
+        });
+        row.response.on_hover_text(tip);
+        row.inner
+    }
+
+    /// The name, with a dot where the value has changed. A double click sets it back.
+    fn show_name(&self, ui: &mut Ui, edits: &mut Edits) {
+        let size = egui::vec2(NAME_WIDTH, ui.spacing().interact_size.y);
+        let layout = Layout::left_to_right(Align::Center);
+        let cell = ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_width(NAME_WIDTH);
+            ui.add_space(DOT_WIDTH);
+            let text = RichText::new(self.name);
+            let text = if self.idle.is_some() {
+                text.weak()
+            } else {
+                text
+            };
+            let label = egui::Label::new(text)
+                .truncate()
+                .show_tooltip_when_elided(false);
+            ui.add(label);
+        });
+        let rect = cell.response.rect;
+        if self.keys.is_empty() {
+            return;
+        }
+        let name = ui.interact(rect, cell.response.id.with("name"), Sense::click());
+        if self.changed(edits).next().is_some() {
+            let dot = rect.left_center() + egui::vec2(DOT_WIDTH * 0.4, 0.0);
+            ui.painter().circle_filled(dot, 2.5, accent(ui.visuals()));
+        }
+        if name.double_clicked() {
+            edits.reset.extend(self.keys);
+        }
+    }
+
+    /// The changed keys with their values at the start.
+    fn changed<'e>(&'e self, edits: &'e Edits) -> impl Iterator<Item = (&'e str, &'e str)> {
+        let value = |key: &&'static str| Some((*key, edits.changes.get(*key)?.as_str()));
+        self.keys.iter().filter_map(value)
+    }
+
+    fn tooltip(&self, edits: &Edits) -> String {
+        let mut text = self.tip.to_owned();
+        if let Some(why) = &self.idle {
+            text += &format!("\n\nNo effect now: {why}.");
+        }
+        for (key, value) in self.changed(edits) {
+            text +=
+                &format!("\n\n{key} was {value} at the start. Double-click the name to reset it.");
+        }
+        text
+    }
+}
+
+/// A slider that leaves a value free to all that the configuration allows.
+pub(super) fn slide(
+    ui: &mut Ui,
+    value: &mut f32,
+    shown: RangeInclusive<f32>,
+    allowed: RangeInclusive<f32>,
+    suffix: &str,
+) -> bool {
+    let mut moved = *value;
+    let slider = egui::Slider::new(&mut moved, shown)
+        .suffix(suffix)
+        .max_decimals(2)
+        .clamping(egui::SliderClamping::Never);
+    let changed = ui.add(slider).changed();
+    if changed {
+        *value = moved.clamp(*allowed.start(), *allowed.end());
+    }
+    changed
+}
+
+/// A few choices side by side, each with what it means.
+pub(super) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &[(T, &str, &str)]) {
+    for (choice, name, tip) in choices {
+        ui.selectable_value(value, *choice, *name)
+            .on_hover_text(*tip);
+    }
+}
+
+/// A colour, which is written only when the person changes it: the picker rounds.
+pub(super) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
+    let mut picked = *value;
+    let changed = ui.color_edit_button_rgb(&mut picked).changed();
+    if changed {
+        *value = picked;
+    }
+    changed
+}
+
+/// A list of choices that opens, as wide as the row but for `left`. Returns the one that was clicked.
+pub(super) fn list<T: PartialEq + Copy>(
+    ui: &mut Ui,
+    id: &str,
+    left: f32,
+    now: T,
+    choices: &[(T, String, &str)],
+) -> Option<T> {
+    let name = choices.iter().find(|(choice, _, _)| *choice == now);
+    let mut clicked = None;
+    egui::ComboBox::from_id_salt(id)
+        .width((ui.available_width() - left).clamp(60.0, 220.0))
+        .height(320.0)
+        .selected_text(name.map_or("", |(_, name, _)| name))
+        .truncate()
+        .show_ui(ui, |ui| {
+            for (choice, name, tip) in choices {
+                let entry = ui
+                    .selectable_label(*choice == now, name)
+                    .on_hover_text(*tip);
+                if entry.clicked() {
+                    clicked = Some(*choice);
+                }
+            }
+        });
+    clicked
+}

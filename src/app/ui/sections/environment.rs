@@ -1,0 +1,157 @@
+//! The section `Environment`.
+
+use super::more;
+use crate::{
+    app::{
+        keys::Action,
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, choose, color, slide},
+            style::line,
+        },
+    },
+    config::{Background, Environment, EnvironmentSource},
+};
+use egui::{RichText, Slider, Ui};
+
+/// Why settings of a file have no effect without one.
+const NO_FILE: &str = "the environment is not a file";
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    source(ui, &mut state.config.environment, edits);
+    file(ui, state, edits);
+    let environment = &mut state.config.environment;
+    let why = (!environment.is_file()).then_some(NO_FILE);
+    // Within the slider's range, whatever the settings say.
+    let mut degrees = (environment.rotation + 180.0).rem_euclid(360.0) - 180.0;
+    let tip = "Turns the file about the vertical";
+    let row = Row::new("rotation", &["environment.rotation"], tip).idle(why);
+    row.show(ui, edits, |ui| {
+        let slider = Slider::new(&mut degrees, -180.0..=180.0).suffix("°");
+        if ui.add(slider.fixed_decimals(0)).changed() {
+            environment.rotation = degrees;
+        }
+    });
+    let tip = "Factor of the light of the environment, and of the visible sky";
+    let intensity = &mut environment.intensity;
+    Row::new("intensity", &["environment.intensity"], tip).show(ui, edits, |ui| {
+        slide(ui, intensity, 0.0..=4.0, Environment::INTENSITY, "×")
+    });
+    background(ui, state, edits);
+    more(ui, state, "Environment", |ui, state| {
+        details(ui, &mut state.config.environment, edits);
+    });
+}
+
+fn source(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
+    let tip = "Where the light of the environment comes from";
+    Row::new("source", &["environment.source"], tip).show(ui, edits, |ui| {
+        let has_file = !environment.file.is_empty();
+        let file = egui::Button::selectable(environment.is_file(), "file");
+        let file = ui
+            .add_enabled(has_file, file)
+            .on_hover_text("The file that is named below")
+            .on_disabled_hover_text("No file was opened yet");
+        if file.clicked() {
+            environment.source = EnvironmentSource::Auto;
+        }
+        let sky = ui.selectable_label(environment.is_sky(), "sky");
+        if sky.on_hover_text("A clear sky, lit by the sun").clicked() {
+            environment.source = EnvironmentSource::Sky;
+        }
+        let tip = "The same colour from every direction";
+        let color = (EnvironmentSource::Color, "colour", tip);
+        choose(ui, &mut environment.source, &[color]);
+    });
+}
+
+fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let name = std::path::Path::new(&state.config.environment.file);
+    let name = name
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let tip = "An .hdr or .exr (equirectangular), or a .ktx2 or .dds (cube map). Drop one on the window, \
+               or press Ctrl+E";
+    Row::new("file", &["environment.file"], tip).show(ui, edits, |ui| {
+        if ui
+            .button("Open…")
+            .on_hover_text("Opens an environment (Ctrl+E)")
+            .clicked()
+        {
+            state.actions.push(Action::OpenEnvironment);
+        }
+        line(ui, RichText::new(name.as_deref().unwrap_or("none")).weak());
+    });
+}
+
+fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let background = &mut state.config.environment.background;
+    let tip = "What is seen behind the scene";
+    let keys = &["environment.background", "image.background"];
+    Row::new("background", keys, tip).show(ui, edits, |ui| {
+        let choices = [
+            (
+                Background::Environment,
+                "environment",
+                "The environment itself",
+            ),
+            (
+                Background::Color,
+                "colour",
+                "One colour, neither exposed nor tone-mapped",
+            ),
+        ];
+        choose(ui, background, &choices);
+        let is_color = *background == Background::Color;
+        let picked = &mut state.config.image.background;
+        ui.add_enabled_ui(is_color, |ui| color(ui, picked))
+            .response
+            .on_hover_text("The colour behind the scene")
+            .on_disabled_hover_text(
+                "The colour behind the scene.\n\nNo effect now: the environment is seen.",
+            );
+    });
+}
+
+fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
+    let why = (!environment.is_file()).then_some(NO_FILE);
+    let tip = "A sun in the picture becomes a light that casts shadows";
+    Row::new("its sun", &["environment.sun"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut environment.sun, "casts shadows")
+        });
+    let no_sky = (!environment.is_sky()).then_some("the environment is not the sky");
+    let tip = "Amount of aerosols of the sky, as a multiple of that in very clear air";
+    let haze = Slider::new(&mut environment.haze, Environment::HAZE).max_decimals(2);
+    Row::new("haze", &["environment.haze"], tip)
+        .idle(no_sky)
+        .show(ui, edits, |ui| ui.add(haze));
+    let tip = "Albedo of the ground below the sky";
+    let ground = Slider::new(&mut environment.ground_albedo, Environment::GROUND_ALBEDO);
+    Row::new("ground", &["environment.ground_albedo"], tip)
+        .idle(no_sky)
+        .show(ui, edits, |ui| ui.add(ground.max_decimals(2)));
+    let is_color = environment.source == EnvironmentSource::Color;
+    let why = (!is_color).then_some("the environment is not a colour");
+    let tip = "Radiance from every direction, linear";
+    Row::new("colour", &["environment.color"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| color(ui, &mut environment.color));
+    let tip = "Bands of the spherical harmonics of diffuse light";
+    Row::new("diffuse order", &["environment.order"], tip).show(ui, edits, |ui| {
+        let choices = [
+            (3, "3", "9 coefficients: soft light"),
+            (5, "5", "25 coefficients: sharper light"),
+        ];
+        choose(ui, &mut environment.order, &choices);
+    });
+    let is_seen = environment.background == Background::Environment;
+    let why = (!is_seen).then_some("the environment is not seen");
+    let tip = "Blur of the environment behind the scene";
+    let blur = Slider::new(&mut environment.blur, Environment::BLUR).max_decimals(2);
+    Row::new("blur", &["environment.blur"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| ui.add(blur));
+}

@@ -1,0 +1,112 @@
+//! The section `Image`.
+
+use super::more;
+use crate::{
+    app::{
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, choose, list, slide},
+        },
+    },
+    config::{Antialias, Exposure, ExposureMode, Image, Rising, Tonemap, Window},
+};
+use egui::{DragValue, Slider, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let image = &mut state.config.image;
+    exposure(ui, image, facts.exposure_ev, edits);
+    let tip = "The curve from radiance to the display";
+    Row::new("tone map", &["image.tonemap"], tip).show(ui, edits, |ui| {
+        let choices = [
+            (Tonemap::None, "none", "Clips at white"),
+            (Tonemap::Reinhard, "Reinhard", "x / (1 + x): soft and pale"),
+            (Tonemap::Aces, "ACES", "The film look of the Academy"),
+            (Tonemap::Agx, "AgX", "Bright colours fade to white"),
+            (
+                Tonemap::Neutral,
+                "PBR Neutral",
+                "Keeps base colours as they are",
+            ),
+        ];
+        let choices = choices.map(|(curve, name, tip)| (curve, name.to_owned(), tip));
+        image.tonemap = list(ui, "tonemap", 0.0, image.tonemap, &choices).unwrap_or(image.tonemap);
+    });
+    let tip = "Smooths edges while the picture changes. Key X";
+    Row::new("anti-aliasing", &["image.antialias"], tip).show(ui, edits, |ui| {
+        let choices = [
+            (Antialias::Off, "off", "Edges have steps"),
+            (Antialias::Smaa, "SMAA", "Edges are smoothed by their shape"),
+        ];
+        choose(ui, &mut image.antialias, &choices);
+    });
+    let tip = "Samples per pixel once nothing moves; 1 keeps the filtered picture";
+    let samples = DragValue::new(&mut state.config.window.still_samples);
+    let samples = samples.range(Window::STILL_SAMPLES).suffix(" samples");
+    Row::new("still picture", &["window.still_samples"], tip).show(ui, edits, |ui| ui.add(samples));
+    more(ui, state, "Image", |ui, state| {
+        let config = &mut state.config;
+        let is_metered = config.image.is_metered();
+        metering(ui, &mut config.exposure, is_metered, edits);
+    });
+}
+
+/// The source of the exposure.
+fn exposure(ui: &mut Ui, image: &mut Image, now_ev: f32, edits: &mut Edits) {
+    let tip = "What brings the radiance to the display, in stops (EV). Drag the number for a fixed exposure";
+    Row::new("exposure", &["image.exposure"], tip).show(ui, edits, |ui| {
+        // A fixed exposure starts from the current one.
+        let mut ev = now_ev;
+        let from_lights = "From the lights, the sun and the environment";
+        let choices = [
+            (ExposureMode::Auto, "by the lights".to_owned(), from_lights),
+            (
+                ExposureMode::Histogram,
+                "by the picture".to_owned(),
+                "From the luminance of the picture",
+            ),
+            (
+                ExposureMode::Stops(ev),
+                "fixed".to_owned(),
+                "As many stops as the number says",
+            ),
+        ];
+        if let Some(mode) = list(ui, "exposure", 84.0, image.exposure, &choices) {
+            image.exposure = mode;
+        }
+        let drag = DragValue::new(&mut ev).speed(0.05).range(-30.0..=30.0);
+        if ui.add(drag.suffix(" EV").fixed_decimals(2)).changed() {
+            image.exposure = ExposureMode::Stops(ev);
+        }
+    });
+}
+
+/// How an exposure follows the picture.
+fn metering(ui: &mut Ui, settings: &mut Exposure, is_metered: bool, edits: &mut Edits) {
+    let why = (!is_metered).then_some("the exposure does not follow the picture");
+    let tip = "Stops that are added to the metered exposure";
+    Row::new("brighter by", &["exposure.compensation"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let value = &mut settings.compensation;
+            slide(ui, value, -5.0..=5.0, Exposure::COMPENSATION, " EV")
+        });
+    let tip = "Percentiles of luminance between which pixels are metered; black pixels never are";
+    Row::new("metered", &["exposure.percentiles"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let [low, high] = settings.percentiles;
+            let Rising { range, gap } = Exposure::PERCENTILES;
+            let ranges = [*range.start()..=high - gap, low + gap..=*range.end()];
+            for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
+                ui.add(DragValue::new(share).speed(0.25).range(range).suffix(" %"));
+            }
+        });
+    let tip = "Seconds in which the picture comes near a new exposure; 0 is at once";
+    let adaptation = Slider::new(&mut settings.adaptation, Exposure::ADAPTATION);
+    Row::new("adapts in", &["exposure.adaptation"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.add(adaptation.suffix(" s").max_decimals(2))
+        });
+}

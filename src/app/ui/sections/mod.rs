@@ -1,0 +1,163 @@
+//! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
+
+mod environment;
+mod geometry;
+mod image;
+mod notes;
+mod occlusion;
+mod scene;
+mod settings;
+mod shadows;
+mod sun;
+mod timings;
+mod view;
+
+use super::{facts::Facts, rows::Edits};
+use crate::app::state::State;
+use egui::{RichText, Ui};
+
+/// A part of the panel that can be folded.
+struct Section {
+    title: &'static str,
+    tip: &'static str,
+    /// Whether it is open until the person folds it.
+    open: bool,
+    show: fn(&mut Ui, &mut State, &Facts<'_>, &mut Edits),
+}
+
+/// All sections. What is used most comes first.
+const SECTIONS: [Section; 11] = [
+    Section {
+        title: "Shadows",
+        tip: "How light is blocked",
+        open: true,
+        show: shadows::show,
+    },
+    Section {
+        title: "Sun",
+        tip: "The sun that shines. L and a drag with the left button turn it",
+        open: true,
+        show: sun::show,
+    },
+    Section {
+        title: "Environment",
+        tip: "Light from all directions, and what is seen behind the scene",
+        open: true,
+        show: environment::show,
+    },
+    Section {
+        title: "Image",
+        tip: "From radiance to the screen",
+        open: true,
+        show: image::show,
+    },
+    Section {
+        title: "Scene",
+        tip: "The clip that plays, and the variant of the materials",
+        open: true,
+        show: scene::show,
+    },
+    Section {
+        title: "View",
+        tip: "What is drawn, and from where",
+        open: true,
+        show: view::show,
+    },
+    Section {
+        title: "Ambient occlusion",
+        tip: "How much of the environment every point sees",
+        open: false,
+        show: occlusion::show,
+    },
+    Section {
+        title: "Timings",
+        tip: "The time of every pass on the GPU",
+        open: false,
+        show: timings::show,
+    },
+    Section {
+        title: "Geometry and trees",
+        tip: "What is in the scene, and when trees are built over it",
+        open: false,
+        show: geometry::show,
+    },
+    Section {
+        title: "Extensions and warnings",
+        tip: "What the files ask for, and what was odd about them",
+        open: false,
+        show: notes::show,
+    },
+    Section {
+        title: "Settings",
+        tip: "The panel itself, and all settings together",
+        open: false,
+        show: settings::show,
+    },
+];
+
+/// Every section.
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    for (index, section) in SECTIONS.iter().enumerate() {
+        if index > 0 {
+            ui.separator();
+        }
+        let title = RichText::new(section.title).strong();
+        let add = |ui: &mut Ui, state: &mut State| (section.show)(ui, state, facts, edits);
+        fold(
+            ui,
+            state,
+            section.title,
+            title,
+            section.tip,
+            section.open,
+            add,
+        );
+    }
+    ui.add_space(4.0);
+}
+
+/// Everything that can be folded.
+#[cfg(test)]
+pub(super) fn names() -> Vec<String> {
+    let titles = SECTIONS.iter().map(|section| section.title);
+    let both = titles.flat_map(|title| [title.to_owned(), format!("{title}, more")]);
+    both.collect()
+}
+
+/// The less used settings of a section. They keep their place below the others.
+fn more(ui: &mut Ui, state: &mut State, section: &str, add: impl FnOnce(&mut Ui, &mut State)) {
+    let title = RichText::new("more").weak();
+    let tip = "Settings that are used less often";
+    fold(
+        ui,
+        state,
+        &format!("{section}, more"),
+        title,
+        tip,
+        false,
+        add,
+    );
+}
+
+/// What can be folded, and stays as the person leaves it.
+fn fold(
+    ui: &mut Ui,
+    state: &mut State,
+    name: &str,
+    title: RichText,
+    tip: &str,
+    open: bool,
+    add: impl FnOnce(&mut Ui, &mut State),
+) {
+    let is_open = state.layout.open.get(name).copied().unwrap_or(open);
+    let header = egui::CollapsingHeader::new(title)
+        .id_salt(name)
+        .default_open(is_open)
+        .open(Some(is_open))
+        .show_unindented(ui, |ui| add(ui, state))
+        .header_response
+        .on_hover_text(tip);
+    if header.clicked() {
+        state.layout.open.insert(name.into(), !is_open);
+    }
+}

@@ -1,0 +1,57 @@
+//! The section `Ambient occlusion`.
+
+use crate::{
+    app::{
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, choose},
+        },
+    },
+    config::{Occlusion, OcclusionMode},
+};
+use egui::{DragValue, Slider, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let occlusion = &mut state.config.occlusion;
+    let tip = "Ambient occlusion by rays through the trees. Key O";
+    Row::new("technique", &["occlusion.mode"], tip).show(ui, edits, |ui| {
+        let choices = OcclusionMode::ALL.map(|mode| (mode, mode.name(), meaning(mode)));
+        choose(ui, &mut occlusion.mode, &choices);
+    });
+    let sends = occlusion.sends_rays(facts.fast_rays);
+    let why = (!sends).then_some("no rays are sent for ambient occlusion");
+    Row::new("rays", &["occlusion.rays"], "Rays per pixel and frame")
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.add(Slider::new(&mut occlusion.rays, Occlusion::RAYS))
+        });
+    let tip = "Length of the rays; 0 is unlimited";
+    Row::new("radius", &["occlusion.radius"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let radius = DragValue::new(&mut occlusion.radius).speed(0.01);
+            ui.add(radius.range(Occlusion::RADIUS).suffix(" m"))
+        });
+    let tip = "Frames that are averaged; fewer while something moves";
+    Row::new("history", &["occlusion.history"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let history = DragValue::new(&mut occlusion.history);
+            ui.add(history.range(Occlusion::HISTORY).suffix(" frames"))
+        });
+    let tip = "Averages neighbouring pixels while the history is short";
+    Row::new("filter", &["occlusion.filter"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.checkbox(&mut occlusion.filter, "spatial")
+        });
+}
+
+fn meaning(mode: OcclusionMode) -> &'static str {
+    match mode {
+        OcclusionMode::Auto => "By rays on GPUs, off in software",
+        OcclusionMode::Off => "The whole environment reaches every point",
+        OcclusionMode::Rays => "By rays on every adapter",
+    }
+}

@@ -1,0 +1,84 @@
+//! The section `Settings`: the panel itself, and all settings together.
+
+use crate::{
+    app::{
+        command_line::command_line,
+        keys::Action,
+        state::{State, counted},
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, choose},
+        },
+    },
+    config::{Theme, Window},
+};
+use egui::{DragValue, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let window = &mut state.config.window;
+    let tip = "Colours of the panel";
+    Row::new("theme", &["window.theme"], tip).show(ui, edits, |ui| {
+        let choices = [
+            (Theme::Dark, "dark", "Light text on dark"),
+            (Theme::Light, "light", "Dark text on light"),
+            (Theme::System, "system", "As the system is set"),
+        ];
+        choose(ui, &mut window.theme, &choices);
+    });
+    let tip = "Size of text in points; all of the panel grows with it";
+    Row::new("text size", &["window.font_size"], tip).show(ui, edits, |ui| {
+        let size = DragValue::new(&mut window.font_size).speed(0.1);
+        // A drag would run away from the pointer, as the panel grows under it.
+        ui.add(
+            size.range(Window::FONT_SIZE)
+                .suffix(" pt")
+                .update_while_editing(false),
+        )
+    });
+    let count = counted(edits.changes.len() as u64, "setting");
+    ui.weak(format!("{count} changed since the start"));
+    ui.horizontal_wrapped(|ui| buttons(ui, state, edits));
+}
+
+fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
+    let has_changes = !edits.changes.is_empty();
+    let reset = ui.add_enabled(has_changes, egui::Button::new("Reset all"));
+    let reset = reset
+        .on_hover_text("Sets everything back to its value at the start (R)")
+        .on_disabled_hover_text("Nothing has changed since the start");
+    if reset.clicked() {
+        state.actions.push(Action::Reset);
+    }
+    let tip = "Writes the keys that differ into your config.toml, and keeps all else in it. Clip, time, camera \
+               and variant belong to a scene and are left out";
+    if ui
+        .button("Save as my defaults")
+        .on_hover_text(tip)
+        .clicked()
+    {
+        save(state);
+    }
+    let tip = "Copies a command that opens the same files with the same settings, view and time. For a picture \
+               without a window, write `canopy render` and add `-o picture.png`";
+    if ui
+        .button("Copy as command line")
+        .on_hover_text(tip)
+        .clicked()
+    {
+        let size = ui.ctx().content_rect().size() * ui.ctx().zoom_factor();
+        let line = command_line(state, [size.x, size.y].map(|side| side.round() as u32));
+        ui.ctx().copy_text(line);
+        state.notify("the command line is on the clipboard");
+    }
+}
+
+fn save(state: &mut State) {
+    match state.config.save_as_defaults() {
+        Ok((_, 0)) => state.notify("your config.toml has these values already"),
+        Ok((path, count)) => {
+            let count = counted(count as u64, "setting");
+            state.notify(format!("{count} saved in {}", path.display()));
+        }
+        Err(error) => state.fail("The settings could not be saved", error.to_string()),
+    }
+}

@@ -1,0 +1,120 @@
+//! The section `Timings`: the passes of the last frames, a row for each.
+
+use crate::app::{
+    pass_history::{PassHistory, PassRow, PassSummary},
+    state::State,
+    ui::{
+        facts::Facts,
+        rows::Edits,
+        style::{accent, significant},
+    },
+};
+use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
+
+/// Width of a column of numbers, in points.
+const COLUMN: f32 = 38.0;
+/// Height of a row, in points.
+const ROW: f32 = 17.0;
+/// The columns behind the name.
+const COLUMNS: [&str; 4] = ["median", "p95", "max", "share"];
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
+    if !facts.has_gpu {
+        let text = "In software, passes overlap: the time of a single pass is not to be trusted.";
+        ui.small(text);
+    }
+    let rows = state.passes.rows();
+    if rows.is_empty() {
+        ui.weak("No timings yet, or none on this adapter.");
+    } else {
+        let tip = "Milliseconds on the GPU over the last 120 frames. Hover a row for more";
+        table_row(ui, "pass, ms", 0, &COLUMNS.map(str::to_owned), None, tip);
+        for row in rows {
+            pass(ui, &state.passes, row);
+        }
+    }
+    let record = format!(
+        "CPU, recording: {} ms",
+        significant(facts.stats.cpu_record_ms)
+    );
+    ui.weak(record)
+        .on_hover_text("Time in which the CPU wrote the commands of the last frame");
+}
+
+fn pass(ui: &mut Ui, history: &PassHistory, row: &PassRow) {
+    let last = row.last_ms();
+    let Some(summary) = history.summary(row) else {
+        let none = COLUMNS.map(|_| "–".to_owned());
+        let tip = format!("{}: not run in the last 120 frames", row.name);
+        return table_row(ui, &row.name, row.depth, &none, None, &tip);
+    };
+    let PassSummary {
+        min_ms,
+        median_ms,
+        p95_ms,
+        max_ms,
+        share,
+    } = summary;
+    let numbers = [median_ms, p95_ms, max_ms].map(significant);
+    let [median, p95, max] = numbers.clone();
+    let cells = match last {
+        Some(_) => [median, p95, max, format!("{:.0} %", 100.0 * share)],
+        None => COLUMNS.map(|_| "–".to_owned()),
+    };
+    let last = last.map_or("not run".into(), |ms| format!("{} ms", significant(ms)));
+    let [median, p95, max] = numbers;
+    let tip = format!(
+        "{}\nlast frame: {last}\nmin {} ms, median {median} ms, p95 {p95} ms, max {max} ms\n{:.1} % of the frames",
+        row.name,
+        significant(min_ms),
+        100.0 * share,
+    );
+    table_row(ui, &row.name, row.depth, &cells, Some(share), &tip);
+}
+
+/// A name, a bar for its share, and numbers in columns that keep their places.
+fn table_row(
+    ui: &mut Ui,
+    name: &str,
+    depth: usize,
+    cells: &[String; 4],
+    share: Option<f64>,
+    tip: &str,
+) {
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.on_hover_text(tip);
+    let painter = ui.painter_at(rect);
+    let visuals = ui.visuals();
+    let names = rect.width() - COLUMN * cells.len() as f32;
+    if let Some(share) = share {
+        let bar = vec2(names * share.clamp(0.0, 1.0) as f32, ROW - 4.0);
+        let color = accent(visuals).gamma_multiply(0.25);
+        painter.rect_filled(
+            Rect::from_min_size(rect.min + vec2(0.0, 2.0), bar),
+            2.0,
+            color,
+        );
+    }
+    let indent = 4.0 + 8.0 * depth as f32;
+    let text = egui::WidgetText::from(name);
+    let wrap = Some(egui::TextWrapMode::Truncate);
+    let galley = text.into_galley(ui, wrap, names - indent - 4.0, TextStyle::Small);
+    let at = Pos2::new(
+        rect.left() + indent,
+        rect.center().y - galley.size().y * 0.5,
+    );
+    painter.galley(at, galley, visuals.text_color());
+    let font = FontId::monospace(10.5);
+    for (column, cell) in cells.iter().enumerate() {
+        let right = rect.left() + names + COLUMN * (column + 1) as f32;
+        let at = Pos2::new(right - 2.0, rect.center().y);
+        painter.text(
+            at,
+            Align2::RIGHT_CENTER,
+            cell,
+            font.clone(),
+            visuals.text_color(),
+        );
+    }
+}

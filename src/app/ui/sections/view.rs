@@ -1,0 +1,139 @@
+//! The section `View`.
+
+use crate::{
+    app::{
+        keys::Action,
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row, list},
+        },
+    },
+    config::Window,
+    render::Channel,
+    scene::Projection,
+};
+use egui::{Slider, Ui};
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let tip = "What the picture shows. Keys V and B for the next and the previous one";
+    Row::new("channel", &[], tip).show(ui, edits, |ui| {
+        let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
+        state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
+    });
+    cameras(ui, state, edits);
+    field_of_view(ui, state, edits);
+    render_scale(ui, &mut state.config.window, facts, edits);
+    let tip = "Waits for the display, so that no picture is torn";
+    Row::new("vsync", &["window.vsync"], tip).show(ui, edits, |ui| {
+        ui.checkbox(&mut state.config.window.vsync, "wait for the display")
+    });
+}
+
+fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let tip = "Frames the scene, or looks through a camera of the file. Keys F and C";
+    Row::new("camera", &[], tip).show(ui, edits, |ui| {
+        let frame = ui
+            .button("Frame")
+            .on_hover_text("Brings the whole scene into view (F)");
+        if frame.clicked() {
+            state.actions.push(Action::Frame);
+        }
+        let stage = state.stage.as_ref();
+        let count = stage.map_or(0, |stage| stage.scene.cameras.len());
+        let name = |camera| {
+            stage
+                .map(|stage| stage.camera_name(camera))
+                .unwrap_or_default()
+        };
+        let title = if count == 0 { "none" } else { "of the file…" };
+        let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
+        let first = (None, title.to_owned(), "The camera that the mouse moves");
+        let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
+        let now = stage.and_then(|stage| stage.camera);
+        let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
+        chosen
+            .response
+            .on_disabled_hover_text("The file has no cameras");
+        state
+            .actions
+            .extend(chosen.inner.flatten().map(Action::Camera));
+    });
+}
+
+fn field_of_view(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let (fov, why) = match state.camera.projection {
+        Projection::Perspective { fov_y } => (fov_y.to_degrees(), None),
+        Projection::Orthographic { .. } => {
+            (state.config.camera.fov, Some("the view is orthographic"))
+        }
+    };
+    let mut degrees = fov;
+    let row = Row::new(
+        "field of view",
+        &["camera.fov"],
+        "Vertical angle of the view",
+    )
+    .idle(why);
+    row.show(ui, edits, |ui| {
+        let slider = Slider::new(&mut degrees, 5.0..=120.0).suffix("°");
+        if ui.add(slider.fixed_decimals(0)).changed() {
+            state.config.camera.fov = degrees;
+            state.camera.set_fov(degrees.to_radians());
+        }
+    });
+}
+
+fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut Edits) {
+    let tip = "Rendered size over the window's; auto is 1 at rest, and what fits into window.frame_ms while something moves";
+    Row::new("render scale", &["window.render_scale"], tip).show(ui, edits, |ui| {
+        let scale = &mut window.render_scale;
+        let used = facts.render_scale;
+        let mut auto = *scale == 0.0;
+        if ui.checkbox(&mut auto, "auto").changed() {
+            *scale = if auto { 0.0 } else { used };
+        }
+        let mut shown = if auto { used } else { *scale };
+        let drag = egui::DragValue::new(&mut shown)
+            .speed(0.01)
+            .range(Window::RENDER_SCALE.0);
+        if ui.add_enabled(!auto, drag.fixed_decimals(2)).changed() {
+            *scale = shown;
+        }
+        let [width, height] = facts.size;
+        ui.weak(format!("{width}×{height}"));
+        if let Some([done, wanted]) = facts.samples {
+            ui.weak(format!("{done}/{wanted}"))
+                .on_hover_text("Samples that the still picture has, and is to have");
+        }
+    });
+}
+
+/// A channel's name in the list.
+fn title(channel: Channel) -> String {
+    match channel {
+        Channel::Lit => "lit picture".into(),
+        Channel::Cost => "cost of rays".into(),
+        Channel::Ambient => "ambient visibility".into(),
+        other => other.name().into(),
+    }
+}
+
+fn meaning(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Lit => "The finished picture",
+        Channel::Position => "World position in metres",
+        Channel::Normal => "World normal, as shaded",
+        Channel::Albedo => "Base colour",
+        Channel::Roughness => "Perceptual roughness",
+        Channel::Metallic => "Metalness",
+        Channel::Occlusion => "Ambient occlusion of the material",
+        Channel::Emissive => "Emitted radiance",
+        Channel::Depth => "Distance along the view axis",
+        Channel::Mesh => "A colour for each mesh",
+        Channel::Material => "A colour for each material",
+        Channel::Shadow => "Where the first light is visible",
+        Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
+        Channel::Ambient => "How much of the environment a point sees",
+    }
+}

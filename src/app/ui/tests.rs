@@ -1,0 +1,467 @@
+use super::{checker::Run, *};
+use crate::{
+    app::{
+        changes::Changes,
+        keys::Action,
+        state::{Failure, Stage},
+    },
+    config::{Config, EnvironmentSource, ShadowMode, Switch, Theme},
+    gpu::profiler::PassTiming,
+    render::{Channel, FrameStats},
+    scene::{
+        Camera, Clip, ExtensionUse, Projection, Scene, Treatment,
+        opened::{OpenedScene, Span},
+    },
+};
+
+/// A name that has no room anywhere.
+const LONG: &str =
+    "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
+/// An adapter as drivers name them.
+const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software renderer";
+
+/// What a run shows, beside the size of its window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Show {
+    Panel,
+    Help,
+    Error,
+    Loading,
+    ErrorWhileLoading,
+    Preparing,
+    Dropping,
+    Notice,
+    NoScene,
+}
+
+impl Show {
+    const ALL: [Self; 9] = [
+        Self::Panel,
+        Self::Help,
+        Self::Error,
+        Self::Loading,
+        Self::ErrorWhileLoading,
+        Self::Preparing,
+        Self::Dropping,
+        Self::Notice,
+        Self::NoScene,
+    ];
+}
+
+/// A scene with variants, clips, cameras, extensions and many warnings.
+fn opened() -> OpenedScene {
+    let extension = |treatment| ExtensionUse {
+        name: "KHR_materials_pbrSpecularGlossiness".into(),
+        required: true,
+        treatment,
+        note: "a note",
+    };
+    let clip = |name: &str| Clip {
+        name: name.into(),
+        duration_secs: 2.5,
+        ..Clip::default()
+    };
+    let scene = Scene {
+        variants: vec![LONG.into(), String::new()],
+        clips: vec![clip(LONG), clip("")],
+        cameras: vec![Camera {
+            name: LONG.into(),
+            projection: Projection::Perspective { fov_y: 1.0 },
+        }],
+        extensions: vec![extension(Treatment::Full), extension(Treatment::Ignored)],
+        warnings: vec![format!("{LONG}: mesh 3 has no normals; they are computed"); 13],
+        ..Scene::default()
+    };
+    let mut config = Config::default();
+    config.scene.variant = "1".into();
+    OpenedScene::new(scene, &config, Span::Clip)
+}
+
+fn state(show: Show, every_section: bool) -> State {
+    let mut state = State::new(Config::default());
+    if show != Show::NoScene {
+        state.stage = Some(Stage::new(vec![LONG.into(), "b.glb".into()], opened(), 0.0));
+    }
+    state.help = show == Show::Help;
+    if matches!(show, Show::Error | Show::ErrorWhileLoading) {
+        state.error = Some(Failure {
+            headline: format!("{LONG} could not be opened"),
+            text: "a sentence that says what is wrong with it, at some length. ".repeat(30),
+        });
+    }
+    if show == Show::Notice {
+        state.notify("a message of a usual length, such as the name of a file that was saved");
+    }
+    state.frame_ms.extend([4000.0, 9.0, 16.5]);
+    let timing = |name: &str, depth, last_ms| PassTiming {
+        name: name.into(),
+        depth,
+        last_ms,
+        average_ms: last_ms,
+    };
+    let passes = [
+        timing("frame", 0, 12_345.6),
+        timing("occlusion_history", 1, 0.012),
+        timing("lighting", 1, 3.25),
+    ];
+    state.passes.record(1, &passes);
+    state.passes.record(2, &passes[..2]);
+    if every_section {
+        for section in sections::names() {
+            state.layout.open.insert(section, true);
+        }
+    }
+    state
+}
+
+fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
+    let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
+    Facts {
+        stats,
+        loading: loads.then(|| LoadProgress {
+            name: LONG.into(),
+            stage: "reading images, 3 of 12".into(),
+            share: 0.5,
+        }),
+        preparing: (show == Show::Preparing).then(|| "gbuffer".into()),
+        dropping: show == Show::Dropping,
+        exposure_ev: -1.25,
+        adapter: ADAPTER,
+        has_gpu: false,
+        samples: Some([3, 16]),
+        rendering: true,
+        fast_rays: false,
+        render_scale: 0.5,
+        size: [1280, 720],
+    }
+}
+
+/// Large numbers, for the least room.
+fn stats() -> FrameStats {
+    FrameStats {
+        triangles: 19_999_999,
+        vertices: 59_999_999,
+        meshes: 123_456,
+        nodes: 19_999_998,
+        rays: 123_456_789,
+        lights: 256,
+        tree_dispatches: 123,
+        cpu_record_ms: 1.2345,
+        ..FrameStats::default()
+    }
+}
+
+fn context() -> egui::Context {
+    let ctx = egui::Context::default();
+    set_style(&ctx);
+    ctx
+}
+
+/// Runs `check` on a state in a window.
+fn with_run<R>(
+    state: &mut State,
+    shown: Show,
+    (size, pixels_per_point): ([f32; 2], f32),
+    check: impl FnOnce(&mut Run<'_>) -> R,
+) -> R {
+    let stats = stats();
+    let facts = facts(&stats, shown);
+    let mut add = |ui: &mut Ui| {
+        state.find_sun();
+        show(ui, state, &facts);
+    };
+    check(&mut Run::new(context(), size, pixels_per_point, &mut add))
+}
+
+/// Windows in logical pixels, with their scale factor: also those of 640 × 400 and 1280 × 800 physical pixels
+/// on a display of high density, and the smallest that the system allows.
+const WINDOWS: [([f32; 2], f32); 6] = [
+    ([1280.0, 800.0], 1.0),
+    ([1280.0, 800.0], 2.0),
+    ([640.0, 400.0], 1.0),
+    ([640.0, 400.0], 2.0),
+    ([320.0, 200.0], 1.0),
+    ([320.0, 200.0], 2.0),
+];
+
+/// Nothing is cut off, overlaps or lacks a glyph, in windows of every size, theme and density, whatever is
+/// shown.
+#[test]
+fn nothing_is_cut_off_and_nothing_overlaps() {
+    let mut faults = Vec::new();
+    for window in WINDOWS {
+        for shown in Show::ALL {
+            for theme in [Theme::Dark, Theme::Light] {
+                let mut state = state(shown, true);
+                state.config.window.theme = theme;
+                let found = with_run(&mut state, shown, window, |run| {
+                    run.faults(&[LONG, ADAPTER, "KHR_materials"])
+                });
+                let place = |fault| format!("{window:?} {shown:?} {theme:?}: {fault}");
+                faults.extend(found.into_iter().map(place));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{}:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+/// The same with every part of the panel in sight, with large text, and with other settings.
+#[test]
+fn every_section_is_whole() {
+    let mut faults = Vec::new();
+    for (index, window) in [([1280.0, 3000.0], 1.0), ([420.0, 3000.0], 1.5)]
+        .into_iter()
+        .enumerate()
+    {
+        for variation in 0..4 {
+            let mut state = state(Show::Panel, true);
+            vary(&mut state, variation);
+            state.config.window.font_size = [13.0, 16.0][index];
+            let found = with_run(&mut state, Show::Panel, window, |run| {
+                run.faults(&[LONG, ADAPTER, "KHR_materials"])
+            });
+            faults.extend(
+                found
+                    .into_iter()
+                    .map(|f| format!("{window:?} {variation}: {f}")),
+            );
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{}:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+/// Other settings, so that every control is seen at work.
+fn vary(state: &mut State, variation: u32) {
+    let config = &mut state.config;
+    match variation {
+        1 => {
+            config.shadows.mode = ShadowMode::Map;
+            config.environment.source = EnvironmentSource::Color;
+            config.set("test", "image.exposure", "histogram").unwrap();
+            config.set("test", "tree.rebuild", "refit").unwrap();
+            config
+                .set("test", "environment.background", "color")
+                .unwrap();
+        }
+        2 => {
+            config.environment.file = LONG.into();
+            config.sun.enabled = Switch::Off;
+            state.stage = None;
+        }
+        3 => {
+            config.set("test", "occlusion.mode", "rays").unwrap();
+            config.sun.enabled = Switch::On;
+            config.set("test", "image.exposure", "-1.5").unwrap();
+            state.channel = Channel::Cost;
+        }
+        _ => {}
+    }
+}
+
+/// Looking at the panel changes nothing, whatever digits the settings have.
+#[test]
+fn the_panel_changes_nothing_by_itself() {
+    for variation in 0..4 {
+        let mut state = state(Show::Panel, true);
+        vary(&mut state, variation);
+        let odd = 0.123_456_79;
+        let config = &mut state.config;
+        config.sun.direction = [odd, -0.987_654_3, 0.333_333_34];
+        (config.sun.strength, config.sun.color) = (4.0 + odd, [odd; 3]);
+        config.environment.rotation = 270.0 + odd;
+        (config.environment.haze, config.environment.blur) = (odd, odd);
+        config.image.background = [odd; 3];
+        config.exposure.compensation = 7.0 + odd;
+        config.animation.speed = 20.0 + odd;
+        let before = config.clone();
+        let window = ([1280.0, 3000.0], 1.0);
+        with_run(&mut state, Show::Panel, window, |run| _ = run.faults(&[]));
+        let changed = Changes::default().between(&before, &state.config);
+        assert!(changed.is_empty(), "{variation}: {changed:?}");
+    }
+}
+
+/// The pointer over any widget brings up a tooltip, whether the widget has an effect or not.
+#[test]
+fn every_control_has_a_tooltip() {
+    for variation in 0..4 {
+        let mut state = state(Show::Panel, true);
+        vary(&mut state, variation);
+        let window = ([1280.0, 3000.0], 1.0);
+        let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
+        assert!(without.is_empty(), "{variation}: {}", without.join("\n"));
+    }
+    for shown in [Show::Help, Show::Error] {
+        let mut state = state(shown, false);
+        state.panel = false;
+        let window = ([1280.0, 800.0], 1.0);
+        let without = with_run(&mut state, shown, window, |run| run.without_tooltip());
+        assert!(without.is_empty(), "{shown:?}: {}", without.join("\n"));
+    }
+}
+
+/// The checks above find what is wrong with a bad user interface.
+#[test]
+fn a_bad_interface_has_faults() {
+    let place = |ui: &mut Ui, x: f32, text: &str| {
+        let rect = egui::Rect::from_min_size(egui::pos2(x, 20.0), egui::vec2(60.0, 20.0));
+        ui.place(rect, egui::Button::new(text));
+    };
+    let check = |name: &str, expected: &str, add: &mut dyn FnMut(&mut Ui)| {
+        let mut run = Run::new(context(), [200.0, 100.0], 1.0, add);
+        let faults = run.faults(&["known"]).join("\n");
+        assert!(faults.contains(expected), "{name}: {faults:?}");
+    };
+    check("overlapping buttons", "overlap", &mut |ui| {
+        place(ui, 10.0, "one");
+        place(ui, 40.0, "two");
+    });
+    check("text past the window", "cut off", &mut |ui| {
+        ui.add(egui::Label::new("a long line ".repeat(20)).extend());
+    });
+    check("shortened text", "shortened", &mut |ui| {
+        ui.add(egui::Label::new("a long line ".repeat(20)).truncate());
+    });
+    check("a glyph that the font lacks", "lacks", &mut |ui| {
+        _ = ui.label("\u{2009}\u{4e2d}")
+    });
+    let mut fine = |ui: &mut Ui| {
+        place(ui, 10.0, "one");
+        ui.add(egui::Label::new("a known line ".repeat(20)).truncate());
+    };
+    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut fine);
+    assert_eq!(run.faults(&["known"]), [""; 0]);
+    assert_eq!(run.without_tooltip().len(), 1);
+    let mut told = |ui: &mut Ui| _ = ui.button("one").on_hover_text("does one thing");
+    let mut run = Run::new(context(), [200.0, 100.0], 1.0, &mut told);
+    assert_eq!(run.without_tooltip(), [""; 0]);
+}
+
+/// The close button of the help is in sight in the smallest window too.
+#[test]
+fn the_help_can_be_closed_in_any_window() {
+    for window in WINDOWS {
+        let mut state = state(Show::Help, false);
+        let closed = with_run(&mut state, Show::Help, window, |run| {
+            run.faults(&[]);
+            let close = run.find("Close").filter(|rect| rect.height() > 8.0);
+            run.click(close.expect("it is in sight").center(), 1);
+        });
+        assert_eq!(closed, ());
+        assert!(!state.help, "{window:?}");
+    }
+}
+
+/// An error stays in sight while something is loaded.
+#[test]
+fn progress_does_not_cover_an_error() {
+    for window in WINDOWS {
+        let mut state = state(Show::ErrorWhileLoading, false);
+        let texts = with_run(&mut state, Show::ErrorWhileLoading, window, |run| {
+            run.faults(&[]);
+            run.texts()
+        });
+        let shown = |part: &str| texts.iter().any(|text| text.contains(part));
+        assert!(shown("could not be opened"), "{window:?}: {texts:?}");
+        assert!(!shown("Esc cancels"), "{window:?}: {texts:?}");
+    }
+}
+
+/// A toast is a line where there is room for one, and never a sliver.
+#[test]
+fn notices_are_wide() {
+    for window in WINDOWS {
+        let mut state = state(Show::Notice, false);
+        let text = "a message of a usual length, such as the name of a file that was saved";
+        let rect = with_run(&mut state, Show::Notice, window, |run| {
+            run.faults(&[]);
+            run.find(text)
+        });
+        let rect = rect.expect("it is shown");
+        assert!(rect.width() > 200.0, "{window:?}: {rect}");
+        let lines = if window.0[0] < 600.0 { 3.0 } else { 1.0 };
+        assert!(rect.height() < 20.0 * lines, "{window:?}: {rect}");
+    }
+}
+
+/// What is used most needs no scrolling in a window of 1280 × 720.
+#[test]
+fn the_most_used_settings_are_above_the_fold() {
+    let mut state = state(Show::Panel, false);
+    let window = ([1280.0, 720.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        for text in [
+            "Shadows",
+            "leaf cutoff",
+            "Sun",
+            "elevation",
+            "Environment",
+            "intensity",
+            "Image",
+            "exposure",
+            "tone map",
+        ] {
+            let rect = run
+                .find(text)
+                .unwrap_or_else(|| panic!("{text} is not shown"));
+            assert!(rect.height() > 8.0, "{text} is out of sight: {rect}");
+        }
+    });
+}
+
+/// Two clicks on a name set its value back; a click on a title folds the section.
+#[test]
+fn names_reset_and_titles_fold() {
+    let mut state = state(Show::Panel, false);
+    state.config.tree.leaf_cutoff = 9;
+    let window = ([1280.0, 2000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let name = run.find("leaf cutoff").expect("it is shown");
+        run.click(name.center(), 2);
+        let title = run.find("Sun").expect("it is shown");
+        run.click(title.center(), 1);
+    });
+    let changed = Changes::default().between(&state.initial, &state.config);
+    assert!(changed.is_empty(), "{changed:?}");
+    assert_eq!(state.layout.open.get("Sun"), Some(&false));
+    let mut without = with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        run.texts()
+    });
+    without.retain(|text| text == "azimuth");
+    assert!(without.is_empty(), "the section is still shown");
+    assert_eq!(state.actions, [Action::Help; 0]);
+}
+
+/// Text grows with its setting, and so does the panel.
+#[test]
+fn the_panel_grows_with_its_text() {
+    let width = |font_size| {
+        let mut state = state(Show::Panel, false);
+        state.config.window.font_size = font_size;
+        let stats = stats();
+        let facts = facts(&stats, Show::Panel);
+        let mut room = egui::Rect::NOTHING;
+        let ctx = context();
+        let mut add = |ui: &mut Ui| {
+            room = show(ui, &mut state, &facts);
+        };
+        Run::new(ctx.clone(), [1280.0, 720.0], 1.0, &mut add).faults(&[]);
+        1280.0 - room.width() * ctx.zoom_factor()
+    };
+    let (small, large) = (width(13.0), width(26.0));
+    assert!((small - PANEL_WIDTH).abs() < 4.0, "{small}");
+    assert!((large - 2.0 * small).abs() < 8.0, "{small} {large}");
+}

@@ -1,0 +1,211 @@
+//! Settings as keys and values, and how they are kept in the user's file.
+
+use super::{Config, user_file};
+use crate::{Error, Result};
+use std::{collections::BTreeMap, path::PathBuf};
+use toml::Value;
+
+/// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
+const OF_A_RUN: [&str; 4] = [
+    "animation.clip",
+    "animation.time",
+    "camera.name",
+    "scene.variant",
+];
+
+impl Config {
+    /// Every key, such as `shadows.mode`, with its value.
+    pub fn values(&self) -> BTreeMap<String, Value> {
+        let mut values = BTreeMap::new();
+        for (section, keys) in self.table() {
+            let keys = keys.as_table().cloned().unwrap_or_default();
+            values.extend(keys.into_iter().map(|(key, value)| {
+                let key = format!("{section}.{key}");
+                (key, with_short_numbers(value))
+            }));
+        }
+        values
+    }
+
+    /// The value of a key, such as `shadows.mode`.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        let (section, name) = key.split_once('.')?;
+        let value = self.table().get(section)?.get(name)?.clone();
+        Some(with_short_numbers(value))
+    }
+
+    /// The keys whose values are not those that canopy would start with, or not those of `config.toml`: with
+    /// them, it shows the same anywhere.
+    pub fn overrides(&self) -> BTreeMap<String, Value> {
+        let defaults = Self::default();
+        let usual = Self::load(None, &[])
+            .unwrap_or_else(|_| defaults.clone())
+            .values();
+        let defaults = defaults.values();
+        let mut values = self.values();
+        values
+            .retain(|key, value| defaults.get(key) != Some(value) || usual.get(key) != Some(value));
+        values
+    }
+
+    /// Writes the keys that differ from the user's `config.toml`, or from the defaults where it does not name
+    /// them, into that file, and keeps all else in it. Returns the file and the number of keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read or written, [`Error::Config`] for one that is broken.
+    pub fn save_as_defaults(&self) -> Result<(PathBuf, usize)> {
+        let path = user_file().ok_or_else(|| Error::Config {
+            origin: "config.toml".into(),
+            what: "this system has no folder for it".into(),
+        })?;
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(Error::io(path, e)),
+        };
+        let (text, count) = self.merged_into(&path.display().to_string(), &text)?;
+        let write = || {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            let unfinished = path.with_extension("toml.tmp");
+            std::fs::write(&unfinished, &text)?;
+            std::fs::rename(&unfinished, &path)
+        };
+        if count > 0 {
+            write().map_err(|e| Error::io(&path, e))?;
+        }
+        Ok((path, count))
+    }
+
+    /// The TOML document `text` with the keys in which these settings differ from it, and their number.
+    fn merged_into(&self, origin: &str, text: &str) -> Result<(String, usize)> {
+        let mut usual = Self::default();
+        usual.merge(origin, text)?;
+        let usual = usual.values();
+        let mut document: toml_edit::DocumentMut = text.parse().map_err(|e| Error::Config {
+            origin: origin.into(),
+            what: super::one_line(&format!("{e}")),
+        })?;
+        let mut count = 0;
+        for (key, value) in self.values() {
+            let Some((section, name)) = key.split_once('.') else {
+                continue;
+            };
+            if usual.get(&key) == Some(&value) || OF_A_RUN.contains(&key.as_str()) {
+                continue;
+            }
+            let value: toml_edit::Value =
+                self.absolute(&key, value)
+                    .to_string()
+                    .parse()
+                    .map_err(|e| Error::Config {
+                        origin: origin.into(),
+                        what: format!("{key}: {e}"),
+                    })?;
+            put(&mut document, section, name, value);
+            count += 1;
+        }
+        Ok((document.to_string(), count))
+    }
+
+    /// The value of a key as it means the same in any folder.
+    fn absolute(&self, key: &str, value: Value) -> Value {
+        match value.as_str() {
+            Some(file) if key == "environment.file" && !file.is_empty() => {
+                let absolute = std::path::absolute(file).ok();
+                let text = absolute.and_then(|path| path.to_str().map(str::to_owned));
+                text.map_or(value, Value::String)
+            }
+            _ => value,
+        }
+    }
+}
+
+/// Sets a key of a document; a comment behind it stays.
+fn put(document: &mut toml_edit::DocumentMut, section: &str, name: &str, value: toml_edit::Value) {
+    let table = document
+        .entry(section)
+        .or_insert_with(|| toml_edit::Item::Table(toml_edit::Table::new()));
+    let Some(table) = table.as_table_like_mut() else {
+        return;
+    };
+    match table.get_mut(name).and_then(toml_edit::Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(name, toml_edit::Item::Value(value));
+        }
+    }
+}
+
+/// Settings are `f32`. Written as `f64`, 0.35 would have sixteen digits.
+fn with_short_numbers(value: Value) -> Value {
+    match value {
+        Value::Float(number) => {
+            let short = (number as f32).to_string().parse();
+            Value::Float(short.unwrap_or(number))
+        }
+        Value::Array(values) => Value::Array(values.into_iter().map(with_short_numbers).collect()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{DEFAULTS, ShadowMode};
+    use toml::Table;
+
+    #[test]
+    fn values_are_those_of_the_file() {
+        let written: Table = toml::from_str(DEFAULTS).unwrap();
+        let config = Config::default();
+        let values = config.values();
+        assert_eq!(values["environment.color"], written["environment"]["color"]);
+        let count: usize = written.values().map(|t| t.as_table().unwrap().len()).sum();
+        assert_eq!(values.len(), count);
+        for (key, value) in &values {
+            assert_eq!(config.value(key).as_ref(), Some(value), "{key}");
+        }
+        assert_eq!(config.value("sun"), None);
+    }
+
+    #[test]
+    fn changed_keys_are_merged_into_a_user_s_file() {
+        let mut config = Config::default();
+        config.shadows.mode = ShadowMode::Map;
+        config.image.background = [0.1, 0.25, 1.0];
+        config.animation.time = 3.0;
+        config.camera.fov = 45.0;
+        let text =
+            "# mine\n[shadows]\nmode = \"off\" # dark\n\n[camera]\nfov = 60.0\nspeed = 2.0\n";
+        let (merged, count) = config.merged_into("f", text).unwrap();
+        assert_eq!(count, 4, "{merged}");
+        for kept in [
+            "# mine",
+            "# dark",
+            "mode = \"map\" # dark",
+            "fov = 45.0",
+            "speed = 1.0",
+        ] {
+            assert!(merged.contains(kept), "{kept} is not in {merged}");
+        }
+        let mut read = Config::default();
+        read.merge("f", &merged).unwrap();
+        config.animation.time = 0.0;
+        assert_eq!(read, config);
+        // Nothing is left to be saved.
+        assert_eq!(config.merged_into("f", &merged).unwrap(), (merged, 0));
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone() {
+        let config = Config::default();
+        for broken in ["[sun", "[sun]\nx = 1"] {
+            assert!(config.merged_into("f", broken).is_err(), "{broken}");
+        }
+    }
+}
