@@ -2,8 +2,8 @@
 //
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
-//      one; radiance: sums of hdr plus display. Both are exact to f32. resolve writes the mean of shown,
-//      sRGB-encoded.
+//      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus
+//      display. Both are exact to f32. resolve writes the mean of shown, sRGB-encoded.
 // accumulate: one thread per pixel. resolve: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
@@ -16,6 +16,8 @@ struct AccumulateParams {
     // Number of the frame; the first overwrites the sums.
     index: u32,
     width: u32,
+    // Same as TonemapParams.transparent.
+    transparent: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: AccumulateParams;
@@ -34,14 +36,16 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     let hdr = textureLoad(hdr_texture, id.xy, 0);
     let zero = unseen_zero(f32(id.x));
     let display = textureLoad(display_texture, id.xy, 0).rgb;
-    let light = saturate(saturate(display_tone(hdr.rgb * exposure.scale, params.curve + zero)) + display);
+    let covered = display_coverage(hdr.a, params.transparent);
+    let toned = display_covered(hdr.rgb * exposure.scale, covered, params.curve + zero);
+    let light = vec4f(saturate(toned + display), covered);
     let lit = hdr + vec4f(display, 0.0);
     let at = id.y * params.width + id.x;
     if params.index + zero == 0u {
-        shown[at] = vec4f(light, 1.0);
+        shown[at] = light;
         radiance[at] = lit;
     } else {
-        shown[at] += vec4f(light, 1.0);
+        shown[at] += light;
         radiance[at] += lit;
     }
 }
@@ -49,6 +53,6 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
 @fragment
 fn resolve(in: Corner) -> @location(0) vec4f {
     let at = vec2u(in.clip.xy);
-    let sum = shown_sums[at.y * params.width + at.x];
-    return vec4f(srgb_encode(sum.rgb / sum.a), 1.0);
+    let mean = shown_sums[at.y * params.width + at.x] / f32(params.index + 1u);
+    return vec4f(srgb_encode(mean.rgb), mean.a);
 }

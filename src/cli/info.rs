@@ -29,7 +29,7 @@ pub struct InfoArgs {
 /// # Errors
 ///
 /// Those of [`scene::load`].
-pub fn run(args: &InfoArgs, config: &Config) -> Result<()> {
+pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
     let scene = scene::load(&args.files, &config.load, &Progress::default())?;
     let mut report = describe(&scene);
     let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();

@@ -70,6 +70,7 @@ impl Accumulate {
                 curve: frame.config.image.tonemap as u32,
                 index: frame.sample.index,
                 width: frame.size[0],
+                transparent: u32::from(frame.is_transparent()),
             },
         );
         recording.dispatch(

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The profiler's scope of a frame.
-pub(super) const FRAME_SCOPE: &str = "frame";
+pub const FRAME_SCOPE: &str = "frame";
 
 /// A frame that takes longer on the GPU is submitted in parts.
 const LONG_FRAME_MS: f64 = 250.0;

@@ -33,15 +33,32 @@ impl SceneFileFormat {
         match extension.as_deref() {
             Some("obj") => Some(Self::Obj),
             Some("gltf" | "glb") => Some(Self::Gltf),
+            // Standard input has no extension.
+            None if is_obj(text) => Some(Self::Obj),
             _ => None,
         }
     }
+}
+
+/// Whether the first line that is no comment is a statement that OBJ files begin with.
+fn is_obj(text: &[u8]) -> bool {
+    const FIRST: [&[u8]; 9] = [
+        b"v", b"vn", b"vt", b"o", b"g", b"s", b"mtllib", b"usemtl", b"f",
+    ];
+    let mut lines = text.split(|&b| b == b'\n' || b == b'\r');
+    let first = lines.find(|line| {
+        let line = line.trim_ascii_start();
+        !line.is_empty() && !line.starts_with(b"#")
+    });
+    let word = first.and_then(|line| line.trim_ascii().split(u8::is_ascii_whitespace).next());
+    word.is_some_and(|word| FIRST.contains(&word))
 }
 
 /// The scene that is shown when no file is given.
 const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 
 /// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
+/// The name `-` means standard input.
 ///
 /// # Errors
 ///
@@ -68,9 +85,16 @@ pub fn load_for(
     let mut scene = Scene::default();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
-        load.enter(format!("reading {}", path.display()), 0.0)?;
+        // There are no files beside standard input.
+        load.on_disk = !files::is_stdin(path);
+        let name = if load.on_disk {
+            path
+        } else {
+            Path::new(files::STDIN)
+        };
+        load.enter(format!("reading {}", name.display()), 0.0)?;
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        append(&mut scene, parse(path, bytes.into(), &mut load)?);
+        append(&mut scene, parse(name, bytes.into(), &mut load)?);
     }
     if files.is_empty() {
         scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
@@ -147,6 +171,10 @@ mod tests {
             ("a.OBJ", b"v 0 0 0", Some(SceneFileFormat::Obj)),
             ("a.gltf", b"<html>", Some(SceneFileFormat::Gltf)),
             ("a.fbx", b"Kaydara", None),
+            ("a", b"# made by hand\r\n\r\nmtllib a.mtl\n", Some(SceneFileFormat::Obj)),
+            ("standard input", b"\xef\xbb\xbfv 0 0 0", Some(SceneFileFormat::Obj)),
+            ("a.txt", b"v 0 0 0", None),
+            ("a", b"very different", None),
             ("a", b"", None),
         ] {
             assert_eq!(

@@ -33,6 +33,7 @@ mod texture;
 pub use animation::Pose;
 pub use camera::{Camera, Projection};
 pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
+pub use files::is_stdin;
 pub use formats::{load, load_bytes, load_for};
 pub use graph::{ExtensionUse, Scene, Treatment};
 pub use image::{Image, TexelFormat, TextureSupport};

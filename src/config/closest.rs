@@ -1,0 +1,41 @@
+//! Words that were mistyped.
+
+/// The one of `known` that `word` was meant to be, where one is close enough to say so.
+pub(crate) fn closest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let is_close = |known: &&str, distance: usize| {
+        let longest = known.chars().count().max(word.chars().count());
+        let begins = word.chars().count() >= 3 && known.starts_with(word);
+        begins || distance <= (longest / 3).max(1)
+    };
+    let measured = known
+        .into_iter()
+        .map(|known| (strsim::osa_distance(word, known), known));
+    measured
+        .filter(|(distance, known)| is_close(known, *distance))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn mistyped_words_are_known_again() {
+        let known = ["render", "view", "info", "bench", "config", "adapters"];
+        for (word, expected) in [
+            ("rendr", Some("render")),
+            ("rendering", Some("render")),
+            ("inof", Some("info")),
+            ("adapt", Some("adapters")),
+            ("conf", Some("config")),
+            ("teapot", None),
+            ("x", None),
+        ] {
+            assert_eq!(closest(word, known), expected, "{word}");
+        }
+    }
+}
