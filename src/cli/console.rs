@@ -11,10 +11,7 @@ pub(super) fn print(text: &str) -> Result<()> {
 /// As [`print`], for what is no text.
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout
-        .write_all(bytes)
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::io("standard output", e))
         }

@@ -113,7 +113,10 @@ impl Cli {
             Some(word.to_owned())
         });
         let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        let Some(word) = first.filter(is_name).filter(|word| !Path::new(word).exists()) else {
+        let Some(word) = first
+            .filter(is_name)
+            .filter(|word| !Path::new(word).exists())
+        else {
             return Ok(());
         };
         let mut command = Self::command();
@@ -245,7 +248,10 @@ mod tests {
     fn options_take_two_lines_and_stand_under_headings() {
         let mut command = Cli::command().term_width(100);
         command.build();
-        let names: Vec<_> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        let names: Vec<_> = command
+            .get_subcommands()
+            .map(|c| c.get_name().to_owned())
+            .collect();
         let mut count = 0;
         for name in names.iter().filter(|name| *name != "help") {
             let nested = command.find_subcommand(name).unwrap().clone();
@@ -254,7 +260,10 @@ mod tests {
                 assert!(lines <= 2, "{name}: {option} takes {lines} lines\n{help}");
                 count += 1;
             }
-            assert!(help.lines().all(|line| line.chars().count() <= 110), "{help}");
+            assert!(
+                help.lines().all(|line| line.chars().count() <= 110),
+                "{help}"
+            );
             assert!(help.contains("\nEvery command:\n"), "{help}");
             if ["view", "render"].contains(&name.as_str()) {
                 for heading in ["Camera", "Light", "Picture", "Animation"] {
@@ -263,7 +272,8 @@ mod tests {
             }
         }
         assert!(count > 80, "only {count} options were found");
-        let counted = option_lines("Options:\n  -a, --all  one\n             two\n             three\n");
+        let counted =
+            option_lines("Options:\n  -a, --all  one\n             two\n             three\n");
         assert_eq!(counted[0].1, 3, "three lines are seen");
     }
 

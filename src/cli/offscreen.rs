@@ -1,5 +1,6 @@
 //! A scene that is drawn without a window, by `render`, `export` and the benchmarks.
 
+use super::report::Report;
 use crate::{
     Error, Result,
     accel::MeshRange,
@@ -18,7 +19,6 @@ use crate::{
         opened::{FirstView, OpenedScene},
     },
 };
-use super::report::Report;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,

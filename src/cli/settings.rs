@@ -48,9 +48,7 @@ pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
 }
 
 fn files_json(settings: &Layered) -> Value {
-    let file = |file: &crate::config::SettingsFile| {
-        json!({"path": file.path.display().to_string(), "exists": file.exists})
-    };
+    let file = |file: &crate::config::SettingsFile| json!({"path": file.path.display().to_string(), "exists": file.exists});
     settings.files.iter().map(file).collect()
 }
 

@@ -1,10 +1,7 @@
 //! Words that were mistyped.
 
 /// The one of `known` that `word` was meant to be, where one is close enough to say so.
-pub(crate) fn closest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_close = |known: &&str, distance: usize| {
         let longest = known.chars().count().max(word.chars().count());
         let begins = word.chars().count() >= 3 && known.starts_with(word);

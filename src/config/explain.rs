@@ -130,7 +130,11 @@ mod tests {
         for key in Config::keys() {
             let explained = Config::explain(&key).unwrap();
             assert!(!explained.expected.is_empty(), "{key}");
-            assert_eq!(config.value(&key).as_ref(), Some(&explained.default), "{key}");
+            assert_eq!(
+                config.value(&key).as_ref(),
+                Some(&explained.default),
+                "{key}"
+            );
         }
     }
 }

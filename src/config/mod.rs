@@ -213,10 +213,7 @@ impl Config {
                         None => format!("there are {}", known.join(", ")),
                     },
                 };
-                Err(fault(
-                    origin,
-                    format!("{section}: unknown section; {hint}"),
-                ))
+                Err(fault(origin, format!("{section}: unknown section; {hint}")))
             }
         }
     }

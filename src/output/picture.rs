@@ -27,7 +27,9 @@ pub fn unmultiply(rgba8: &mut [u8]) {
             continue;
         }
         let [r, g, b, a] = pixel.map(|byte| f32::from(byte) / 255.0);
-        let own = srgb(Vec3::new(r, g, b).map(linear) / a).to_array().map(byte);
+        let own = srgb(Vec3::new(r, g, b).map(linear) / a)
+            .to_array()
+            .map(byte);
         pixel[..3].copy_from_slice(&own);
     }
 }
@@ -225,7 +227,10 @@ mod tests {
         let mut pixels = [188, 0, 188, 128, 10, 20, 30, 255, 0, 0, 0, 0];
         unmultiply(&mut pixels);
         assert_eq!(pixels[3..], [128, 10, 20, 30, 255, 0, 0, 0, 0]);
-        assert!(pixels[0] >= 254 && pixels[1] == 0 && pixels[2] >= 254, "{pixels:?}");
+        assert!(
+            pixels[0] >= 254 && pixels[1] == 0 && pixels[2] >= 254,
+            "{pixels:?}"
+        );
     }
 
     #[test]

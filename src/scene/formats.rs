@@ -3,7 +3,7 @@
 use super::{
     files::{self, Bytes},
     gltf,
-    graph::{Scene, Treatment},
+    graph::{Scene, Source, Treatment},
     image::TextureSupport,
     load::{Load, Progress},
     merge::append,
@@ -121,11 +121,35 @@ pub fn load_bytes(
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
+/// The comment in the first line of an OBJ file, in which exporters name themselves.
+fn first_comment(bytes: &[u8]) -> Option<String> {
+    let line = bytes.split(|&b| b == b'\n' || b == b'\r').next()?;
+    let comment = line.trim_ascii_start().strip_prefix(b"#")?;
+    let start = &comment[..comment.len().min(400)];
+    Some(
+        String::from_utf8_lossy(start)
+            .trim_start_matches('#')
+            .into(),
+    )
+}
+
 /// Reads the scene of one file.
 fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
-    let mut scene = match SceneFileFormat::of(path, &bytes) {
-        Some(SceneFileFormat::Gltf) => gltf::load(path, &bytes, load)?,
-        Some(SceneFileFormat::Obj) => obj::load(path, &bytes, load)?,
+    let is_binary = bytes.starts_with(b"glTF");
+    let (mut scene, format, made) = match SceneFileFormat::of(path, &bytes) {
+        Some(SceneFileFormat::Gltf) => {
+            let (scene, made) = gltf::load(path, &bytes, load)?;
+            let format = if is_binary {
+                "glTF 2.0 (binary)"
+            } else {
+                "glTF 2.0"
+            };
+            (scene, format, made)
+        }
+        Some(SceneFileFormat::Obj) => {
+            let made = [first_comment(&bytes), None];
+            (obj::load(path, &bytes, load)?, "OBJ", made)
+        }
         None => {
             return Err(Error::scene(
                 path,
@@ -134,6 +158,14 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
             ));
         }
     };
+    let [generator, copyright] = made.map(|text| text.map(|text| files::shorten(text.trim())));
+    scene.sources.push(Source {
+        name: path.display().to_string(),
+        format,
+        bytes: bytes.len() as u64,
+        generator: generator.filter(|text| !text.is_empty()),
+        copyright: copyright.filter(|text| !text.is_empty()),
+    });
     if scene.instances().all(|(_, mesh)| {
         let primitives = &scene.meshes[mesh].primitives;
         primitives.iter().all(Primitive::is_empty)
@@ -162,6 +194,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sources_say_who_made_them() {
+        let limits = config::Config::default().load;
+        let load = |name: &str, bytes: &[u8]| {
+            let scene = load_bytes(name, bytes, &limits, &Progress::default()).unwrap();
+            scene.sources[0].clone()
+        };
+        let source = load("a.obj", b"# Blender 4.2\nv 0 0 0\n");
+        assert_eq!(source.generator.as_deref(), Some("Blender 4.2"));
+        assert_eq!((source.format, source.bytes), ("OBJ", 23));
+        let json = br#"{"asset":{"version":"2.0","generator":"a tool","copyright":" "}}"#;
+        let source = load("b.gltf", json);
+        assert_eq!(source.generator.as_deref(), Some("a tool"));
+        assert_eq!((source.name.as_str(), source.copyright), ("b.gltf", None));
+    }
+
+    #[test]
     fn formats_go_by_content_then_extension() {
         for (path, bytes, format) in [
             ("a.GLB", &b"glTF..."[..], Some(SceneFileFormat::Gltf)),
@@ -171,8 +219,16 @@ mod tests {
             ("a.OBJ", b"v 0 0 0", Some(SceneFileFormat::Obj)),
             ("a.gltf", b"<html>", Some(SceneFileFormat::Gltf)),
             ("a.fbx", b"Kaydara", None),
-            ("a", b"# made by hand\r\n\r\nmtllib a.mtl\n", Some(SceneFileFormat::Obj)),
-            ("standard input", b"\xef\xbb\xbfv 0 0 0", Some(SceneFileFormat::Obj)),
+            (
+                "a",
+                b"# made by hand\r\n\r\nmtllib a.mtl\n",
+                Some(SceneFileFormat::Obj),
+            ),
+            (
+                "standard input",
+                b"\xef\xbb\xbfv 0 0 0",
+                Some(SceneFileFormat::Obj),
+            ),
             ("a.txt", b"v 0 0 0", None),
             ("a", b"very different", None),
             ("a", b"", None),

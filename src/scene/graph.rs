@@ -37,8 +37,25 @@ pub struct Scene {
     pub variants: Vec<String>,
     /// The extensions that the files list, by name.
     pub extensions: Vec<ExtensionUse>,
+    /// The files that it comes from.
+    pub sources: Vec<Source>,
     /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
     pub warnings: Vec<String>,
+}
+
+/// A file that a scene comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its path.
+    pub name: String,
+    /// Its format: "glTF 2.0".
+    pub format: &'static str,
+    /// Its size, without the files that it refers to.
+    pub bytes: u64,
+    /// The program that made it, as it says itself.
+    pub generator: Option<String>,
+    /// The copyright notice.
+    pub copyright: Option<String>,
 }
 
 /// A glTF extension that a file lists.

@@ -77,5 +77,6 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
             Err(at) => scene.extensions.insert(at, extension),
         }
     }
+    scene.sources.append(&mut other.sources);
     scene.warnings.append(&mut other.warnings);
 }

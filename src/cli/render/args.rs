@@ -1,11 +1,11 @@
 //! The arguments of `canopy render`.
 
+use crate::{Error, Result};
 use crate::{
     cli::options::{LookArgs, TimeArgs},
     config::Config,
     render::Channel,
 };
-use crate::{Error, Result};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 

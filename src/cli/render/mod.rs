@@ -106,7 +106,9 @@ fn draw(
             stages.compile_ms += offscreen.compile(&moment, sample)?;
             let done = u64::from(frame) * u64::from(count) + u64::from(index);
             let total = u64::from(frames) * u64::from(count);
-            report.line.step(done, total, step_text([frame, frames], [index, count]));
+            report
+                .line
+                .step(done, total, step_text([frame, frames], [index, count]));
             let drawn = offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
             stats = offscreen.stats().clone();
@@ -114,7 +116,10 @@ fn draw(
             stages.draw_ms += drawn.wall_ms;
             check_lights(outputs, stats.lights)?;
             let writing = Stopwatch::new();
-            for output in outputs.iter().filter(|output| output.is_ready(index, count)) {
+            for output in outputs
+                .iter()
+                .filter(|output| output.is_ready(index, count))
+            {
                 output.write(offscreen, frame, &mut written)?;
             }
             stages.write_ms += writing.ms();

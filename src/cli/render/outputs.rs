@@ -193,9 +193,7 @@ impl Output {
         let [width, height] = offscreen.config.output.size;
         let quality = offscreen.config.output.jpeg_quality;
         match (self.channel, self.format) {
-            (Channel::Lit, PictureFormat::Png) => {
-                picture::png(width, height, offscreen.picture()?)
-            }
+            (Channel::Lit, PictureFormat::Png) => picture::png(width, height, offscreen.picture()?),
             (Channel::Lit, PictureFormat::Jpg) => {
                 picture::jpeg(width, height, offscreen.picture()?, quality)
             }
