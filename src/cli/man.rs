@@ -20,7 +20,7 @@ pub struct ManArgs {
 /// [`Error::Io`] where a page cannot be written.
 pub fn run(args: &ManArgs, command: Command) -> Result<()> {
     match &args.output {
-        None => print_bytes(&page(command)?),
+        None => print_bytes(&page("canopy", command)?),
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
             write(folder, "canopy", command)
@@ -41,13 +41,16 @@ fn write(folder: &Path, name: &str, mut command: Command) -> Result<()> {
 
 fn write_one(folder: &Path, name: &str, command: &Command) -> Result<()> {
     // The name of a page has no spaces; its synopsis is that of the command line.
-    let page = page(command.clone().display_name(name.to_owned()))?;
+    let page = page(name, command.clone().display_name(name.to_owned()))?;
     output::write(&folder.join(format!("{name}.1")), &page)
 }
 
-fn page(command: Command) -> Result<Vec<u8>> {
+fn page(name: &str, command: Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
-    let rendered = clap_mangen::Man::new(command).render(&mut page);
+    let man = clap_mangen::Man::new(command)
+        .title(name.to_uppercase())
+        .source(concat!("canopy ", env!("CARGO_PKG_VERSION")));
+    let rendered = man.render(&mut page);
     rendered.map_err(|e| Error::io("the manual page", e))?;
     Ok(page)
 }

@@ -27,7 +27,7 @@ use std::{ffi::OsString, path::Path};
 
 /// Real-time deferred renderer and scene viewer: shadow rays through trees that are rebuilt every frame.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = AFTER_HELP, max_term_width = 110)]
+#[command(version, after_help = AFTER_HELP, max_term_width = 110)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
@@ -112,6 +112,10 @@ impl Cli {
             let (word, _) = matches.subcommand()?;
             Some(word.to_owned())
         });
+        if first.as_deref() == Some("help") {
+            // Help on what is no command: clap says so.
+            Self::try_parse_from(args)?;
+        }
         let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         let Some(word) = first
             .filter(is_name)

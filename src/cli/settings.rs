@@ -65,7 +65,7 @@ fn files_text(settings: &Layered) -> String {
 fn list_text(settings: &Layered, keys: &[String]) -> String {
     let line = |key: &String| format!("{} = {}", name_of(key), value_text(settings, key));
     let width = keys.iter().map(|key| line(key).chars().count());
-    let width = width.filter(|&width| width < 60).max().unwrap_or(0);
+    let width = width.filter(|&width| width < 44).max().unwrap_or(0);
     let (mut text, mut section) = (String::new(), "");
     for key in keys {
         let of = key.split('.').next().unwrap_or_default();

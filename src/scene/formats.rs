@@ -97,7 +97,7 @@ pub fn load_for(
         append(&mut scene, parse(name, bytes.into(), &mut load)?);
     }
     if files.is_empty() {
-        scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
+        scene = parse(Path::new("the built-in scene"), BUILT_IN.into(), &mut load)?;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;

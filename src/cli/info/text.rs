@@ -196,10 +196,16 @@ fn name_text(item: &Value) -> String {
     }
 }
 
-/// "3 lines", nothing for none.
+/// "3 lines", "1 line", nothing for none.
 fn counted(item: &Value, key: &str) -> Option<String> {
     let number = count(&item[key]);
-    (number > 0).then(|| format!("{} {}", grouped(number), key.replace('_', " ")))
+    let name = key.replace('_', " ");
+    let name = match (number, name.as_str()) {
+        (1, "vertices") => "vertex",
+        (1, name) => name.trim_end_matches('s'),
+        (_, name) => name,
+    };
+    (number > 0).then(|| format!("{} {name}", grouped(number)))
 }
 
 fn joined(name: String, others: impl IntoIterator<Item = Option<String>>) -> String {
@@ -316,6 +322,16 @@ mod tests {
                 "2 (no name), mesh 3"
             ]
         );
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let mesh = json!({"triangles": 1, "vertices": 1, "lines": 2});
+        let text = |key: &str| counted(&mesh, key).unwrap();
+        assert_eq!(text("triangles"), "1 triangle");
+        assert_eq!(text("vertices"), "1 vertex");
+        assert_eq!(text("lines"), "2 lines");
+        assert_eq!(counted(&mesh, "points"), None);
     }
 
     #[test]

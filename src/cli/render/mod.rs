@@ -109,11 +109,12 @@ fn draw(
             report
                 .line
                 .step(done, total, step_text([frame, frames], [index, count]));
+            let drawing = Stopwatch::new();
             let drawn = offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
             stats = offscreen.stats().clone();
             times.add(&drawn, &stats.passes);
-            stages.draw_ms += drawn.wall_ms;
+            stages.draw_ms += drawing.ms();
             check_lights(outputs, stats.lights)?;
             let writing = Stopwatch::new();
             for output in outputs
