@@ -1,10 +1,6 @@
 //! Arguments in, exit code out.
 
-use canopy::{
-    cli::{self, Cli, Command},
-    scene,
-};
-use clap::CommandFactory as _;
+use canopy::cli::{self, Cli, Command};
 use std::{io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -53,8 +49,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,
         Command::Config(args) => cli::settings::run(&args, &settings()?)?,
-        Command::Completions(args) => cli::completions::run(&args, Cli::command())?,
-        Command::Man(args) => cli::man::run(&args, Cli::command())?,
+        Command::Completions(args) => cli::completions::run(&args, Cli::definition())?,
+        Command::Man(args) => cli::man::run(&args, Cli::definition())?,
     }
     Ok(())
 }
@@ -63,12 +59,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
-    // Before the window opens: a mistyped name is an error without a display too.
-    let env = args.look.env.iter();
-    let named = args.files.iter().filter(|file| !scene::is_stdin(file));
-    for file in named.chain(env) {
-        std::fs::metadata(file).map_err(|e| canopy::Error::io(file, e))?;
-    }
+    args.check_files()?;
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
         files: args.files,

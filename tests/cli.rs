@@ -335,7 +335,8 @@ fn mistyped_commands_are_suggested() {
     let folder = Folder::new();
     for (line, hint) in [
         ("rendr scene.obj -o a.png", "did you mean `render`?"),
-        ("help rendr", "'render'"),
+        ("help rendr", "did you mean `render`?"),
+        ("help teapot", "unknown command `teapot`"),
     ] {
         let output = folder.canopy(line);
         let stderr = String::from_utf8_lossy(&output.stderr);

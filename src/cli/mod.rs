@@ -22,7 +22,10 @@ pub use options::{Common, LookArgs, Occlusion, Shadows, TimeArgs};
 pub use view::ViewArgs;
 
 use crate::config::closest;
-use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use clap::{
+    CommandFactory, Parser, Subcommand,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use std::{ffi::OsString, path::Path};
 
 /// Real-time deferred renderer and scene viewer: shadow rays through trees that are rebuilt every frame.
@@ -102,40 +105,37 @@ impl Cli {
         Self::try_parse_from(args)
     }
 
-    /// Fails where the first word is no file and nearly a command.
+    /// Fails where the first word is no file and nearly a command, and for help on what is no command.
     fn check_first_word(args: &[OsString]) -> Result<(), clap::Error> {
-        let lenient = Self::command()
-            .ignore_errors(true)
-            .allow_external_subcommands(true);
-        let matches = lenient.try_get_matches_from(args);
-        let first = matches.ok().and_then(|matches| {
-            let (word, _) = matches.subcommand()?;
-            Some(word.to_owned())
-        });
-        if first.as_deref() == Some("help") {
-            // Help on what is no command: clap says so.
-            Self::try_parse_from(args)?;
-        }
-        let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        let Some(word) = first
-            .filter(is_name)
-            .filter(|word| !Path::new(word).exists())
-        else {
+        let Err(mut error) = Self::command().try_get_matches_from(args) else {
             return Ok(());
         };
+        let Some(ContextValue::String(word)) = error.remove(ContextKind::InvalidSubcommand) else {
+            return Ok(());
+        };
+        let before = args.iter().take_while(|arg| **arg != *word);
+        let before: Vec<_> = before.skip(1).filter_map(|arg| arg.to_str()).collect();
         let mut command = Self::command();
         let names: Vec<String> = command
             .get_subcommands()
             .map(|command| command.get_name().to_owned())
             .chain(["help".to_owned()])
             .collect();
-        match closest(&word, names.iter().map(String::as_str)) {
-            Some(name) => Err(command.error(
-                ErrorKind::InvalidSubcommand,
-                format!("unknown command `{word}`; did you mean `{name}`?"),
-            )),
-            None => Ok(()),
+        let meant = closest(&word, names.iter().map(String::as_str));
+        let hint = meant.map(|name| format!("; did you mean `{name}`?"));
+        let helps = before.last() == Some(&"help");
+        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let is_mistyped = is_name && hint.is_some() && !Path::new(&word).exists();
+        if helps || is_mistyped && !before.contains(&"--") {
+            let what = format!("unknown command `{word}`{}", hint.unwrap_or_default());
+            return Err(command.error(ErrorKind::InvalidSubcommand, what));
         }
+        Ok(())
+    }
+
+    /// The definition of the command line, for manuals and completions.
+    pub fn definition() -> clap::Command {
+        Self::command()
     }
 }
 
@@ -250,16 +250,13 @@ mod tests {
 
     #[test]
     fn options_take_two_lines_and_stand_under_headings() {
-        let mut command = Cli::command().term_width(100);
-        command.build();
-        let names: Vec<_> = command
-            .get_subcommands()
-            .map(|c| c.get_name().to_owned())
-            .collect();
+        let names = Cli::command();
+        let names = names.get_subcommands().map(clap::Command::get_name);
         let mut count = 0;
-        for name in names.iter().filter(|name| *name != "help") {
-            let nested = command.find_subcommand(name).unwrap().clone();
-            let help = nested.term_width(100).render_long_help().to_string();
+        for name in names {
+            let command = Cli::command().term_width(100);
+            let help = command.try_get_matches_from(["canopy", name, "--help"]);
+            let help = help.unwrap_err().to_string();
             for (option, lines) in option_lines(&help) {
                 assert!(lines <= 2, "{name}: {option} takes {lines} lines\n{help}");
                 count += 1;
@@ -269,7 +266,7 @@ mod tests {
                 "{help}"
             );
             assert!(help.contains("\nEvery command:\n"), "{help}");
-            if ["view", "render"].contains(&name.as_str()) {
+            if ["view", "render"].contains(&name) {
                 for heading in ["Camera", "Light", "Picture", "Animation"] {
                     assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
                 }

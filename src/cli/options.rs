@@ -4,8 +4,8 @@ use super::logger;
 use crate::{
     Error, Result,
     config::{
-        Animation, Camera, Config, ExposureMode, Image, Layered, OcclusionMode, ShadowMode, Tree,
-        Window,
+        Animation, Camera, Config, ExposureMode, Image, OcclusionMode, ShadowMode, Tree, Window,
+        layered::Layered,
     },
     scene::framing::Look,
 };
@@ -52,7 +52,7 @@ pub struct LookArgs {
         help_heading = "Picture"
     )]
     pub exposure: Option<ExposureMode>,
-    /// What is seen behind the scene: environment, or a colour as R,G,B (linear) or #rrggbb (sRGB)
+    /// What is seen behind the scene: environment, or a colour: R,G,B (linear) or RRGGBB (sRGB, hexadecimal)
     #[arg(long, value_name = "COLOR", value_parser = backdrop, help_heading = "Picture")]
     pub background: Option<Backdrop>,
     /// Environment that lights the scene: .hdr or .exr (equirectangular), .ktx2 or .dds (cube map)
@@ -314,13 +314,12 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
     if text == "environment" {
         return Ok(Backdrop::Environment);
     }
-    let color = match text.strip_prefix('#') {
-        Some(digits) => srgb(digits),
-        None => vector(text).ok().map(|color| color.to_array()),
-    };
+    // A shell takes a word that begins with # for a comment.
+    let color = srgb(text.strip_prefix('#').unwrap_or(text))
+        .or_else(|| vector(text).ok().map(|color| color.to_array()));
     let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
     color.filter(is_allowed).map(Backdrop::Color).ok_or_else(|| {
-        "expected environment, a linear colour such as 0.2,0.2,0.2, or an sRGB one such as #808080"
+        "expected environment, a linear colour such as 0.2,0.2,0.2, or an sRGB one such as 808080"
             .into()
     })
 }
@@ -382,6 +381,7 @@ mod tests {
         assert_eq!(backdrop("environment"), Ok(Backdrop::Environment));
         let color = Backdrop::Color([0.5, 0.0, 2.0]);
         assert_eq!(backdrop("0.5,0,2"), Ok(color));
+        assert_eq!(backdrop("0080ff"), backdrop("#0080FF"));
         let Ok(Backdrop::Color(grey)) = backdrop("#0080FF") else {
             panic!("no colour")
         };

@@ -3,7 +3,10 @@
 use super::console::{json_text, print};
 use crate::{
     Error, Result,
-    config::{Config, Layered},
+    config::{
+        Config,
+        layered::{Layered, SettingsFile},
+    },
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -48,7 +51,7 @@ pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
 }
 
 fn files_json(settings: &Layered) -> Value {
-    let file = |file: &crate::config::SettingsFile| json!({"path": file.path.display().to_string(), "exists": file.exists});
+    let file = |file: &SettingsFile| json!({"path": file.path.display().to_string(), "exists": file.exists});
     settings.files.iter().map(file).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `canopy view`: the arguments of the viewer.
 
 use super::options::{LookArgs, TimeArgs};
+use crate::{Error, Result, scene};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -35,4 +36,19 @@ pub struct ViewArgs {
         help_heading = "Without a person"
     )]
     pub stats: Option<PathBuf>,
+}
+
+impl ViewArgs {
+    /// Fails for files that are not there, so that a mistyped name is an error without a display too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn check_files(&self) -> Result<()> {
+        let named = self.files.iter().filter(|file| !scene::is_stdin(file));
+        for file in named.chain(&self.look.env) {
+            std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        }
+        Ok(())
+    }
 }

@@ -16,6 +16,17 @@ pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known)
 }
 
+/// The one of `keys`, `SECTION.KEY`, that `key` was meant to be, where one is close enough: a name that only
+/// one section has may stand in a wrong section, or in none.
+pub(super) fn closest_key(key: &str, keys: &[String]) -> Option<String> {
+    let name_of = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut same_name = keys.iter().filter(|known| name_of(known) == name_of(key));
+    if let (Some(only), None) = (same_name.next(), same_name.next()) {
+        return Some(only.clone());
+    }
+    closest(key, keys.iter().map(String::as_str)).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::closest;

@@ -1,6 +1,6 @@
 //! What `config.toml` says of a setting, for people who ask.
 
-use super::{Config, DEFAULTS, Value, closest};
+use super::{Config, DEFAULTS, Value, closest::closest_key};
 use crate::{Error, Result};
 
 /// A setting in words.
@@ -15,19 +15,6 @@ pub struct Explanation {
 }
 
 impl Config {
-    /// Every key, `SECTION.KEY`, in the order of `config.toml`.
-    pub fn keys() -> Vec<String> {
-        let keys = Self::expectations().into_iter();
-        keys.map(|(section, key, _)| format!("{section}.{key}"))
-            .collect()
-    }
-
-    /// The value of `key`.
-    pub fn value(&self, key: &str) -> Option<Value> {
-        let (section, name) = key.split_once('.')?;
-        self.table().get(section)?.get(name).cloned()
-    }
-
     /// What there is to say of `key`.
     ///
     /// # Errors
@@ -39,7 +26,7 @@ impl Config {
             .find(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key))
         else {
-            let hint = match closest_key(key) {
+            let hint = match closest_key(key, &Self::keys()) {
                 Some(known) => format!("did you mean {known}?"),
                 None => "`canopy config` lists all keys".into(),
             };
@@ -51,20 +38,6 @@ impl Config {
             default,
         })
     }
-}
-
-/// The key that `key` was meant to be, where one is close enough.
-pub(super) fn closest_key(key: &str) -> Option<String> {
-    let keys = Config::keys();
-    let name_of = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-    let same_name: Vec<&String> = keys
-        .iter()
-        .filter(|known| name_of(known) == name_of(key))
-        .collect();
-    if let [only] = same_name[..] {
-        return Some(only.clone());
-    }
-    closest(key, keys.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The comment behind a key of `config.toml`, with the lines that go on with it.

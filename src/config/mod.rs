@@ -4,8 +4,8 @@ mod allowed;
 mod choices;
 mod closest;
 mod describe;
-mod explain;
-mod layered;
+pub mod explain;
+pub mod layered;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
@@ -14,8 +14,6 @@ pub use choices::{
     ShadowMode, Switch, Tonemap,
 };
 pub(crate) use closest::closest;
-pub use explain::Explanation;
-pub use layered::{Layered, SettingsFile};
 pub use sections::{
     Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,
     Sun, Tree, Window,
@@ -23,7 +21,6 @@ pub use sections::{
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use toml::{Table, Value};
 
 /// The defaults, with their documentation.
@@ -104,15 +101,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings of a run: those of [`Layered::read`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Layered::read`].
-    pub fn load(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
-        Layered::read(explicit, sets).map(|layered| layered.config)
-    }
-
     /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
     ///
     /// # Errors
@@ -163,7 +151,7 @@ impl Config {
         let keys = self.section(origin, section, key)?;
         if !keys.contains_key(name) {
             let known: Vec<_> = keys.keys().map(String::as_str).collect();
-            let hint = match explain::closest_key(key) {
+            let hint = match closest::closest_key(key, &Self::keys()) {
                 Some(known) => format!("did you mean {known}?"),
                 None => format!("[{section}] has {}", known.join(", ")),
             };
@@ -191,6 +179,19 @@ impl Config {
         Ok(())
     }
 
+    /// Every key, `SECTION.KEY`, in the order of `config.toml`.
+    pub fn keys() -> Vec<String> {
+        let keys = Self::expectations().into_iter();
+        keys.map(|(section, key, _)| format!("{section}.{key}"))
+            .collect()
+    }
+
+    /// The value of `key`.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        let (section, name) = key.split_once('.')?;
+        self.table().get(section)?.get(name).cloned()
+    }
+
     /// These settings as TOML.
     fn table(&self) -> Table {
         // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
@@ -204,7 +205,7 @@ impl Config {
             Some(Value::Table(keys)) => Ok(keys.clone()),
             _ => {
                 let known: Vec<_> = table.keys().map(String::as_str).collect();
-                let hint = match explain::closest_key(key) {
+                let hint = match closest::closest_key(key, &Self::keys()) {
                     Some(known) if key.contains('.') || origin == "--set" => {
                         format!("did you mean {known}?")
                     }
@@ -220,10 +221,7 @@ impl Config {
 
     /// Whether `key` holds text, which may look like a number.
     fn is_text(&self, key: &str) -> bool {
-        let value = key
-            .split_once('.')
-            .and_then(|(section, name)| self.table().get(section)?.get(name).cloned());
-        value.is_some_and(|value| value.is_str())
+        self.value(key).is_some_and(|value| value.is_str())
     }
 
     /// Whether the sun shines on a scene with or without lights of its own.

@@ -202,7 +202,7 @@ mod tests {
         };
         let source = load("a.obj", b"# Blender 4.2\nv 0 0 0\n");
         assert_eq!(source.generator.as_deref(), Some("Blender 4.2"));
-        assert_eq!((source.format, source.bytes), ("OBJ", 23));
+        assert_eq!((source.format, source.bytes), ("OBJ", 22));
         let json = br#"{"asset":{"version":"2.0","generator":"a tool","copyright":" "}}"#;
         let source = load("b.gltf", json);
         assert_eq!(source.generator.as_deref(), Some("a tool"));
