@@ -88,7 +88,7 @@ choice! {
 choice! {
     /// How ambient occlusion is found.
     OcclusionMode {
-        /// By rays, but not on software adapters.
+        /// By rays in pictures of `canopy render`, and in the window on GPUs.
         Auto,
         /// Not at all: ambient visibility is 1 everywhere.
         Off,
