@@ -1,7 +1,7 @@
 //! The arguments of `canopy render`.
 
-use crate::{Error, Result};
 use crate::{
+    Error, Result,
     cli::options::{LookArgs, TimeArgs},
     config::Config,
     render::Channel,
