@@ -104,6 +104,16 @@ impl Error {
         }
     }
 
+    /// Whether the command line is wrong, whatever the files hold.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage(_) => true,
+            // A settings file's origin is its path.
+            Self::Config { origin, .. } => origin.starts_with("--"),
+            _ => false,
+        }
+    }
+
     /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
     /// file contains.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {

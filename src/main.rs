@@ -21,10 +21,8 @@ fn main() -> ExitCode {
             let line = error.to_string();
             let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(std::io::stderr(), "error: {line}").ok();
-            match error.downcast_ref() {
-                Some(canopy::Error::Usage(_)) => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
-            }
+            let is_usage = error.downcast_ref().is_some_and(canopy::Error::is_usage);
+            ExitCode::from(if is_usage { 2 } else { 1 })
         }
     }
 }
@@ -39,15 +37,20 @@ fn quiet_device_selection() {
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {
-    let config = cli.common.config()?;
+    let quiet = cli.common.quiet;
+    let settings = || cli.common.settings();
+    let config = || settings().map(|settings| settings.config);
     match cli.command {
-        Command::View(args) => view(args, config)?,
-        Command::Render(args) => cli::render::run(&args, config)?,
-        Command::Bench(args) => cli::bench::run(&args, config, cli.common.quiet)?,
-        Command::Export(args) => cli::export::run(&args, config)?,
-        Command::BakeEnv(args) => cli::bake_env::run(&args, config)?,
-        Command::Info(args) => cli::info::run(&args, &config)?,
-        Command::Adapters(args) => cli::adapters::run(&args, &config)?,
+        Command::View(args) => view(args, config()?)?,
+        Command::Render(args) => cli::render::run(&args, config()?, quiet)?,
+        Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
+        Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
+        Command::BakeEnv(args) => cli::bake_env::run(&args, config()?, quiet)?,
+        Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
+        Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,
+        Command::Config(args) => cli::settings::run(&args, &settings()?)?,
+        Command::Completions(args) => cli::completions::run(&args, Cli::definition())?,
+        Command::Man(args) => cli::man::run(&args, Cli::definition())?,
     }
     Ok(())
 }
@@ -57,11 +60,7 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
-    // Before the window opens: a mistyped name is an error without a display too.
-    let env = args.look.env.iter();
-    for file in args.files.iter().chain(env) {
-        std::fs::metadata(file).map_err(|e| canopy::Error::io(file, e))?;
-    }
+    args.check_files()?;
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
         files: args.files,

@@ -45,6 +45,16 @@ impl Folder {
         command.output().unwrap()
     }
 
+    /// As [`Folder::run`], with `input` on standard input.
+    fn run_with(&self, mut command: Command, input: &[u8]) -> Output {
+        let path = self.0.path().join(".input");
+        std::fs::write(&path, input).unwrap();
+        command.stdin(std::fs::File::open(&path).unwrap());
+        let output = self.run(command);
+        std::fs::remove_file(&path).unwrap();
+        output
+    }
+
     fn succeeds(&self, line: &str) -> String {
         let output = self.canopy(line);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -111,8 +121,9 @@ fn wrong_usage_is_2() {
         "render scene.obj -o a.png --samples 0",
         "render scene.obj -o a.png --samples 5000",
         "render scene.obj -o a.png --aov wood=a.exr",
-        "info",
+        "render scene.obj -o a.png --transparent --background 0,0,0",
         "bake-env sky.hdr",
+        "config shadows.modes",
     ] {
         assert_eq!(folder.canopy(line).status.code(), Some(2), "{line}");
     }
@@ -130,15 +141,6 @@ fn failures_are_one_line_that_names_the_cause() {
         (
             "info scene.obj --config bad.toml",
             &["bad.toml", "shadows.mode", "rays"],
-        ),
-        (
-            "info scene.obj --set shadows.modes=map",
-            &["--set", "shadows.modes"],
-        ),
-        ("info scene.obj --set shadows", &["--set", "KEY=VALUE"]),
-        (
-            "info scene.obj --set tree.leaf_cutoff=99",
-            &["tree.leaf_cutoff", "1 to 32"],
         ),
         ("render scene.obj -o none/a.png", &["none"]),
         ("render scene.obj -o a.png --clip Run", &["clip", "Run"]),
@@ -175,7 +177,41 @@ fn wrong_keys_are_told_before_the_window_opens() {
 fn impossible_outputs_are_wrong_usage() {
     let folder = Folder::new();
     for (line, words) in [
-        ("render scene.obj -o a.gif", &["a.gif", ".png or .exr"][..]),
+        (
+            "render scene.obj -o a.gif",
+            &["a.gif", ".png, .jpg, .jpeg or .exr"][..],
+        ),
+        (
+            "render scene.obj -o a.jpg --transparent",
+            &["a.jpg", "transparency"],
+        ),
+        ("render scene.obj -o - --frames 2", &["-o -", "--frames"]),
+        (
+            "info scene.obj --set shadows.modes=map",
+            &["--set", "shadows.modes", "shadows.mode?"],
+        ),
+        ("info scene.obj --set shadows", &["--set", "KEY=VALUE"]),
+        (
+            "info scene.obj --set tree.leaf_cutoff=99",
+            &["tree.leaf_cutoff", "1 to 32"],
+        ),
+        (
+            "info scene.obj --set shadows.map_resolution=big",
+            &["expected a whole number from 64 to 8192, got \"big\""],
+        ),
+        // Channels that these settings do not compute are never white.
+        (
+            "render scene.obj -o a.png --aov ambient=b.png --occlusion off",
+            &["ambient", "--occlusion rays"],
+        ),
+        (
+            "render scene.obj -o a.png --aov shadow=b.png --shadows off",
+            &["shadow", "--shadows rays"],
+        ),
+        (
+            "render scene.obj -o a.png --aov cost=b.png --shadows map",
+            &["cost", "--shadows rays"],
+        ),
         (
             "render scene.obj -o a.png --frames 2",
             &["--frames 2", "{frame}"],
@@ -286,11 +322,321 @@ fn info_lists_what_files_hold() {
         serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
     assert_eq!(json["triangles"], 3);
     assert_eq!(json["bounds"]["max"], serde_json::json!([1.0, 0.5, 1.0]));
+    assert_eq!(json["sources"][0]["format"], "OBJ");
+    assert_eq!(json["list"]["meshes"][0]["vertices"], 4);
     let text = folder.succeeds("info scene.obj");
-    assert!(
-        text.contains("triangles") && text.contains("bounds"),
-        "{text}"
+    for part in [
+        "scene.obj: OBJ, 115 bytes",
+        "2 × 0.5 × 2 m",
+        "bounds",
+        "triangles                 3",
+        "0 low quad, mesh 0",
+        "high, 1 triangle, 3 vertices",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in {text}");
+    }
+}
+
+#[test]
+fn info_without_a_file_describes_the_built_in_scene() {
+    let folder = Folder::new();
+    let text = folder.succeeds("info");
+    for part in [
+        "the built-in scene: glTF 2.0 (binary)",
+        "made by canopy",
+        "MiB in memory",
+        "--all lists them",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in {text}");
+    }
+    assert!(!folder.succeeds("info --all").contains("--all lists them"));
+}
+
+#[test]
+fn mistyped_commands_are_suggested() {
+    let folder = Folder::new();
+    for (line, hint) in [
+        ("rendr scene.obj -o a.png", "did you mean `render`?"),
+        ("help rendr", "did you mean `render`?"),
+        ("help teapot", "unknown command `teapot`"),
+    ] {
+        let output = folder.canopy(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(hint), "{stderr}");
+    }
+    assert!(folder.succeeds("help render").contains("--transparent"));
+    // A file that is there is shown, whatever its name; without a display that fails otherwise.
+    std::fs::write(folder.path("rendr"), OBJ).unwrap();
+    assert_ne!(folder.canopy("rendr").status.code(), Some(2));
+}
+
+#[test]
+fn settings_are_listed_with_their_origins() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = \"aces\"").unwrap();
+    let text = folder.succeeds("config --set camera.fov=30 --adapter x");
+    for part in [
+        "config.toml (not there)",
+        "canopy.toml (read)",
+        "# canopy.toml",
+        "# --set",
+        "# --adapter",
+        "# default",
+        "[shadows]",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in {text}");
+    }
+    let text = folder.succeeds("config image.tonemap");
+    for part in [
+        "Khronos PBR Neutral",
+        "default  \"neutral\"",
+        "from     canopy.toml",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in {text}");
+    }
+    let json = folder.succeeds("config camera --json --set camera.fov=30");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["camera.fov"]["value"], 30.0);
+    assert_eq!(json["camera.fov"]["from"], "--set");
+    assert_eq!(json["camera.speed"]["from"], "default");
+    folder.fails_with(2, "config tonemap", &["did you mean image.tonemap?"]);
+    // The file's own error is no wrong usage.
+    std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = 3").unwrap();
+    folder.fails("config", &["canopy.toml", "expected none, reinhard, aces"]);
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.succeeds(&format!("completions {shell}"));
+        assert!(
+            script.contains("bake-env") && script.contains("transparent"),
+            "{shell}"
+        );
+    }
+    assert!(folder.succeeds("man").contains(".TH CANOPY 1"));
+    folder.succeeds("man -o pages/man1");
+    for (name, part) in [("canopy", "bake"), ("canopy-render", "transparent")] {
+        let page = std::fs::read_to_string(folder.path(&format!("pages/man1/{name}.1"))).unwrap();
+        assert!(
+            page.starts_with(".") && page.contains(part),
+            "{name}: {page}"
+        );
+    }
+}
+
+#[test]
+fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
+    let folder = Folder::new();
+    let run = |line: &str, input: &[u8]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        command.args(line.split_whitespace());
+        folder.run_with(command, input)
+    };
+    let glb = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb")).unwrap();
+    for (input, format) in [(OBJ.as_bytes(), "OBJ"), (&glb, "glTF 2.0 (binary)")] {
+        let info = String::from_utf8(run("info -", input).stdout).unwrap();
+        assert!(
+            info.starts_with(&format!("standard input: {format}, ")),
+            "{info}"
+        );
+    }
+    let tiny = "--size 16x16 --shadows off --occlusion off --set environment.source=color";
+    let output = run(&format!("render - -o - -q {tiny}"), OBJ.as_bytes());
+    assert!(output.stderr.is_empty(), "{:?}", output.stderr);
+    let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Png);
+    assert_eq!(picture.unwrap().into_rgba8().dimensions(), (16, 16));
+    let output = run(
+        &format!("render - -o - --format jpg {tiny}"),
+        OBJ.as_bytes(),
     );
+    let picture = image::load_from_memory_with_format(&output.stdout, image::ImageFormat::Jpeg);
+    assert_eq!(picture.unwrap().into_rgb8().dimensions(), (16, 16));
+    for (line, input, part) in [
+        (
+            "info -",
+            &b"neither"[..],
+            "standard input: is not a scene file",
+        ),
+        (
+            "info - --set load.max_file_bytes=20",
+            OBJ.as_bytes(),
+            "load.max_file_bytes",
+        ),
+    ] {
+        let output = run(line, input);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(part), "{stderr}");
+    }
+    assert_eq!(folder.names(), ["scene.obj"]);
+}
+
+#[test]
+fn transparent_pictures_keep_their_colours_at_edges() {
+    let folder = Folder::new();
+    let line = "--size 32x24 --shadows off --occlusion off --transparent --sun 0,-1,0 --eye 0,4,0.01 \
+                --target 0,0,0 --fov 40";
+    for (name, samples) in [("smaa.png", 1), ("mean.png", 8)] {
+        folder.succeeds(&format!(
+            "render scene.obj -o {name} {line} --samples {samples}"
+        ));
+        let picture = picture(&folder.path(name)).into_rgba8();
+        let inside = picture.get_pixel(16, 16).0;
+        assert_eq!(picture.get_pixel(0, 0).0, [0; 4], "{name}");
+        assert_eq!(inside[3], 255, "{name}");
+        let edges = picture
+            .pixels()
+            .filter(|pixel| (30..250).contains(&pixel.0[3]));
+        let edges: Vec<_> = edges.collect();
+        assert!(edges.len() > 3, "{name}: no edge is smooth");
+        for pixel in edges {
+            let near = pixel.0[..3].iter().zip(&inside);
+            assert!(
+                near.clone().all(|(a, b)| a.abs_diff(*b) < 24),
+                "{name}: {pixel:?} {inside:?}"
+            );
+        }
+    }
+    folder.succeeds(&format!("render scene.obj -o mean.exr {line} --samples 8"));
+    let floats = picture(&folder.path("mean.exr")).into_rgba32f();
+    assert_eq!(floats.get_pixel(0, 0).0, [0.0; 4]);
+    let inside = floats.get_pixel(16, 16).0;
+    let edges = floats
+        .pixels()
+        .filter(|pixel| (0.1..0.9).contains(&pixel.0[3]));
+    let edges: Vec<_> = edges.collect();
+    assert!(edges.len() > 3);
+    for pixel in edges {
+        // Premultiplied.
+        let own = pixel.0[1] / pixel.0[3];
+        assert!((own / inside[1] - 1.0).abs() < 0.2, "{pixel:?} {inside:?}");
+    }
+}
+
+#[test]
+fn background_and_exposure_are_those_of_the_command_line() {
+    let folder = Folder::new();
+    let tiny = "--size 16x16 --shadows off --occlusion off --sun 0,-1,0";
+    let draw = |more: &str| {
+        folder.succeeds(&format!("render scene.obj -o a.png {tiny} {more}"));
+        let picture = picture(&folder.path("a.png")).into_rgba8();
+        let sum = |pixel: &image::Rgba<u8>| pixel.0[..3].iter().map(|&c| u32::from(c)).sum::<u32>();
+        (
+            picture.get_pixel(0, 0).0,
+            picture.pixels().map(sum).sum::<u32>(),
+        )
+    };
+    assert_eq!(draw("--background #ff8000").0, [255, 128, 0, 255]);
+    assert_eq!(draw("--background 1,0,0").0, [255, 0, 0, 255]);
+    let dark = draw("--background environment --exposure -6").1;
+    let bright = draw("--exposure 2").1;
+    assert!(2 * dark < bright, "{dark} {bright}");
+}
+
+/// Ambient occlusion is on by default in pictures, on software adapters too.
+#[test]
+fn auto_occlusion_is_the_same_on_every_adapter() {
+    let folder = Folder::new();
+    let draw = |name: &str, more: &str| {
+        let line = "--size 16x16 --shadows off --set environment.source=color";
+        folder.succeeds(&format!("render scene.obj -o {name}.png {line} {more}"));
+        std::fs::read(folder.path(&format!("{name}.png"))).unwrap()
+    };
+    let auto = draw("auto", "--aov ambient=ambient.exr");
+    assert!(auto == draw("rays", "--occlusion rays"));
+    assert!(auto != draw("off", "--occlusion off"));
+    let ambient = picture(&folder.path("ambient.exr")).into_rgba32f();
+    assert!(ambient.pixels().any(|p| p.0[3] == 1.0 && p.0[0] < 0.99));
+}
+
+#[test]
+fn a_shadow_channel_without_lights_is_an_error() {
+    let folder = Folder::new();
+    let line = "render scene.obj -o a.png --size 16x16 --aov shadow=s.exr --set sun.enabled=off \
+                --set environment.source=color";
+    folder.fails(line, &["shadow", "--sun"]);
+    assert_eq!(folder.names(), ["scene.obj"]);
+}
+
+#[test]
+fn stats_cover_every_frame_of_a_sequence() {
+    let folder = Folder::new();
+    folder.succeeds(
+        "render scene.obj -o f{frame}.png --size 16x16 --frames 3 --fps 2 --samples 2 --stats s.json",
+    );
+    let stats = std::fs::read(folder.path("s.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
+    let frames = stats["frames"].as_array().unwrap();
+    let numbers: Vec<_> = frames
+        .iter()
+        .map(|f| f["frame"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [0, 1, 2]);
+    assert_eq!(frames[2]["time_secs"], 1.0);
+    assert!(frames.iter().all(|f| f["wall_ms"].as_f64().unwrap() > 0.0));
+    assert_eq!(stats["pictures"]["draws"], 6);
+    let passes = stats["passes"].as_array().unwrap();
+    let pass = |name: &str| passes.iter().find(|p| p["name"] == name).unwrap();
+    for key in ["min", "median", "p95", "max", "gpu_ms"] {
+        assert!(pass("gbuffer")[key].as_f64().unwrap() >= 0.0, "{key}");
+    }
+    assert_eq!(pass("gbuffer")["draws"], 6);
+    // What only the first frame does is there too.
+    assert_eq!(pass("sky")["draws"], 1);
+}
+
+#[test]
+fn the_last_line_says_what_was_written() {
+    let folder = Folder::new();
+    let line = "render scene.obj -o a.png --size 16x16 --shadows off --occlusion off";
+    let stderr = |more: &str| {
+        let output = folder.canopy(&format!("{line} {more}"));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let last = stderr("");
+    assert!(last.starts_with("wrote a.png (16 × 16 pixels, "), "{last}");
+    assert_eq!(last.lines().count(), 1, "{last}");
+    assert_eq!(stderr("-q"), "");
+    let stages = stderr("-v");
+    let begins = |stage: &str| stages.lines().any(|line| line.starts_with(stage));
+    for stage in [
+        "open ", "load ", "upload ", "compile ", "draw ", "write ", "wrote ",
+    ] {
+        assert!(begins(stage), "no {stage}in {stages}");
+    }
+    let all = stderr("-vvv");
+    for foreign in ["wgpu", "naga", "\r"] {
+        assert!(!all.contains(foreign), "{foreign}");
+    }
+    let output = folder.canopy("export scene.obj -o b.obj");
+    let last = String::from_utf8(output.stderr).unwrap();
+    assert!(last.starts_with("wrote b.obj (3 triangles, "), "{last}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_folder_are_followed_where_that_is_allowed() {
+    let folder = Folder::new();
+    let mut scene: serde_json::Value = serde_json::from_str(&painted()).unwrap();
+    let uri = scene["buffers"][0]["uri"].as_str().unwrap().to_owned();
+    let bytes = {
+        use base64::Engine as _;
+        let data = uri.split_once(',').unwrap().1;
+        base64::engine::general_purpose::STANDARD
+            .decode(data)
+            .unwrap()
+    };
+    std::fs::write(folder.path("outside.bin"), bytes).unwrap();
+    std::fs::create_dir(folder.path("in")).unwrap();
+    std::os::unix::fs::symlink("../outside.bin", folder.path("in/link.bin")).unwrap();
+    scene["buffers"][0]["uri"] = "link.bin".into();
+    std::fs::write(folder.path("in/a.gltf"), scene.to_string()).unwrap();
+    folder.fails("info in/a.gltf", &["link.bin", "load.follow_links"]);
+    folder.succeeds("info in/a.gltf --set load.follow_links=true");
 }
 
 #[test]
@@ -363,7 +709,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     let render = |name: &str, more: &str| {
         folder.succeeds(&format!(
             "render scene.obj -o {name}.png --aov normal={name}-normal.exr,mesh={name}-mesh.png \
-             --size 48x32 --stats {name}.json {more}"
+             --size 48x32 --occlusion off --stats {name}.json {more}"
         ));
         let bytes = |end: &str| std::fs::read(folder.path(&format!("{name}{end}"))).unwrap();
         [bytes(".png"), bytes("-normal.exr"), bytes("-mesh.png")]
@@ -468,7 +814,8 @@ fn export_brings_back_what_was_loaded() {
 fn a_picture_without_memory_for_it_is_an_error() {
     let folder = Folder::new();
     let canopy = env!("CARGO_BIN_EXE_canopy");
-    let line = "ulimit -v 6000000; exec \"$0\" render -o a.png --size 16384x16384 --shadows off";
+    let line = "ulimit -v 6000000; exec \"$0\" render -o a.png --size 16384x16384 --shadows off \
+                --occlusion off";
     let mut command = Command::new("sh");
     command.args(["-c", line, canopy]);
     let output = folder.run(command);

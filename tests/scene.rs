@@ -3077,7 +3077,11 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
         let texture = used.materials[0].base_color_texture.unwrap();
         let image = &used.images[used.textures[texture.texture].image];
         assert_eq!((image.width, image.rgba8()[0]), (2, 200), "{head}");
-        assert!(used.sources.iter().any(|path| path.ends_with("Spot.PNG")));
+        assert!(
+            used.dependencies
+                .iter()
+                .any(|path| path.ends_with("Spot.PNG"))
+        );
     }
     for text in [
         format!("{points}f 1 2 3\n"),
@@ -3090,7 +3094,10 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
             (None, None),
             "{text}"
         );
-        let spot = used.sources.iter().any(|path| path.ends_with("Spot.PNG"));
+        let spot = used
+            .dependencies
+            .iter()
+            .any(|path| path.ends_with("Spot.PNG"));
         assert!(!spot, "{text}");
     }
 }

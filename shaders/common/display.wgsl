@@ -89,3 +89,16 @@ fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
         default: { return color; }
     }
 }
+
+// Alpha of a pixel; 1 in pictures that are not transparent.
+fn display_coverage(alpha: f32, transparent: u32) -> f32 {
+    return select(1.0, saturate(alpha), transparent != 0u);
+}
+
+// The tone curve on radiance that is premultiplied with coverage: the curve is that of the surface.
+fn display_covered(exposed: vec3f, covered: f32, curve: u32) -> vec3f {
+    if covered == 1.0 {
+        return saturate(display_tone(exposed, curve));
+    }
+    return covered * saturate(display_tone(exposed / max(covered, 1e-4), curve));
+}

@@ -3,8 +3,9 @@
 //
 // in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
-//      one; radiance: sums of hdr plus display. Both are exact to f32. resolve writes the mean of shown,
-//      sRGB-encoded; fade writes a mix of it and first_texture, the filtered picture of the first frame.
+//      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus
+//      display. Both are exact to f32. resolve writes the mean of shown, sRGB-encoded; fade writes a mix of it
+//      and first_texture, the filtered picture of the first frame.
 // accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
@@ -17,6 +18,8 @@ struct AccumulateParams {
     // Number of the frame; the first overwrites the sums.
     index: u32,
     width: u32,
+    // Same as TonemapParams.transparent.
+    transparent: u32,
     // Of the mean in what fade writes: 1 with the last frame.
     mean_share: f32,
 }
@@ -38,31 +41,35 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     let hdr = textureLoad(hdr_texture, id.xy, 0);
     let zero = unseen_zero(f32(id.x));
     let display = textureLoad(display_texture, id.xy, 0).rgb;
-    let light = saturate(saturate(display_tone(hdr.rgb * exposure.scale, params.curve + zero)) + display);
+    let covered = display_coverage(hdr.a, params.transparent);
+    let toned = display_covered(hdr.rgb * exposure.scale, covered, params.curve + zero);
+    let light = vec4f(saturate(toned + display), covered);
     let lit = hdr + vec4f(display, 0.0);
     let at = id.y * params.width + id.x;
     if params.index + zero == 0u {
-        shown[at] = vec4f(light, 1.0);
+        shown[at] = light;
         radiance[at] = lit;
     } else {
-        shown[at] += vec4f(light, 1.0);
+        shown[at] += light;
         radiance[at] += lit;
     }
 }
 
-fn mean(at: vec2u) -> vec3f {
-    let sum = shown_sums[at.y * params.width + at.x];
-    return sum.rgb / sum.a;
+fn mean(at: vec2u) -> vec4f {
+    return shown_sums[at.y * params.width + at.x] / f32(params.index + 1u);
 }
 
 @fragment
 fn resolve(in: Corner) -> @location(0) vec4f {
-    return vec4f(srgb_encode(mean(vec2u(in.clip.xy))), 1.0);
+    let mean = mean(vec2u(in.clip.xy));
+    return vec4f(srgb_encode(mean.rgb), mean.a);
 }
 
 @fragment
 fn fade(in: Corner) -> @location(0) vec4f {
     let at = vec2u(in.clip.xy);
-    let first = srgb_decode(textureLoad(first_texture, at, 0).rgb);
-    return vec4f(srgb_encode(mix(first, mean(at), params.mean_share)), 1.0);
+    let encoded = textureLoad(first_texture, at, 0);
+    let first = vec4f(srgb_decode(encoded.rgb), encoded.a);
+    let faded = mix(first, mean(at), params.mean_share);
+    return vec4f(srgb_encode(faded.rgb), faded.a);
 }

@@ -1,6 +1,6 @@
 // antialias: morphological antialiasing of the finished picture.
 //
-// in   picture: encoded for the display, 8 bits a channel
+// in   picture: encoded for the display, 8 bits a channel; where it is transparent, premultiplied before that
 // out  edges: whether each pixel differs from its left and from its upper neighbour; weights: how much of
 //      each of the two pixels at an edge the other covers; then the smoothed picture, and that picture scaled
 //      to a larger target
@@ -22,14 +22,14 @@
 const LEFT = 1u;
 const ABOVE = 2u;
 
-fn levels(at: vec2i) -> vec3i {
+fn levels(at: vec2i) -> vec4i {
     let last = vec2i(textureDimensions(picture)) - 1;
-    return vec3i(round(textureLoad(picture, clamp(at, vec2i(0), last), 0).rgb * 255.0));
+    return vec4i(round(textureLoad(picture, clamp(at, vec2i(0), last), 0) * 255.0));
 }
 
-fn contrast(a: vec3i, b: vec3i) -> i32 {
+fn contrast(a: vec4i, b: vec4i) -> i32 {
     let difference = abs(a - b);
-    return max(difference.r, max(difference.g, difference.b));
+    return max(max(difference.r, difference.g), max(difference.b, difference.a));
 }
 
 @fragment
@@ -223,6 +223,11 @@ fn weights(in: Corner) -> @location(0) vec4f {
     return found;
 }
 
+// Linear light, premultiplied with alpha as the picture is.
+fn linear(encoded: vec4f) -> vec4f {
+    return vec4f(srgb_decode(encoded.rgb), encoded.a);
+}
+
 @fragment
 fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
@@ -238,12 +243,12 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
         return here;
     }
     let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
-    let before = srgb_decode(textureLoad(picture, max(at - axis, vec2i(0)), 0).rgb);
-    let after = srgb_decode(textureLoad(picture, min(at + axis, last), 0).rgb);
+    let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
+    let after = linear(textureLoad(picture, min(at + axis, last), 0));
     // The weights do not count area that both neighbours cover twice: neither gets more than it would alone.
     let taken = shares * shares / (shares.x + shares.y);
-    let mixed = (1.0 - taken.x - taken.y) * srgb_decode(here.rgb) + taken.x * before + taken.y * after;
-    return vec4f(srgb_encode(mixed), here.a);
+    let mixed = (1.0 - taken.x - taken.y) * linear(here) + taken.x * before + taken.y * after;
+    return vec4f(srgb_encode(mixed.rgb), mixed.a);
 }
 
 @fragment

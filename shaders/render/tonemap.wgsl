@@ -2,7 +2,8 @@
 //
 // in   hdr, the exposure, and display (colours shown without exposure or tone mapping); or the channel's
 //      floats
-// out  target, sRGB-encoded by this shader (the target's format is not sRGB)
+// out  target, sRGB-encoded by this shader (the target's format is not sRGB); of a transparent picture
+//      premultiplied before that, with the coverage as alpha
 // A triangle that covers the target. hdr is filtered where the target is larger; channels are not.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
@@ -16,6 +17,8 @@ struct TonemapParams {
     channel: u32,
     // Factor on the channel, after the offset.
     scale: f32,
+    // Whether the lit image keeps its coverage as alpha.
+    transparent: u32,
     offset: vec4f,
 }
 
@@ -53,10 +56,11 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     let zero = unseen_zero(in.clip.x);
     let channel = params.channel + zero;
     if channel == CHANNEL_LIT {
-        let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0).rgb;
+        let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0);
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
-        let toned = saturate(display_tone(radiance * exposure.scale, params.curve + zero));
-        return vec4f(srgb_encode(toned + shown), 1.0);
+        let covered = display_coverage(radiance.a, params.transparent);
+        let toned = display_covered(radiance.rgb * exposure.scale, covered, params.curve + zero);
+        return vec4f(srgb_encode(toned + shown), covered);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);

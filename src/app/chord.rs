@@ -1,5 +1,6 @@
 //! A key with its modifiers, as it is written in the help and in `config.toml`, and as it is pressed.
 
+use crate::config::closest;
 use std::fmt;
 use winit::keyboard::{Key, KeyCode, ModifiersState, NamedKey};
 
@@ -92,20 +93,6 @@ const NUMPAD: &[(&str, KeyCode)] = &[
 ];
 
 const MODIFIERS: [&str; 3] = ["Ctrl", "Alt", "Shift"];
-
-/// The name among `known` that `written` is most likely meant to be; `None` where nothing is close.
-pub(super) fn closest<'a>(
-    written: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    const LEAST: f64 = 0.75;
-    let written = written.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&written, &name.to_lowercase());
-    let names = known.into_iter().map(|name| (name, likeness(name)));
-    let best = names.max_by(|(_, a), (_, b)| a.total_cmp(b));
-    best.filter(|(_, likeness)| *likeness >= LEAST)
-        .map(|(name, _)| name)
-}
 
 impl From<ModifiersState> for Modifiers {
     fn from(state: ModifiersState) -> Self {

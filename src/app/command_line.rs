@@ -128,7 +128,7 @@ mod tests {
     /// What a command line shows.
     fn parsed(line: &str) -> (Vec<PathBuf>, Config, Look) {
         let cli = Cli::parse_from_os(words(line)).unwrap();
-        let mut config = cli.common.config().unwrap();
+        let mut config = cli.common.settings().unwrap().config;
         let Command::View(view) = cli.command else {
             panic!("{line}: not a view")
         };

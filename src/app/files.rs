@@ -223,7 +223,7 @@ impl Viewer {
         }
         let shown = self.state.stage.as_ref();
         let files: &[PathBuf] = match shown.filter(|stage| stage.files == self.asked) {
-            Some(stage) => &stage.scene.sources,
+            Some(stage) => &stage.scene.dependencies,
             None => &self.asked,
         };
         let scene = &mut self.watches.scene;

@@ -1,12 +1,12 @@
 //! The keys in force: the table of defaults with the user's `[keys]` laid over it.
 
 use super::{
-    chord::{Chord, Press, closest},
+    chord::{Chord, Press},
     keys::{Action, BINDINGS, KeyBinding},
 };
 use crate::{
     Error, Result,
-    config::{BoundKeys, Keys},
+    config::{BoundKeys, Keys, closest},
 };
 
 /// The keys of every action, in the order of [`BINDINGS`].

@@ -1,5 +1,6 @@
 //! `canopy bake-env`: writes an environment as spherical harmonics and prefiltered cubes, for use elsewhere.
 
+use super::report::Report;
 use crate::{
     Result,
     config::{self, Config, EnvironmentSource},
@@ -29,15 +30,14 @@ pub struct BakeArgs {
     /// The environment: .hdr or .exr (equirectangular), or a cube map as .ktx2 or .dds
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The output: .json for spherical harmonics; .ktx2 for the prefiltered cube, with the irradiance beside
-    /// it as OUT-irradiance.ktx2; a name without an extension for a folder of .exr faces
+    /// The output: .json (harmonics), .ktx2 (the prefiltered cube, and OUT-irradiance.ktx2), or a folder of
+    /// .exr faces
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// Bands of the spherical harmonics: 3 (9 coefficients) or 5 (25); environment.order if not given
     #[arg(long, value_name = "3|5", value_parser = order)]
     pub order: Option<u32>,
-    /// Texels along an edge of the prefiltered cube, a power of two; half the file's width, from 256 to 1024,
-    /// if not given
+    /// Texels along an edge of the prefiltered cube, a power of two; half the file's width if not given
     #[arg(long, value_name = "N", value_parser = face)]
     pub face: Option<u32>,
 }
@@ -48,7 +48,7 @@ pub struct BakeArgs {
 ///
 /// [`crate::Error::Usage`] for an output of no known format, before a GPU is opened; those of reading, baking
 /// and writing.
-pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
+pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     baked::check(&args.output)?;
     let wanted = &mut config.environment;
     wanted.file = args.file.to_string_lossy().into_owned();
@@ -56,13 +56,30 @@ pub fn run(args: &BakeArgs, mut config: Config) -> Result<()> {
     wanted.intensity = 1.0;
     wanted.order = args.order.unwrap_or(wanted.order);
     wanted.face = args.face.unwrap_or(LARGEST_FACE);
-    let gpu = Gpu::new(&config.gpu)?;
-    let image = environment::load(&args.file, &config.load, most_texels(&gpu, &config))?;
+    let report = Report::new(quiet);
+    report.line.stage("opening the adapter");
+    let gpu = report.stage("open", "the adapter", || Gpu::new(&config.gpu))?;
+    let name = args.file.display().to_string();
+    report.line.stage(&format!("reading {name}"));
+    let image = report.stage("load", &name, || {
+        environment::load(&args.file, &config.load, most_texels(&gpu, &config))
+    })?;
     image.warnings.iter().for_each(|line| log::warn!("{line}"));
     if args.face.is_none() {
         config.environment.face = fitting_face(&image);
     }
-    baked::write(&bake(&gpu, &image, &config)?, &args.output)
+    report.line.stage("baking");
+    let baked = report.stage("bake", "harmonics and cubes", || {
+        bake(&gpu, &image, &config)
+    })?;
+    report.line.stage("writing");
+    let out = args.output.display().to_string();
+    report.stage("write", &out, || baked::write(&baked, &args.output))?;
+    let (order, face) = (baked.order, baked.prefiltered.face);
+    report.wrote(&format!(
+        "{out} (harmonics of {order} bands, faces of {face} × {face} texels)"
+    ));
+    Ok(())
 }
 
 /// Half as many texels as the file has in its width, and enough for five bands.

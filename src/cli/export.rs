@@ -1,14 +1,19 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{offscreen::Offscreen, options::TimeArgs};
+use super::{
+    numbers,
+    offscreen::{self, Offscreen},
+    options::TimeArgs,
+    report::Report,
+};
 use crate::{
-    Result,
+    Error, Result,
     config::{Config, EnvironmentSource, ShadowMode},
     gpu::Gpu,
     output,
     render::{FrameSample, Merged, material_textures::texture_support},
     scene::{
-        Pose, Progress, Scene,
+        Pose, Scene,
         framing::Look,
         opened::{OpenedScene, Span},
     },
@@ -19,7 +24,7 @@ use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
 /// `canopy export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Scene files; several make one scene, none is the built-in one
+    /// Scene files, or - for standard input; several make one scene, none is the built-in one
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The .obj file to write
@@ -35,7 +40,7 @@ pub struct ExportArgs {
 /// # Errors
 ///
 /// [`crate::Error::Usage`] for a name that is not an .obj file's; those of loading and drawing.
-pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
+pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
     output::check_writable(&args.output)?;
@@ -44,15 +49,33 @@ pub fn run(args: &ExportArgs, mut config: Config) -> Result<()> {
     config.shadows.mode = ShadowMode::Off;
     config.environment.source = EnvironmentSource::Color;
     config.camera.name.clear();
-    let gpu = Gpu::new(&config.gpu)?;
-    let (support, progress) = (texture_support(&gpu), Progress::default());
-    let opened = OpenedScene::load(&args.files, &config, support, Span::MOMENT, &progress)?;
-    let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), config)?;
-    let moment = offscreen.moment(offscreen.config.animation.time);
-    offscreen.draw(&moment, FrameSample::SINGLE)?;
-    let merged = offscreen.merged()?;
-    let text = obj(&offscreen.scene, &moment.pose, &merged);
-    output::write(&args.output, text.as_bytes())
+    let report = Report::new(quiet);
+    report.line.stage("opening the adapter");
+    let gpu = report.stage("open", "the adapter", || Gpu::new(&config.gpu))?;
+    let support = texture_support(&gpu);
+    let opened = offscreen::load(&report, &args.files, |files, progress| {
+        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+    })?;
+    let opened = opened.checked()?;
+    report.line.stage("deforming the scene");
+    let (offscreen, moment) = report.stage("deform", "the scene on the adapter", || {
+        let mut offscreen = Offscreen::new(gpu, opened, &Look::default(), config)?;
+        let moment = offscreen.moment(offscreen.config.animation.time);
+        offscreen.draw(&moment, FrameSample::SINGLE)?;
+        Ok::<_, Error>((offscreen, moment))
+    })?;
+    report.line.stage("writing");
+    let text = report.stage("write", "reading back and writing", || {
+        let merged = offscreen.merged()?;
+        let text = obj(&offscreen.scene, &moment.pose, &merged);
+        output::write(&args.output, text.as_bytes()).map(|()| text)
+    })?;
+    let bytes = numbers::bytes(text.len() as u64);
+    let triangles = text.matches("\nf ").count() as u64;
+    let triangles = numbers::grouped(triangles);
+    let out = args.output.display();
+    report.wrote(&format!("{out} ({triangles} triangles, {bytes})"));
+    Ok(())
 }
 
 /// The Wavefront OBJ text: an object for each visible mesh instance, positions and normals with enough digits

@@ -3,23 +3,34 @@
 pub mod adapters;
 pub mod bake_env;
 pub mod bench;
+pub mod completions;
 mod console;
 pub mod export;
 pub mod info;
+mod logger;
+pub mod man;
+mod numbers;
 mod offscreen;
 mod options;
+mod progress;
 pub mod render;
+mod report;
+pub mod settings;
 mod view;
 
 pub use options::{Common, LookArgs, Occlusion, Shadows, TimeArgs};
 pub use view::ViewArgs;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use std::ffi::OsString;
+use crate::config::closest;
+use clap::{
+    CommandFactory, Parser, Subcommand,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use std::{ffi::OsString, path::Path};
 
 /// Real-time deferred renderer and scene viewer: shadow rays through trees that are rebuilt every frame.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(version, after_help = AFTER_HELP, max_term_width = 110)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
@@ -42,7 +53,9 @@ Examples:
   canopy render model.glb -o model.png --env beach.hdr
   canopy bake-env beach.hdr -o beach.json
   canopy render fox.glb -o fox-{frame:4}.png --frames 60 --fps 30 --clip Run
-  canopy render model.glb -o model.exr --aov normal=normal.exr --aov cost=cost.png --stats stats.json";
+  canopy render model.glb -o model.exr --aov normal=normal.exr --aov cost=cost.png --stats stats.json
+  canopy render model.glb -o - --transparent | display
+  canopy config shadows.mode";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -51,16 +64,22 @@ pub enum Command {
     View(ViewArgs),
     /// Draw without a window
     Render(render::RenderArgs),
-    /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
-    Bench(bench::BenchArgs),
+    /// List what files hold, and what of it canopy ignores
+    Info(info::InfoArgs),
     /// Write the merged world-space triangles, read back from the GPU, as OBJ
     Export(export::ExportArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),
-    /// List what files hold, and what of it canopy ignores
-    Info(info::InfoArgs),
+    /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
+    Bench(bench::BenchArgs),
     /// List the graphics adapters, and why one is or is not usable
     Adapters(adapters::AdaptersArgs),
+    /// List the settings and where they come from, or explain one
+    Config(settings::ConfigArgs),
+    /// Print a script that completes command lines in a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page
+    Man(man::ManArgs),
 }
 
 impl Cli {
@@ -73,18 +92,50 @@ impl Cli {
     pub fn parse_from_os(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         // Parsing stops at the first argument that is neither an option of every command nor a command.
-        let names_command = match Self::command()
-            .ignore_errors(true)
-            .try_get_matches_from(&args)
-        {
+        let lenient = Self::command().ignore_errors(true);
+        let names_command = match lenient.try_get_matches_from(&args) {
             Ok(matches) => matches.subcommand().is_some(),
             Err(answer) if !answer.use_stderr() => return Err(answer),
             Err(_) => false,
         };
         if !names_command {
+            Self::check_first_word(&args)?;
             args.insert(1.min(args.len()), "view".into());
         }
         Self::try_parse_from(args)
+    }
+
+    /// Fails where the first word is no file and nearly a command, and for help on what is no command.
+    fn check_first_word(args: &[OsString]) -> Result<(), clap::Error> {
+        let Err(mut error) = Self::command().try_get_matches_from(args) else {
+            return Ok(());
+        };
+        let Some(ContextValue::String(word)) = error.remove(ContextKind::InvalidSubcommand) else {
+            return Ok(());
+        };
+        let before = args.iter().take_while(|arg| **arg != *word);
+        let before: Vec<_> = before.skip(1).filter_map(|arg| arg.to_str()).collect();
+        let mut command = Self::command();
+        let names: Vec<String> = command
+            .get_subcommands()
+            .map(|command| command.get_name().to_owned())
+            .chain(["help".to_owned()])
+            .collect();
+        let meant = closest(&word, names.iter().map(String::as_str));
+        let hint = meant.map(|name| format!("; did you mean `{name}`?"));
+        let helps = before.last() == Some(&"help");
+        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let is_mistyped = is_name && hint.is_some() && !Path::new(&word).exists();
+        if helps || is_mistyped && !before.contains(&"--") {
+            let what = format!("unknown command `{word}`{}", hint.unwrap_or_default());
+            return Err(command.error(ErrorKind::InvalidSubcommand, what));
+        }
+        Ok(())
+    }
+
+    /// The definition of the command line, for manuals and completions.
+    pub fn definition() -> clap::Command {
+        Self::command()
     }
 }
 
@@ -150,6 +201,84 @@ mod tests {
     }
 
     #[test]
+    fn mistyped_commands_are_suggested() {
+        for (line, command) in [
+            ("rendr x.glb -o a.png", "render"),
+            ("-v inof x.glb", "info"),
+            ("--set a.b=c hlep", "help"),
+        ] {
+            let error = parse(line).unwrap_err();
+            let hint = format!("did you mean `{command}`?");
+            assert!(error.to_string().contains(&hint), "{line}: {error}");
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+        // Files, and words that are like no command.
+        for line in ["rendr.glb", "./rendr", "teapot", "-- rendr", "a.glb rendr"] {
+            assert!(parse(line).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_is_a_command_too() {
+        assert!(parse("help").unwrap_err().to_string().contains("bake-env"));
+        let of = |line: &str| parse(line).unwrap_err();
+        assert!(of("help render").to_string().contains("--samples"));
+        assert_eq!(of("help render").exit_code(), 0);
+        let wrong = of("help rendr");
+        assert!(wrong.to_string().contains("render"), "{wrong}");
+        assert_eq!(wrong.exit_code(), 2);
+    }
+
+    /// Lines that the help of an option takes.
+    fn option_lines(help: &str) -> Vec<(String, usize)> {
+        let mut options: Vec<(String, usize)> = Vec::new();
+        let mut open = false;
+        for line in help.lines() {
+            let text = line.trim_start();
+            let indent = line.len() - text.len();
+            if text.starts_with('-') && indent <= 6 {
+                options.push((text.to_owned(), 1));
+                open = true;
+            } else if text.is_empty() || indent < 6 {
+                open = false;
+            } else if let Some((_, lines)) = options.last_mut().filter(|_| open) {
+                *lines += 1;
+            }
+        }
+        options
+    }
+
+    #[test]
+    fn options_take_two_lines_and_stand_under_headings() {
+        let names = Cli::command();
+        let names = names.get_subcommands().map(clap::Command::get_name);
+        let mut count = 0;
+        for name in names {
+            let command = Cli::command().term_width(100);
+            let help = command.try_get_matches_from(["canopy", name, "--help"]);
+            let help = help.unwrap_err().to_string();
+            for (option, lines) in option_lines(&help) {
+                assert!(lines <= 2, "{name}: {option} takes {lines} lines\n{help}");
+                count += 1;
+            }
+            assert!(
+                help.lines().all(|line| line.chars().count() <= 110),
+                "{help}"
+            );
+            assert!(help.contains("\nEvery command:\n"), "{help}");
+            if ["view", "render"].contains(&name) {
+                for heading in ["Camera", "Light", "Picture", "Animation"] {
+                    assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
+                }
+            }
+        }
+        assert!(count > 80, "only {count} options were found");
+        let counted =
+            option_lines("Options:\n  -a, --all  one\n             two\n             three\n");
+        assert_eq!(counted[0].1, 3, "three lines are seen");
+    }
+
+    #[test]
     fn negative_numbers_parse() {
         let cli = parse("render -o a.png --sun -0.5,-1,-0.3 --eye -1,2,3 --time -1").unwrap();
         let Command::Render(render) = cli.command else {
@@ -178,10 +307,16 @@ mod tests {
             "bake-env a.hdr",
             "bake-env a.hdr -o b.json --order 4",
             "bake-env a.hdr -o b.json --face 100",
+            "--exposure bright",
+            "--exposure 100",
+            "--background 1,2",
+            "--background #12345",
+            "--background sky",
+            "render a.glb -o a.png --transparent --background 0,0,0",
+            "render a.glb -o a.png --format gif",
+            "completions tcsh",
             "-v -q",
             "render model.glb",
-            "info",
-            "-v info",
             "--config",
             "a.glb --nonsense",
             "--nonsense info a.glb",

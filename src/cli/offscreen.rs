@@ -1,23 +1,28 @@
 //! A scene that is drawn without a window, by `render`, `export` and the benchmarks.
 
+use super::report::Report;
 use crate::{
     Error, Result,
     accel::MeshRange,
-    config::Config,
+    config::{Background, Config},
     gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
+    output::picture,
     render::{
         Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
         View, environment::most_texels,
     },
     scene::{
-        Pose, Scene,
+        Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
         environment,
         framing::Look,
         opened::{FirstView, OpenedScene},
     },
 };
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// An uploaded scene, with the view and the exposure that are settled once.
 #[derive(Debug)]
@@ -34,6 +39,29 @@ pub(super) struct Offscreen {
     renderer: Renderer,
     uploaded: UploadedScene,
     target: wgpu::Texture,
+}
+
+/// What a draw took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn {
+    /// Milliseconds from its submission until it was done.
+    pub(super) wall_ms: f64,
+}
+
+/// Runs `open` on `files` and shows how far it has come.
+pub(super) fn load(
+    report: &Report,
+    files: &[PathBuf],
+    open: impl FnOnce(&[PathBuf], &Progress) -> Result<OpenedScene>,
+) -> Result<OpenedScene> {
+    let progress = Arc::new(Progress::default());
+    report.line.loading(&progress);
+    let names: Vec<_> = files.iter().map(|f| f.display().to_string()).collect();
+    let what = match &names[..] {
+        [] => "the built-in scene".into(),
+        names => names.join(", "),
+    };
+    report.stage("load", &what, || open(files, &progress))
 }
 
 /// A scene at a time.
@@ -102,19 +130,22 @@ impl Offscreen {
         }
     }
 
-    /// Draws a sample of `moment` and waits for it. Returns the milliseconds from its submission until it was
-    /// done.
-    pub(super) fn draw(&mut self, moment: &Moment, sample: FrameSample) -> Result<f64> {
-        let input = FrameInput {
-            scene: &self.scene,
-            pose: &moment.pose,
-            view: moment.view,
-            config: &self.config,
-            exposure_ev: self.exposure_ev,
-            elapsed_secs: f32::INFINITY,
-            channel: Channel::Lit,
-            size: self.config.output.size,
-        };
+    /// Compiles what a sample of `moment` needs and is not compiled yet. Returns the milliseconds that took.
+    pub(super) fn compile(&mut self, moment: &Moment, sample: FrameSample) -> Result<f64> {
+        let stopwatch = Stopwatch::new();
+        let input = input(&self.scene, &self.config, self.exposure_ev, moment);
+        let target = (self.target.format(), input.size);
+        let buffers = &self.uploaded.buffers;
+        let needs = self
+            .renderer
+            .needs(&self.gpu, &input, buffers, sample, target);
+        needs.meet(&self.gpu)?;
+        Ok(stopwatch.ms())
+    }
+
+    /// Draws a sample of `moment` and waits for it.
+    pub(super) fn draw(&mut self, moment: &Moment, sample: FrameSample) -> Result<Drawn> {
+        let input = input(&self.scene, &self.config, self.exposure_ev, moment);
         let mut encoder = self.gpu.encoder("frame");
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
             label: Some("picture"),
@@ -133,7 +164,7 @@ impl Offscreen {
         self.gpu.wait()?;
         let wall_ms = stopwatch.ms();
         self.renderer.collect(&self.gpu);
-        Ok(wall_ms)
+        Ok(Drawn { wall_ms })
     }
 
     /// Figures of the last frame.
@@ -141,9 +172,13 @@ impl Offscreen {
         self.renderer.stats()
     }
 
-    /// The picture of the last frame: RGBA of eight bits a channel, sRGB-encoded.
+    /// The picture of the last frame: RGBA of eight bits a channel, sRGB-encoded, not premultiplied.
     pub(super) fn picture(&self) -> Result<Vec<u8>> {
-        self.gpu.read_texture(&self.target)
+        let mut pixels = self.gpu.read_texture(&self.target)?;
+        if self.config.environment.background == Background::Transparent {
+            picture::unmultiply(&mut pixels);
+        }
+        Ok(pixels)
     }
 
     /// A channel of the last frame.
@@ -160,6 +195,24 @@ impl Offscreen {
     /// The merged triangles of the last frame.
     pub(super) fn merged(&self) -> Result<Merged> {
         self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)
+    }
+}
+
+fn input<'a>(
+    scene: &'a Scene,
+    config: &'a Config,
+    exposure_ev: f32,
+    moment: &'a Moment,
+) -> FrameInput<'a> {
+    FrameInput {
+        scene,
+        pose: &moment.pose,
+        view: moment.view,
+        config,
+        exposure_ev,
+        elapsed_secs: f32::INFINITY,
+        channel: Channel::Lit,
+        size: config.output.size,
     }
 }
 

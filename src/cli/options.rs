@@ -1,8 +1,12 @@
 //! Options that several commands share, and how their values are parsed.
 
+use super::logger;
 use crate::{
     Error, Result,
-    config::{Animation, Camera, Config, OcclusionMode, ShadowMode, Tree, UpAxis, Window},
+    config::{
+        Animation, Camera, Config, ExposureMode, Image, OcclusionMode, ShadowMode, Tree, UpAxis,
+        Window, layered::Layered,
+    },
     scene::framing::Look,
 };
 use clap::{Args, ValueEnum};
@@ -11,8 +15,9 @@ use std::{ops::RangeInclusive, path::PathBuf};
 
 /// Options of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Every command")]
 pub struct Common {
-    /// Settings file, which overrides those in the usual places (see config.toml)
+    /// Settings file, which overrides those in the usual places (see `canopy config`)
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Set any key of config.toml; VALUE is TOML, a bare word is a string
@@ -24,10 +29,10 @@ pub struct Common {
     /// Graphics API: vulkan, metal, dx12 or gl
     #[arg(long, value_name = "NAME", global = true)]
     pub backend: Option<String>,
-    /// Log more (repeat for more)
+    /// Log the stages of the work with their times; repeat for more
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// Log nothing; print errors only
+    /// Print errors only: no warnings, no progress, no last line
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 }
@@ -35,21 +40,56 @@ pub struct Common {
 /// What `view` and `render` show.
 #[derive(Debug, Args)]
 pub struct LookArgs {
-    /// Size of the picture or of the window
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    /// Size of the picture or of the window, in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// Environment that lights the scene and is seen behind it: .hdr or .exr (equirectangular), .ktx2 or .dds
-    /// (cube map). Sets environment.file, and environment.source to auto
-    #[arg(long, value_name = "FILE")]
+    /// Exposure: stops (EV), auto (from the lights), or histogram (from the picture)
+    #[arg(
+        long,
+        value_name = "EV|auto|histogram",
+        allow_hyphen_values = true,
+        value_parser = exposure,
+        help_heading = "Picture"
+    )]
+    pub exposure: Option<ExposureMode>,
+    /// What is seen behind the scene: environment, or a colour: R,G,B (linear) or RRGGBB (sRGB, hexadecimal)
+    #[arg(long, value_name = "COLOR", value_parser = backdrop, help_heading = "Picture")]
+    pub background: Option<Backdrop>,
+    /// Environment that lights the scene: .hdr or .exr (equirectangular), .ktx2 or .dds (cube map)
+    #[arg(long, value_name = "FILE", help_heading = "Light")]
     pub env: Option<PathBuf>,
+    /// Direction in which the sun's light travels; turns the sun on
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        value_parser = direction,
+        help_heading = "Light"
+    )]
+    pub sun: Option<Vec3>,
     /// Shadow technique
-    #[arg(long, value_name = "off|map|rays", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "off|map|rays",
+        hide_possible_values = true,
+        help_heading = "Light"
+    )]
     pub shadows: Option<Shadows>,
-    /// Whether rays compute ambient occlusion; auto: on GPUs only
-    #[arg(long, value_name = "off|rays|auto", hide_possible_values = true)]
+    /// Ambient occlusion by rays; auto: always in `render`, on GPUs only in `view`
+    #[arg(
+        long,
+        value_name = "off|rays|auto",
+        hide_possible_values = true,
+        help_heading = "Light"
+    )]
     pub occlusion: Option<Occlusion>,
     /// Rays treat a node of the tree with at most N triangles as a leaf
-    #[arg(long, value_name = "N", value_parser = within(Tree::LEAF_CUTOFF))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = within(Tree::LEAF_CUTOFF),
+        help_heading = "Light"
+    )]
     pub leaf_cutoff: Option<u32>,
     /// Axis of the files that points up; auto: as they state it, else y
     #[arg(
@@ -57,28 +97,44 @@ pub struct LookArgs {
         value_name = "y|z|x|-y|-z|-x|auto",
         allow_hyphen_values = true,
         value_parser = UpAxis::ALL.map(UpAxis::name),
-        hide_possible_values = true
+        hide_possible_values = true,
+        help_heading = "Camera"
     )]
     pub up: Option<String>,
     /// A camera of the file, by name or number
-    #[arg(long, value_name = "NAME|N", conflicts_with_all = ["eye", "target"])]
+    #[arg(
+        long,
+        value_name = "NAME|N",
+        conflicts_with_all = ["eye", "target"],
+        help_heading = "Camera"
+    )]
     pub camera: Option<String>,
     /// Position of the camera
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = vector)]
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        value_parser = vector,
+        help_heading = "Camera"
+    )]
     pub eye: Option<Vec3>,
     /// Point that the camera looks at (the middle of the scene if only --eye is given)
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = vector)]
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        value_parser = vector,
+        help_heading = "Camera"
+    )]
     pub target: Option<Vec3>,
     /// Vertical field of view, unless a camera of the file is looked through
-    #[arg(long, value_name = "DEG", value_parser = fov)]
+    #[arg(long, value_name = "DEG", value_parser = fov, help_heading = "Camera")]
     pub fov: Option<f64>,
-    /// Direction in which the sun's light travels; turns the sun on
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
-    pub sun: Option<Vec3>,
 }
 
 /// The time and the variant in which a scene is shown.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Animation")]
 pub struct TimeArgs {
     /// Clip to play, by name or number; "none" for the rest pose
     #[arg(long, value_name = "NAME|N")]
@@ -89,6 +145,15 @@ pub struct TimeArgs {
     /// Material variant of the file, by name or number
     #[arg(long, value_name = "NAME|N")]
     pub variant: Option<String>,
+}
+
+/// `--background`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Backdrop {
+    /// The environment.
+    Environment,
+    /// A linear colour.
+    Color([f32; 3]),
 }
 
 /// [`ShadowMode`] on the command line.
@@ -110,36 +175,25 @@ pub enum Occlusion {
 }
 
 impl Common {
-    /// The configuration: the usual files, then `--config`, then `--set`, then the options that stand for
-    /// keys.
+    /// The settings: the usual files, then `--config`, then `--set`, then the options that stand for keys.
     ///
     /// # Errors
     ///
-    /// Those of [`Config::load`] and [`Config::set`].
-    pub fn config(&self) -> Result<Config> {
-        let mut config = Config::load(self.config.as_deref(), &self.set)?;
+    /// Those of [`Layered::read`] and [`Layered::set`].
+    pub fn settings(&self) -> Result<Layered> {
+        let mut settings = Layered::read(self.config.as_deref(), &self.set)?;
         if let Some(adapter) = &self.adapter {
-            config.set("--adapter", "gpu.adapter", adapter.as_str())?;
+            settings.set("--adapter", "gpu.adapter", adapter.as_str())?;
         }
         if let Some(backend) = &self.backend {
-            config.set("--backend", "gpu.backend", backend.as_str())?;
+            settings.set("--backend", "gpu.backend", backend.as_str())?;
         }
-        Ok(config)
+        Ok(settings)
     }
 
     /// Starts the log: warnings by default, more with `-v`, nothing with `-q`, or what `RUST_LOG` says.
     pub fn start_log(&self) {
-        let filter = match (self.quiet, self.verbose) {
-            (true, _) => "off",
-            // wgpu's own lines are left out: those that matter come back as errors.
-            (_, 0) => "off,canopy=warn",
-            (_, 1) => "warn,canopy=info",
-            (_, 2) => "info,canopy=debug",
-            _ => "debug,canopy=trace",
-        };
-        env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(filter))
-            .format_timestamp(None)
-            .init();
+        logger::start(self.quiet, self.verbose);
     }
 }
 
@@ -153,6 +207,20 @@ impl LookArgs {
         if let Some([width, height]) = self.size {
             let pixels = vec![i64::from(width), i64::from(height)];
             config.set("--size", size, pixels)?;
+        }
+        if let Some(exposure) = self.exposure {
+            config.set("--exposure", "image.exposure", exposure.to_string())?;
+        }
+        match self.background {
+            Some(Backdrop::Environment) => {
+                config.set("--background", "environment.background", "environment")?;
+            }
+            Some(Backdrop::Color(color)) => {
+                let color: Vec<f64> = color.map(f64::from).into();
+                config.set("--background", "environment.background", "color")?;
+                config.set("--background", "image.background", color)?;
+            }
+            None => {}
         }
         if let Some(env) = &self.env {
             let Some(name) = env.to_str() else {
@@ -247,6 +315,43 @@ pub(super) fn size(text: &str) -> Result<[u32; 2], String> {
     }
 }
 
+fn exposure(text: &str) -> Result<ExposureMode, String> {
+    let mode = ExposureMode::try_from(text.to_owned());
+    mode.map_err(|_| {
+        let (least, most) = ExposureMode::STOPS.into_inner();
+        format!("expected auto, histogram or stops from {least} to {most}, such as -1.5")
+    })
+}
+
+fn backdrop(text: &str) -> Result<Backdrop, String> {
+    if text == "environment" {
+        return Ok(Backdrop::Environment);
+    }
+    // A shell takes a word that begins with # for a comment.
+    let color = srgb(text.strip_prefix('#').unwrap_or(text))
+        .or_else(|| vector(text).ok().map(|color| color.to_array()));
+    let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
+    color.filter(is_allowed).map(Backdrop::Color).ok_or_else(|| {
+        "expected environment, a linear colour such as 0.2,0.2,0.2, or an sRGB one such as 808080"
+            .into()
+    })
+}
+
+/// The linear colour of six hexadecimal digits, sRGB (IEC 61966-2-1).
+fn srgb(digits: &str) -> Option<[f32; 3]> {
+    let is_hex = digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit());
+    let number = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
+    let [_, r, g, b] = number.to_be_bytes();
+    Some([r, g, b].map(|byte| {
+        let encoded = f32::from(byte) / 255.0;
+        if encoded <= 0.040_45 {
+            encoded / 12.92
+        } else {
+            ((encoded + 0.055) / 1.055).powf(2.4)
+        }
+    }))
+}
+
 fn vector(text: &str) -> Result<Vec3, String> {
     let numbers: Vec<f32> = text
         .split(',')
@@ -278,4 +383,25 @@ fn seconds(text: &str) -> Result<f64, String> {
     let range = f64::from(least)..=f64::from(most);
     let seconds = text.parse().ok().filter(|n| range.contains(n));
     seconds.ok_or_else(|| "expected seconds, such as 1.5".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backgrounds_are_linear_or_srgb() {
+        assert_eq!(backdrop("environment"), Ok(Backdrop::Environment));
+        let color = Backdrop::Color([0.5, 0.0, 2.0]);
+        assert_eq!(backdrop("0.5,0,2"), Ok(color));
+        assert_eq!(backdrop("0080ff"), backdrop("#0080FF"));
+        let Ok(Backdrop::Color(grey)) = backdrop("#0080FF") else {
+            panic!("no colour")
+        };
+        assert_eq!([grey[0], grey[2]], [0.0, 1.0]);
+        assert!((grey[1] - 0.215_86).abs() < 1e-4, "{grey:?}");
+        for wrong in ["", "#12345", "#1234567", "#12345é", "1,2", "-1,0,0", "red"] {
+            assert!(backdrop(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! `canopy view`: the arguments of the viewer.
 
 use super::options::{LookArgs, TimeArgs};
+use crate::{Error, Result, scene};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Scene files (.gltf, .glb, .obj) or folders with one; several make one scene
+    /// Scene files (.gltf, .glb, .obj), folders with one, or - for standard input; several make one scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Settings of the picture.
@@ -20,13 +21,37 @@ pub struct ViewArgs {
     #[arg(long)]
     pub watch: bool,
     /// End after this many frames of the loaded scene
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "FRAMES",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Without a person"
+    )]
     pub exit_after: Option<u64>,
     /// Save the window as this .png when --exit-after ends, and with F12
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Without a person")]
     pub screenshot: Option<PathBuf>,
-    /// When --exit-after ends, write frames, scenes, and the memory of the process and the GPU over time to
-    /// this .json
-    #[arg(long, value_name = "FILE", requires = "exit_after")]
+    /// When --exit-after ends, write frames and memory over time as JSON
+    #[arg(
+        long,
+        value_name = "FILE.json",
+        requires = "exit_after",
+        help_heading = "Without a person"
+    )]
     pub stats: Option<PathBuf>,
+}
+
+impl ViewArgs {
+    /// Fails for files that are not there, so that a mistyped name is an error without a display too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn check_files(&self) -> Result<()> {
+        let named = self.files.iter().filter(|file| !scene::is_stdin(file));
+        for file in named.chain(&self.look.env) {
+            std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        }
+        Ok(())
+    }
 }

@@ -10,6 +10,11 @@ pub(super) trait Allows<T> {
 
     /// The declaration in words, as `config.toml` documents it.
     fn text(&self) -> String;
+
+    /// What a value has to be; `what` is its type in words.
+    fn expected(&self, what: &str) -> String {
+        format!("{what} from {}", self.text())
+    }
 }
 
 impl<N: PartialOrd + Display> Allows<N> for RangeInclusive<N> {
@@ -52,6 +57,10 @@ impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
             None => String::new(),
         }
     }
+
+    fn expected(&self, _what: &str) -> String {
+        self.text().replace(" and ", " or ")
+    }
 }
 
 const AUTOMATIC: &str = "0 (automatic)";
@@ -68,6 +77,10 @@ impl<N: PartialOrd + Display + Default> Allows<N> for ZeroOr<N> {
 
     fn text(&self) -> String {
         Allows::<N>::text(&self.0)
+    }
+
+    fn expected(&self, what: &str) -> String {
+        format!("{AUTOMATIC}, or {what} from {}", self.text())
     }
 }
 
@@ -95,6 +108,14 @@ impl Allows<[f32; 2]> for Rising {
     fn text(&self) -> String {
         Allows::<f32>::text(&self.range)
     }
+
+    fn expected(&self, what: &str) -> String {
+        let order = match self.gap {
+            0.0 => "the second not below the first".to_owned(),
+            gap => format!("the second at least {gap} above the first"),
+        };
+        format!("{what} from {}, {order}", Allows::<[f32; 2]>::text(self))
+    }
 }
 
 /// A vector that can be normalised.
@@ -112,5 +133,9 @@ impl Allows<[f32; 3]> for Direction {
 
     fn text(&self) -> String {
         "a direction".into()
+    }
+
+    fn expected(&self, what: &str) -> String {
+        format!("{what} that are not all 0")
     }
 }

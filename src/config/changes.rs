@@ -1,6 +1,10 @@
 //! Settings as keys and values, and how they are kept in the user's file.
 
-use super::{Config, user_file};
+use super::{
+    Config,
+    layered::{Layered, user_file},
+    with_short_numbers,
+};
 use crate::{Error, Result};
 use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
@@ -27,20 +31,12 @@ impl Config {
         values
     }
 
-    /// The value of a key, such as `shadows.mode`.
-    pub fn value(&self, key: &str) -> Option<Value> {
-        let (section, name) = key.split_once('.')?;
-        let value = self.table().get(section)?.get(name)?.clone();
-        Some(with_short_numbers(value))
-    }
-
     /// The keys whose values are not those that canopy would start with, or not those of `config.toml`: with
     /// them, it shows the same anywhere.
     pub fn overrides(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default();
-        let usual = Self::load(None, &[])
-            .unwrap_or_else(|_| defaults.clone())
-            .values();
+        let usual = Layered::read(None, &[]);
+        let usual = usual.map_or_else(|_| defaults.values(), |usual| usual.config.values());
         let defaults = defaults.values();
         let mut values = self.values();
         values
@@ -138,18 +134,6 @@ fn put(document: &mut toml_edit::DocumentMut, section: &str, name: &str, value: 
         None => {
             table.insert(name, toml_edit::Item::Value(value));
         }
-    }
-}
-
-/// Settings are `f32`. Written as `f64`, 0.35 would have sixteen digits.
-fn with_short_numbers(value: Value) -> Value {
-    match value {
-        Value::Float(number) => {
-            let short = (number as f32).to_string().parse();
-            Value::Float(short.unwrap_or(number))
-        }
-        Value::Array(values) => Value::Array(values.into_iter().map(with_short_numbers).collect()),
-        other => other,
     }
 }
 

@@ -1,6 +1,9 @@
 //! The settings that are words, as enums.
 
-use super::allowed::Allows as _;
+use super::{
+    allowed::Allows as _,
+    describe::{Describe, one_of},
+};
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::RangeInclusive};
 
@@ -11,6 +14,12 @@ macro_rules! choice {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl Describe for $name {
+            fn what() -> String {
+                one_of(&[$(stringify!($variant)),*]).to_lowercase()
+            }
+        }
     };
 }
 
@@ -64,6 +73,12 @@ pub enum UpAxis {
     /// −X.
     #[serde(rename = "-x")]
     NegativeX,
+}
+
+impl Describe for UpAxis {
+    fn what() -> String {
+        one_of(&Self::ALL.map(Self::name))
+    }
 }
 
 impl UpAxis {
@@ -130,13 +145,15 @@ choice! {
         Environment,
         /// `image.background`.
         Color,
+        /// Nothing: pictures have an alpha of 0 there.
+        Transparent,
     }
 }
 
 choice! {
     /// How ambient occlusion is found.
     OcclusionMode {
-        /// By rays, but not on software adapters.
+        /// By rays in pictures of `canopy render`, and in the window on GPUs.
         Auto,
         /// Not at all: ambient visibility is 1 everywhere.
         Off,
@@ -236,6 +253,13 @@ pub enum ExposureMode {
 impl ExposureMode {
     /// What [`Self::Stops`] may hold.
     pub const STOPS: RangeInclusive<f32> = -64.0..=64.0;
+}
+
+impl Describe for ExposureMode {
+    fn what() -> String {
+        let (least, most) = Self::STOPS.into_inner();
+        format!("\"auto\", \"histogram\" or stops (EV) in quotes, from {least} to {most}")
+    }
 }
 
 impl fmt::Display for ExposureMode {

@@ -4,7 +4,11 @@ mod allowed;
 #[cfg(feature = "viewer")]
 mod changes;
 mod choices;
+mod closest;
+mod describe;
+pub mod explain;
 mod keys;
+pub mod layered;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
@@ -12,6 +16,7 @@ pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
     ShadowMode, Switch, Theme, Tonemap, UpAxis,
 };
+pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
     Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,
@@ -20,7 +25,6 @@ pub use sections::{
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// The defaults, with their documentation.
@@ -50,6 +54,16 @@ macro_rules! config {
                     }
                 )*
                 None
+            }
+
+            /// Every key, section by section, and what its value has to be.
+            fn expectations() -> Vec<(&'static str, &'static str, String)> {
+                let mut all = Vec::new();
+                $(
+                    let section = $type::expectations().into_iter();
+                    all.extend(section.map(|(key, text)| (stringify!($section), key, text)));
+                )*
+                all
             }
 
             /// What keys may be, in words: section, key and declaration.
@@ -99,67 +113,20 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Lays these over the defaults, one after the other: the platform's `config.toml`, `canopy.toml` in the
-    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a
-    /// string).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for
-    /// a wrong value.
-    pub fn load(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
-        let mut config = Self::default();
-        let implied = [user_file(), Some("canopy.toml".into())];
-        for path in implied.into_iter().flatten() {
-            match std::fs::read_to_string(&path) {
-                Ok(text) => config.merge(&path.display().to_string(), &text)?,
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-                Err(e) => return Err(Error::io(path, e)),
-            }
-        }
-        if let Some(path) = explicit {
-            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-            config.merge(&path.display().to_string(), &text)?;
-        }
-        for set in sets {
-            config.set_text(set)?;
-        }
-        Ok(config)
-    }
-
     /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
     ///
     /// # Errors
     ///
     /// [`Error::Config`] for text that is no TOML, and as [`Self::set`] for each key.
     pub fn merge(&mut self, origin: &str, text: &str) -> Result<()> {
-        let document: Table = toml::from_str(text).map_err(|e| {
-            let line = e
-                .span()
-                .map(|span| 1 + text[..span.start].matches('\n').count());
-            let place = line
-                .map(|line| format!("line {line}: "))
-                .unwrap_or_default();
-            fault(origin, format!("{place}{}", one_line(e.message())))
-        })?;
-        for (section, keys) in document {
-            let Value::Table(keys) = keys else {
-                // A known section with a plain value, or a key outside of any section.
-                self.section(origin, &section)?;
-                return Err(fault(
-                    origin,
-                    format!("{section}: is a section, not a value"),
-                ));
-            };
-            for (key, value) in keys {
-                self.set(origin, &format!("{section}.{key}"), value)?;
-            }
+        for (key, value) in document(self, origin, text)? {
+            self.set(origin, &key, value)?;
         }
         Ok(())
     }
 
-    /// Sets one key from `KEY=VALUE`, as `--set` gives it.
-    fn set_text(&mut self, set: &str) -> Result<()> {
+    /// Sets one key from `KEY=VALUE`, as `--set` gives it, and returns the key.
+    fn set_text(&mut self, set: &str) -> Result<String> {
         let origin = "--set";
         let Some((key, text)) = set.split_once('=') else {
             return Err(fault(origin, format!("\"{set}\" is not KEY=VALUE")));
@@ -174,7 +141,8 @@ impl Config {
             Some(value) if !(self.is_text(key) && is_number(&value)) => value,
             _ => Value::String(text.into()),
         };
-        self.set(origin, key, value)
+        self.set(origin, key, value)?;
+        Ok(key.into())
     }
 
     /// Sets one key, such as `shadows.mode`. `origin` is for messages.
@@ -186,27 +154,38 @@ impl Config {
     pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
         let mut value = value.into();
         let Some((section, name)) = key.split_once('.') else {
-            self.section(origin, key)?;
+            self.section(origin, key, key)?;
             return Err(fault(
                 origin,
                 format!("{key}: is a section; a key is written SECTION.KEY"),
             ));
         };
-        let keys = self.section(origin, section)?;
+        let keys = self.section(origin, section, key)?;
         if !keys.contains_key(name) && !Self::FREE.contains(&section) {
             let known: Vec<_> = keys.keys().map(String::as_str).collect();
-            let what = format!("{key}: unknown key; [{section}] has {}", known.join(", "));
-            return Err(fault(origin, what));
+            let hint = match closest::closest_key(key, &Self::keys()) {
+                Some(known) => format!("did you mean {known}?"),
+                None => format!("[{section}] has {}", known.join(", ")),
+            };
+            return Err(fault(origin, format!("{key}: unknown key; {hint}")));
         }
         if self.is_text(key) && is_number(&value) {
             value = Value::String(value.to_string());
         }
+        let given = value.to_string();
         let mut table = self.table();
         if let Some(Value::Table(keys)) = table.get_mut(section) {
             keys.insert(name.into(), value);
         }
         let mut config: Self = table.try_into().map_err(|e: toml::de::Error| {
-            fault(origin, format!("{key}: {}", one_line(e.message())))
+            if Self::FREE.contains(&section) {
+                return fault(origin, format!("{key}: {}", one_line(e.message())));
+            }
+            let all = Self::expectations().into_iter();
+            let expected = all.filter(|(of, key, _)| (*of, *key) == (section, name));
+            let expected: String = expected.map(|(.., expected)| expected).collect();
+            let given = shortened(&given);
+            fault(origin, format!("{key}: expected {expected}, got {given}"))
         })?;
         config.keys.keep_origins(&self.keys);
         if section == "keys" {
@@ -219,34 +198,50 @@ impl Config {
         Ok(())
     }
 
+    /// Every key, `SECTION.KEY`, in the order of `config.toml`.
+    pub fn keys() -> Vec<String> {
+        let keys = Self::expectations().into_iter();
+        keys.map(|(section, key, _)| format!("{section}.{key}"))
+            .collect()
+    }
+
+    /// The value of `key`.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        let (section, name) = key.split_once('.')?;
+        let value = self.table().get(section)?.get(name)?.clone();
+        Some(with_short_numbers(value))
+    }
+
     /// These settings as TOML.
     fn table(&self) -> Table {
         // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
         Table::try_from(self).unwrap_or_default()
     }
 
-    /// The keys of a section.
-    fn section(&self, origin: &str, section: &str) -> Result<Table> {
+    /// The keys of a section. `key` is what was written.
+    fn section(&self, origin: &str, section: &str, key: &str) -> Result<Table> {
         let table = self.table();
         match table.get(section) {
             Some(Value::Table(keys)) => Ok(keys.clone()),
             _ => {
                 let known: Vec<_> = table.keys().map(String::as_str).collect();
-                let what = format!("{section}: unknown section; there are {}", known.join(", "));
-                Err(fault(origin, what))
+                let hint = match closest::closest_key(key, &Self::keys()) {
+                    Some(known) if key.contains('.') || origin == "--set" => {
+                        format!("did you mean {known}?")
+                    }
+                    _ => match closest(section, known.iter().copied()) {
+                        Some(known) => format!("did you mean [{known}]?"),
+                        None => format!("there are {}", known.join(", ")),
+                    },
+                };
+                Err(fault(origin, format!("{section}: unknown section; {hint}")))
             }
         }
     }
 
     /// Whether `key` holds text, which may look like a number.
     fn is_text(&self, key: &str) -> bool {
-        if key.starts_with("keys.") {
-            return true;
-        }
-        let value = key
-            .split_once('.')
-            .and_then(|(section, name)| self.table().get(section)?.get(name).cloned());
-        value.is_some_and(|value| value.is_str())
+        key.starts_with("keys.") || self.value(key).is_some_and(|value| value.is_str())
     }
 
     /// Whether the sun shines on a scene with or without lights of its own.
@@ -260,10 +255,44 @@ impl Config {
     }
 }
 
-/// The user's `config.toml` in the platform's folder for configuration.
-fn user_file() -> Option<PathBuf> {
-    let folders = directories::ProjectDirs::from("", "", "canopy")?;
-    Some(folders.config_dir().join("config.toml"))
+/// The keys of the TOML document `text`, as `SECTION.KEY`, with their values.
+fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Value)>> {
+    let document: Table = toml::from_str(text).map_err(|e| {
+        let line = e
+            .span()
+            .map(|span| 1 + text[..span.start].matches('\n').count());
+        let place = line
+            .map(|line| format!("line {line}: "))
+            .unwrap_or_default();
+        fault(origin, format!("{place}{}", one_line(e.message())))
+    })?;
+    let mut all = Vec::new();
+    for (section, keys) in document {
+        let Value::Table(keys) = keys else {
+            // A known section with a plain value, or a key outside of any section.
+            config.section(origin, &section, &section)?;
+            return Err(fault(
+                origin,
+                format!("{section}: is a section, not a value"),
+            ));
+        };
+        config.section(origin, &section, &section)?;
+        all.extend(
+            keys.into_iter()
+                .map(|(key, value)| (format!("{section}.{key}"), value)),
+        );
+    }
+    Ok(all)
+}
+
+/// A value as it was written, on one line that fits a message.
+fn shortened(value: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = one_line(value);
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 fn fault(origin: &str, what: impl Into<String>) -> Error {
@@ -279,6 +308,18 @@ fn is_number(value: &Value) -> bool {
 
 fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Settings are `f32`. Written as `f64`, 0.35 would have sixteen digits.
+fn with_short_numbers(value: Value) -> Value {
+    match value {
+        Value::Float(number) => {
+            let short = (number as f32).to_string().parse();
+            Value::Float(short.unwrap_or(number))
+        }
+        Value::Array(values) => Value::Array(values.into_iter().map(with_short_numbers).collect()),
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -447,13 +488,45 @@ mod tests {
         for (text, expected) in [
             (
                 "[shadows]\nmode = \"foo\"",
-                "f: shadows.mode: unknown variant `foo`, expected one of `off`, `map`, `rays`",
+                "f: shadows.mode: expected off, map or rays, got \"foo\"",
             ),
             (
                 "[shadows]\nmodes = 1",
-                "f: shadows.modes: unknown key; [shadows] has ",
+                "f: shadows.modes: unknown key; did you mean shadows.mode?",
             ),
-            ("[shade]\nmode = 1", "f: shade: unknown section; there are "),
+            (
+                "[shadows]\nteapot = 1",
+                "f: shadows.teapot: unknown key; [shadows] has blended_cast, ",
+            ),
+            (
+                "[shadow]\nmode = 1",
+                "f: shadow: unknown section; did you mean [shadows]?",
+            ),
+            (
+                "[teapot]\nlid = 1",
+                "f: teapot: unknown section; there are ",
+            ),
+            (
+                "[shadows]\nmap_resolution = \"big\"",
+                "f: shadows.map_resolution: expected a whole number from 64 to 8192, got \"big\"",
+            ),
+            (
+                "[shadows]\nmap_pcf_width = [3]",
+                "f: shadows.map_pcf_width: expected 1, 3, 5 or 7, got [3]",
+            ),
+            (
+                "[window]\nrender_scale = \"half\"",
+                "f: window.render_scale: expected 0 (automatic), or a number from 0.25 to 1, got \"half\"",
+            ),
+            (
+                "[window]\nsize = [1, 2, 3]",
+                "f: window.size: expected a list of 2 whole numbers from 1 to 16384, got [1, 2, 3]",
+            ),
+            (
+                "[exposure]\npercentiles = 5",
+                "f: exposure.percentiles: expected a list of 2 numbers from 0 to 100, the second at least 1 \
+                 above the first, got 5",
+            ),
             ("shadows = 1", "f: shadows: is a section, not a value"),
             (
                 "[tree]\nleaf_cutoff = 33",
@@ -465,11 +538,11 @@ mod tests {
             ),
             (
                 "[tree]\nrebuild = \"never\"",
-                "f: tree.rebuild: unknown variant `never`, expected one of `frame`, `changed`, `refit`",
+                "f: tree.rebuild: expected frame, changed or refit, got \"never\"",
             ),
             (
                 "[tree]\nleaf_cutoff = -1",
-                "f: tree.leaf_cutoff: invalid value",
+                "f: tree.leaf_cutoff: expected a whole number from 1 to 32, got -1",
             ),
             (
                 "[camera]\nfov = nan",
@@ -479,15 +552,15 @@ mod tests {
             ("[sun]\ndirection = [0, 0]", "f: sun.direction: "),
             (
                 "[image]\nexposure = \"bright\"",
-                "f: image.exposure: \"bright\" is neither \"auto\", \"histogram\" nor a number of stops",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"bright\"",
             ),
             (
                 "[image]\nexposure = \"100\"",
-                "f: image.exposure: 100 is outside -64 to 64",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"100\"",
             ),
             (
                 "[image]\nexposure = nan",
-                "f: image.exposure: NaN is outside -64 to 64",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"nan\"",
             ),
             (
                 "[environment]\norder = 4",
@@ -503,7 +576,7 @@ mod tests {
             ),
             (
                 "[image]\ntonemap = \"linear\"",
-                "f: image.tonemap: unknown variant `linear`, expected one of `none`, `reinhard`",
+                "f: image.tonemap: expected none, reinhard, aces, neutral or agx, got \"linear\"",
             ),
             (
                 "[exposure]\npercentiles = [50, 50.5]",
@@ -517,7 +590,10 @@ mod tests {
                 "[exposure]\nrange = [1, -1]",
                 "f: exposure.range: ends at -1, below 1",
             ),
-            ("[window]\nvsync = 3", "f: window.vsync: invalid type"),
+            (
+                "[window]\nvsync = 3",
+                "f: window.vsync: expected true or false, got 3",
+            ),
             ("[keys]\nframe = true", "f: keys.frame: expected a key"),
             ("[keys]\nframe = [1]", "f: keys.frame: expected a key"),
             ("\n[sun", "f: line 2: "),

@@ -6,9 +6,20 @@ use super::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
         ShadowMode, Switch, Theme, Tonemap, UpAxis,
     },
+    describe::Describe,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
+
+/// What a value of this type has to be, within the limit that is declared for it.
+macro_rules! expected {
+    ($type:ty) => {
+        <$type as Describe>::what()
+    };
+    ($type:ty, $limit:expr) => {
+        super::allowed::Allows::<$type>::expected(&$limit, &<$type as Describe>::what())
+    };
+}
 
 /// Declares a section. What a key may be stands behind it as a constant of the section.
 macro_rules! section {
@@ -38,6 +49,11 @@ macro_rules! section {
                     }
                 )?)*
                 None
+            }
+
+            /// Every key, and what its value has to be.
+            pub(super) fn expectations() -> Vec<(&'static str, String)> {
+                vec![$((stringify!($key), expected!($type $(, Self::$limit)?)),)*]
             }
 
             /// The keys that not every value is allowed for, and the declarations in words.
@@ -77,12 +93,14 @@ section! {
     Output {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,
+        jpeg_quality: u32 => JPEG_QUALITY: RangeInclusive<u32> = 1..=100,
     }
 }
 
 section! {
     /// `[load]`: what a file may cost.
     Load {
+        follow_links: bool,
         max_file_bytes: u64,
         max_total_bytes: u64,
         max_json_objects: u64,

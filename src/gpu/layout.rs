@@ -290,7 +290,8 @@ gpu_structs! {
         channel: u32,
         /// Factor on the values of the channel.
         scale: f32,
-        _pad: u32,
+        /// 1 where the lit image keeps its coverage as alpha; its colours are premultiplied then.
+        transparent: u32,
         offset: [f32; 4],
     }
     /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
@@ -309,6 +310,8 @@ gpu_structs! {
         /// Number of the frame among those of the picture.
         index: u32,
         width: u32,
+        /// As [`TonemapParams::transparent`].
+        transparent: u32,
         /// Share of the mean where it fades in over the first frame.
         mean_share: f32,
     }

@@ -68,10 +68,16 @@ pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
         .copied()
         .ok_or_else(|| {
             let listed: Vec<_> = known.iter().map(|k| format!(".{k}")).collect();
+            let listed = match listed.split_last() {
+                Some((last, others)) if !others.is_empty() => {
+                    format!("{} or {last}", others.join(", "))
+                }
+                _ => listed.concat(),
+            };
             Error::Usage(format!(
                 "{}: unknown output format; the name must end in {}",
                 path.display(),
-                listed.join(" or ")
+                listed
             ))
         })
 }
@@ -176,6 +182,11 @@ mod tests {
         assert_eq!(
             message,
             "a.gif: unknown output format; the name must end in .png or .exr"
+        );
+        let message = extension(Path::new("a"), &["png", "jpg", "exr"]).unwrap_err();
+        assert!(
+            message.to_string().ends_with("in .png, .jpg or .exr"),
+            "{message}"
         );
         assert!(extension(Path::new("png"), &["png"]).is_err());
     }

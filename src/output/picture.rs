@@ -18,6 +18,39 @@ pub fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
     encode(picture.map(Into::into), ImageFormat::Png)
 }
 
+/// Divides the colours of RGBA pixels by their alpha. They are sRGB-encoded, and were premultiplied before
+/// that; PNG wants colours that are not.
+pub fn unmultiply(rgba8: &mut [u8]) {
+    for pixel in rgba8.as_chunks_mut::<4>().0 {
+        let [.., alpha] = *pixel;
+        if alpha == 0 || alpha == 255 {
+            continue;
+        }
+        let [r, g, b, a] = pixel.map(|byte| f32::from(byte) / 255.0);
+        let own = srgb(Vec3::new(r, g, b).map(linear) / a)
+            .to_array()
+            .map(byte);
+        pixel[..3].copy_from_slice(&own);
+    }
+}
+
+/// Encodes RGBA of eight bits a channel, which is already sRGB-encoded, as JPEG, without its alpha. `quality`
+/// is from 1 to 100.
+///
+/// # Errors
+///
+/// [`Error::Encode`] for another number of bytes than the size needs, and for sides that JPEG does not hold.
+pub fn jpeg(width: u32, height: u32, rgba8: Vec<u8>, quality: u32) -> Result<Vec<u8>> {
+    let picture = image::RgbaImage::from_raw(width, height, rgba8).ok_or_else(too_few)?;
+    let rgb = image::DynamicImage::from(picture).into_rgb8();
+    let mut bytes = Vec::new();
+    let quality = quality.clamp(1, 100) as u8;
+    let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, quality);
+    rgb.write_with_encoder(encoder)
+        .map_err(|e| unencodable(&e))?;
+    Ok(bytes)
+}
+
 /// Encodes floats as OpenEXR without changing them: R, G, B and A.
 ///
 /// # Errors
@@ -30,13 +63,20 @@ pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
 }
 
 fn encode(picture: Option<image::DynamicImage>, format: ImageFormat) -> Result<Vec<u8>> {
-    let failed = |e: String| Error::Encode(format!("the picture cannot be encoded: {e}"));
-    let picture = picture.ok_or_else(|| failed("too few pixels came back".into()))?;
+    let picture = picture.ok_or_else(too_few)?;
     let mut bytes = Cursor::new(Vec::new());
     picture
         .write_to(&mut bytes, format)
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| unencodable(&e))?;
     Ok(bytes.into_inner())
+}
+
+fn too_few() -> Error {
+    unencodable(&"too few pixels came back")
+}
+
+fn unencodable(why: &dyn std::fmt::Display) -> Error {
+    Error::Encode(format!("the picture cannot be encoded: {why}"))
 }
 
 /// The pixels of a channel as RGBA of eight bits, transparent where nothing is seen.
@@ -84,6 +124,14 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
 /// A value from 0 to 1 as a byte; NaN becomes 0.
 fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
+fn linear(encoded: f32) -> f32 {
+    if encoded <= 0.040_45 {
+        encoded / 12.92
+    } else {
+        ((encoded + 0.055) / 1.055).powf(2.4)
+    }
 }
 
 fn srgb(linear: Vec3) -> Vec3 {
@@ -174,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn colours_are_divided_by_alpha_in_linear_light() {
+        // sRGB 188 is half of white's light.
+        let mut pixels = [188, 0, 188, 128, 10, 20, 30, 255, 0, 0, 0, 0];
+        unmultiply(&mut pixels);
+        assert_eq!(pixels[3..], [128, 10, 20, 30, 255, 0, 0, 0, 0]);
+        assert!(
+            pixels[0] >= 254 && pixels[1] == 0 && pixels[2] >= 254,
+            "{pixels:?}"
+        );
+    }
+
+    #[test]
     fn files_hold_what_they_are_given() {
         let image = FloatImage {
             width: 2,
@@ -187,5 +247,11 @@ mod tests {
         let bytes = png(1, 1, vec![1, 2, 3, 4]).unwrap();
         assert_eq!(read(&bytes).into_rgba8().into_raw(), [1, 2, 3, 4]);
         assert!(png(2, 2, vec![0; 3]).is_err());
+        let grey: Vec<u8> = [120, 130, 140, 0].repeat(64);
+        let small = jpeg(8, 8, grey.clone(), 90).unwrap();
+        let pixel = read(&small).into_rgb8().get_pixel(4, 4).0;
+        let near = pixel.iter().zip([120, 130, 140]);
+        assert!(near.clone().all(|(a, b)| a.abs_diff(b) < 4), "{pixel:?}");
+        assert!(jpeg(8, 9, grey, 90).is_err());
     }
 }

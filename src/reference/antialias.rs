@@ -9,7 +9,7 @@ pub struct Picture<'a> {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Red, green, blue and alpha, encoded for the display.
+    /// Red, green, blue and alpha, encoded for the display; premultiplied before that.
     pub rgba8: &'a [u8],
 }
 
@@ -30,15 +30,18 @@ impl Picture<'_> {
 
     fn contrast(&self, a: [isize; 2], b: [isize; 2]) -> u32 {
         let (a, b) = (self.clamped(a[0], a[1]), self.clamped(b[0], b[1]));
-        let differences = (0..3).map(|channel| u32::from(a[channel].abs_diff(b[channel])));
+        let differences = (0..4).map(|channel| u32::from(a[channel].abs_diff(b[channel])));
         differences.max().unwrap_or(0)
     }
 
-    fn linear(&self, x: isize, y: isize) -> [f64; 3] {
+    /// Linear light and alpha.
+    fn linear(&self, x: isize, y: isize) -> [f64; 4] {
         let pixel = self.clamped(x, y);
-        [0, 1, 2].map(|channel| {
+        [0, 1, 2, 3].map(|channel| {
             let c = f64::from(pixel[channel]) / 255.0;
-            if c <= 0.040_45 {
+            if channel == 3 {
+                c
+            } else if c <= 0.040_45 {
                 c / 12.92
             } else {
                 ((c + 0.055) / 1.055).powf(2.4)
@@ -257,7 +260,7 @@ pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     weights
 }
 
-/// The smoothed picture, in 8-bit units that are not rounded; alpha does not change.
+/// The smoothed picture, in 8-bit units that are not rounded.
 pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
     let (width, height) = (picture.width, picture.height);
     let mut smoothed = Vec::with_capacity(weights.len());
@@ -289,14 +292,16 @@ pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
             let own = picture.linear(x, y);
             let one = picture.linear(x - dx, y - dy);
             let other = picture.linear(x + dx, y + dy);
-            let [r, g, b] = [0, 1, 2].map(|channel| {
+            smoothed.push([0, 1, 2, 3].map(|channel| {
                 let sides = [(before, one[channel]), (after, other[channel])];
                 let with = |(share, side): (f64, f64)| (1.0 - share) * own[channel] + share * side;
                 let mixed =
                     sides.map(|side| side.0 * with(side)).iter().sum::<f64>() / (before + after);
-                255.0 * super::tonemap::srgb_encode(mixed)
-            });
-            smoothed.push([r, g, b, here[3]]);
+                match channel {
+                    3 => 255.0 * mixed,
+                    _ => 255.0 * super::tonemap::srgb_encode(mixed),
+                }
+            }));
         }
     }
     smoothed

@@ -76,6 +76,7 @@ impl Accumulate {
                 curve: frame.config.image.tonemap as u32,
                 index: frame.sample.index,
                 width: frame.size[0],
+                transparent: u32::from(frame.is_transparent()),
                 mean_share: frame.sample.mean_share(),
             },
         );

@@ -185,6 +185,11 @@ impl<'a> Prepared<'a> {
         self.channel == Channel::Lit
     }
 
+    /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha then.
+    pub fn is_transparent(&self) -> bool {
+        self.config.environment.background == config::Background::Transparent
+    }
+
     /// Whether the picture is the mean of several frames.
     pub fn accumulates(&self) -> bool {
         self.is_lit() && self.sample.count > 1
@@ -281,7 +286,11 @@ impl FrameUniforms {
             pcf_width: config.shadows.map_pcf_width.max(1),
             view_up: view_up.to_array(),
             blended_cast: u32::from(config.shadows.blended_cast),
-            background: config.image.background,
+            background: if input.is_transparent() {
+                [0.0; 3]
+            } else {
+                config.image.background
+            },
             background_blur: config.environment.blur,
             to_sun: placement.to_sun.to_array(),
             environment_scale: placement.scale,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The profiler's scope of a frame.
-pub(super) const FRAME_SCOPE: &str = "frame";
+pub const FRAME_SCOPE: &str = "frame";
 
 /// A frame that takes longer on the GPU is recorded in parts. What is submitted between two of them waits about
 /// this long at most, so this is half of the tenth of a second that feels immediate.

@@ -137,7 +137,7 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
         curve: frame.config.image.tonemap as u32,
         channel: frame.channel as u32,
         scale,
+        transparent: u32::from(frame.is_transparent()),
         offset: offset.extend(0.0).to_array(),
-        ..TonemapParams::default()
     }
 }

@@ -1,7 +1,7 @@
 //! The bytes of files that a scene refers to: regular files in the folder of the opened file, and nothing
 //! else.
 
-use crate::{Error, Result};
+use crate::{Error, Result, config};
 use base64::{Engine as _, alphabet, engine};
 use std::{
     borrow::Cow,
@@ -57,8 +57,11 @@ impl<T: Into<Cow<'static, [u8]>>> From<T> for Bytes {
     }
 }
 
-/// Reads `path`, which the user named.
+/// Reads `path`, which the user named; standard input where that [is meant](is_stdin).
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
+    if is_stdin(path) {
+        return read_whole(Path::new(STDIN), std::io::stdin().lock(), max_bytes);
+    }
     let size = fs::metadata(path).map_err(|e| Error::io(path, e))?;
     if !size.is_file() {
         return Err(Error::scene(
@@ -70,25 +73,41 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
             },
         ));
     }
-    let too_large = |bytes: u64| Error::Limit {
+    if size.len() > max_bytes {
+        return Err(too_large(path, size.len(), max_bytes));
+    }
+    let file = fs::File::open(path).map_err(|e| Error::io(path, e))?;
+    read_whole(path, file, max_bytes)
+}
+
+/// What standard input is called in messages.
+pub(super) const STDIN: &str = "standard input";
+
+/// Whether a file's name means standard input: `-`.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads all of `from`, which is called `path`.
+fn read_whole(path: &Path, from: impl std::io::Read, max_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One byte more than is allowed reveals what has grown since, or never ends.
+    from.take(max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::io(path, e))?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(too_large(path, bytes.len() as u64, max_bytes));
+    }
+    Ok(bytes)
+}
+
+fn too_large(path: &Path, bytes: u64, max_bytes: u64) -> Error {
+    Error::Limit {
         what: path.display().to_string(),
         needed: format!("{bytes} bytes"),
         allowed: format!("{max_bytes} bytes"),
         by: "load.max_file_bytes".into(),
-    };
-    if size.len() > max_bytes {
-        return Err(too_large(size.len()));
     }
-    let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|e| Error::io(path, e))?;
-    // One byte more than is allowed reveals a file that has grown since.
-    file.take(max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|e| Error::io(path, e))?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
 }
 
 /// The paths of files that a load has read, or has missed.
@@ -119,6 +138,8 @@ impl Sources {
 pub(super) struct Folder {
     /// `None` for bytes that came from no file, for which nothing is opened.
     root: Option<PathBuf>,
+    /// Whether links in the folder may lead out of it.
+    follow_links: bool,
     max_bytes: u64,
     /// The bytes that further files may have.
     left_bytes: Cell<u64>,
@@ -134,6 +155,7 @@ impl Folder {
     pub(super) fn none() -> Self {
         Self {
             root: None,
+            follow_links: false,
             max_bytes: 0,
             left_bytes: Cell::new(0),
             names: OnceCell::new(),
@@ -142,14 +164,8 @@ impl Folder {
         }
     }
 
-    /// The folder of `file`. A file in it may have `max_bytes`, and all that are read `max_total_bytes`; each
-    /// joins `sources`.
-    pub(super) fn of(
-        file: &Path,
-        max_bytes: u64,
-        max_total_bytes: u64,
-        sources: Sources,
-    ) -> Result<Self> {
+    /// The folder of `file`, with the limits of the settings. Each file that is read joins `sources`.
+    pub(super) fn of(file: &Path, limits: &config::Load, sources: Sources) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -157,8 +173,9 @@ impl Folder {
         let root = parent.canonicalize().map_err(|e| Error::io(parent, e))?;
         Ok(Self {
             root: Some(root),
-            max_bytes,
-            left_bytes: Cell::new(max_total_bytes),
+            follow_links: limits.follow_links,
+            max_bytes: limits.max_file_bytes,
+            left_bytes: Cell::new(limits.max_total_bytes),
             sources,
             ..Self::none()
         })
@@ -226,9 +243,12 @@ impl Folder {
         let found = joined
             .canonicalize()
             .map_err(|e| format!("{quoted}: {e}"))?;
-        // Symbolic links are resolved here.
-        if !found.starts_with(root) {
-            return Err(format!("{quoted} leads out of the scene's folder"));
+        // The path itself does not lead out, so a link does.
+        if !self.follow_links && !found.starts_with(root) {
+            return Err(format!(
+                "{quoted} leads out of the scene's folder by a symbolic link, which \
+                 load.follow_links = true allows"
+            ));
         }
         if let Some(bytes) = self.read.borrow().get(&found) {
             return Ok(bytes.clone());
@@ -341,14 +361,17 @@ mod tests {
         fs::write(dir.path().join("secret"), b"no").unwrap();
         fs::write(dir.path().join("in/a.bin"), b"abc").unwrap();
         fs::write(dir.path().join("in/sub dir/ü %.bin"), b"def").unwrap();
-        let folder = Folder::of(
-            &dir.path().join("in/scene.gltf"),
-            10,
-            40,
-            Sources::default(),
-        )
-        .unwrap();
+        let file = dir.path().join("in/scene.gltf");
+        let folder = Folder::of(&file, &limits(), Sources::default()).unwrap();
         (dir, folder)
+    }
+
+    fn limits() -> config::Load {
+        config::Load {
+            max_file_bytes: 10,
+            max_total_bytes: 40,
+            ..config::Config::default().load
+        }
     }
 
     #[test]
@@ -488,10 +511,21 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", dir.path().join("in/zero")).unwrap();
         std::os::unix::fs::symlink("loop", dir.path().join("in/loop")).unwrap();
         std::os::unix::fs::symlink("a.bin", dir.path().join("in/inside")).unwrap();
-        assert!(folder.uri("link").unwrap_err().contains("leads out"));
+        let refused = folder.uri("link").unwrap_err();
+        assert!(refused.contains("leads out") && refused.contains("load.follow_links"));
         assert!(folder.uri("zero").unwrap_err().contains("leads out"));
         folder.uri("loop").unwrap_err();
         assert_eq!(*folder.uri("inside").unwrap(), *b"abc");
+        let limits = config::Load {
+            follow_links: true,
+            ..limits()
+        };
+        let file = dir.path().join("in/scene.gltf");
+        let following = Folder::of(&file, &limits, Sources::default()).unwrap();
+        assert_eq!(*following.uri("link").unwrap(), *b"no");
+        for uri in ["../secret", "/etc/passwd", "zero", "loop"] {
+            following.uri(uri).unwrap_err();
+        }
         assert!(
             read_file(Path::new("/dev/null"), 10)
                 .unwrap_err()

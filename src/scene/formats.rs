@@ -3,7 +3,7 @@
 use super::{
     files::{self, Bytes},
     folder, gltf,
-    graph::{Scene, Treatment},
+    graph::{Scene, Source, Treatment},
     image::TextureSupport,
     load::{Load, Progress},
     merge::append,
@@ -34,16 +34,32 @@ impl SceneFileFormat {
         match extension.as_deref() {
             Some("obj") => Some(Self::Obj),
             Some("gltf" | "glb") => Some(Self::Gltf),
+            // Standard input has no extension.
+            None if is_obj(text) => Some(Self::Obj),
             _ => None,
         }
     }
+}
+
+/// Whether the first line that is no comment is a statement that OBJ files begin with.
+fn is_obj(text: &[u8]) -> bool {
+    const FIRST: [&[u8]; 9] = [
+        b"v", b"vn", b"vt", b"o", b"g", b"s", b"mtllib", b"usemtl", b"f",
+    ];
+    let mut lines = text.split(|&b| b == b'\n' || b == b'\r');
+    let first = lines.find(|line| {
+        let line = line.trim_ascii_start();
+        !line.is_empty() && !line.starts_with(b"#")
+    });
+    let word = first.and_then(|line| line.trim_ascii().split(u8::is_ascii_whitespace).next());
+    word.is_some_and(|word| FIRST.contains(&word))
 }
 
 /// The scene that is shown when no file is given.
 const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 
 /// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
-/// A folder stands for the scene in it ([`folder::resolved`]).
+/// A folder stands for the scene in it ([`folder::resolved`]). The name `-` means standard input.
 ///
 /// # Errors
 ///
@@ -72,17 +88,24 @@ pub fn load_for(
     let mut up_hints = Vec::new();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
-        load.enter(format!("reading {}", path.display()), 0.0)?;
-        load.sources.add(path.clone());
+        // There are no files beside standard input.
+        load.on_disk = !files::is_stdin(path);
+        let name = if load.on_disk {
+            load.sources.add(path.clone());
+            path
+        } else {
+            Path::new(files::STDIN)
+        };
+        load.enter(format!("reading {}", name.display()), 0.0)?;
         let bytes = files::read_file(path, limits.max_file_bytes)?;
-        let part = parse(path, bytes.into(), &mut load)?;
+        let part = parse(name, bytes.into(), &mut load)?;
         up_hints.push(part.up);
         append(&mut scene, part);
     }
     scene.up = UpHint::of_all(&up_hints);
-    scene.sources = load.sources.list();
+    scene.dependencies = load.sources.list();
     if files.is_empty() {
-        scene = parse(Path::new("builtin.glb"), BUILT_IN.into(), &mut load)?;
+        scene = parse(Path::new("the built-in scene"), BUILT_IN.into(), &mut load)?;
     }
     progress.set_fraction(1.0);
     progress.enter("loaded")?;
@@ -106,11 +129,35 @@ pub fn load_bytes(
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
+/// The comment in the first line of an OBJ file, in which exporters name themselves.
+fn first_comment(bytes: &[u8]) -> Option<String> {
+    let line = bytes.split(|&b| b == b'\n' || b == b'\r').next()?;
+    let comment = line.trim_ascii_start().strip_prefix(b"#")?;
+    let start = &comment[..comment.len().min(400)];
+    Some(
+        String::from_utf8_lossy(start)
+            .trim_start_matches('#')
+            .into(),
+    )
+}
+
 /// Reads the scene of one file.
 fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
-    let mut scene = match SceneFileFormat::of(path, &bytes) {
-        Some(SceneFileFormat::Gltf) => gltf::load(path, &bytes, load)?,
-        Some(SceneFileFormat::Obj) => obj::load(path, &bytes, load)?,
+    let is_binary = bytes.starts_with(b"glTF");
+    let (mut scene, format, made) = match SceneFileFormat::of(path, &bytes) {
+        Some(SceneFileFormat::Gltf) => {
+            let (scene, made) = gltf::load(path, &bytes, load)?;
+            let format = if is_binary {
+                "glTF 2.0 (binary)"
+            } else {
+                "glTF 2.0"
+            };
+            (scene, format, made)
+        }
+        Some(SceneFileFormat::Obj) => {
+            let made = [first_comment(&bytes), None];
+            (obj::load(path, &bytes, load)?, "OBJ", made)
+        }
         None => {
             return Err(Error::scene(
                 path,
@@ -119,6 +166,14 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
             ));
         }
     };
+    let [generator, copyright] = made.map(|text| text.map(|text| files::shorten(text.trim())));
+    scene.sources.push(Source {
+        name: path.display().to_string(),
+        format,
+        bytes: bytes.len() as u64,
+        generator: generator.filter(|text| !text.is_empty()),
+        copyright: copyright.filter(|text| !text.is_empty()),
+    });
     if scene.instances().all(|(_, mesh)| {
         let primitives = &scene.meshes[mesh].primitives;
         primitives.iter().all(Primitive::is_empty)
@@ -147,6 +202,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sources_say_who_made_them() {
+        let limits = config::Config::default().load;
+        let load = |name: &str, bytes: &[u8]| {
+            let scene = load_bytes(name, bytes, &limits, &Progress::default()).unwrap();
+            scene.sources[0].clone()
+        };
+        let source = load("a.obj", b"# Blender 4.2\nv 0 0 0\n");
+        assert_eq!(source.generator.as_deref(), Some("Blender 4.2"));
+        assert_eq!((source.format, source.bytes), ("OBJ", 22));
+        let json = br#"{"asset":{"version":"2.0","generator":"a tool","copyright":" "}}"#;
+        let source = load("b.gltf", json);
+        assert_eq!(source.generator.as_deref(), Some("a tool"));
+        assert_eq!((source.name.as_str(), source.copyright), ("b.gltf", None));
+    }
+
+    #[test]
     fn formats_go_by_content_then_extension() {
         for (path, bytes, format) in [
             ("a.GLB", &b"glTF..."[..], Some(SceneFileFormat::Gltf)),
@@ -156,6 +227,18 @@ mod tests {
             ("a.OBJ", b"v 0 0 0", Some(SceneFileFormat::Obj)),
             ("a.gltf", b"<html>", Some(SceneFileFormat::Gltf)),
             ("a.fbx", b"Kaydara", None),
+            (
+                "a",
+                b"# made by hand\r\n\r\nmtllib a.mtl\n",
+                Some(SceneFileFormat::Obj),
+            ),
+            (
+                "standard input",
+                b"\xef\xbb\xbfv 0 0 0",
+                Some(SceneFileFormat::Obj),
+            ),
+            ("a.txt", b"v 0 0 0", None),
+            ("a", b"very different", None),
             ("a", b"", None),
         ] {
             assert_eq!(

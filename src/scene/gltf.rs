@@ -30,8 +30,13 @@ use crate::{Error, Result};
 use file::{File, Tally};
 use std::{cell::RefCell, path::Path, thread};
 
-/// Loads the glTF file `path`, whose bytes are `bytes`.
-pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Scene> {
+/// Loads the glTF file `path`, whose bytes are `bytes`. Returns also what it says of its generator and its
+/// copyright.
+pub(super) fn load(
+    path: &Path,
+    bytes: &Bytes,
+    load: &mut Load<'_>,
+) -> Result<(Scene, [Option<String>; 2])> {
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
@@ -90,7 +95,8 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<Sc
     image::forget_missing(&mut scene, &decoded.missing);
     warnings.iter().for_each(|what| file.warn(what));
     scene.warnings.append(&mut file.warnings.into_inner());
-    Ok(scene)
+    let asset = file.root.asset;
+    Ok((scene, [asset.generator, asset.copyright]))
 }
 
 /// The bytes of every buffer. A missing one is an error only if something that is drawn reads it.

@@ -40,6 +40,8 @@ pub struct Scene {
     pub variants: Vec<String>,
     /// The extensions that the files list, by name.
     pub extensions: Vec<ExtensionUse>,
+    /// The files that it comes from.
+    pub sources: Vec<Source>,
     /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
     pub warnings: Vec<String>,
     /// Turns the files' upward axis to +Y; no translation, no scale. See [`Scene::turn_up`].
@@ -49,8 +51,24 @@ pub struct Scene {
     /// The image that has the name of an OBJ without textures and lies beside it, if it was not used
     /// (`load.obj_texture`).
     pub unused_texture: Option<String>,
-    /// The files that were read, and those that were missing.
-    pub sources: Vec<PathBuf>,
+    /// The paths of all files that were read, and of those that were missing: where one changes, so does the
+    /// scene.
+    pub dependencies: Vec<PathBuf>,
+}
+
+/// A file that a scene comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its path.
+    pub name: String,
+    /// Its format: "glTF 2.0".
+    pub format: &'static str,
+    /// Its size, without the files that it refers to.
+    pub bytes: u64,
+    /// The program that made it, as it says itself.
+    pub generator: Option<String>,
+    /// The copyright notice.
+    pub copyright: Option<String>,
 }
 
 /// A glTF extension that a file lists.

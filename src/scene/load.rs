@@ -113,12 +113,7 @@ impl<'a> Load<'a> {
         if !self.on_disk {
             return Ok(Folder::none());
         }
-        Folder::of(
-            file,
-            self.limits.max_file_bytes,
-            self.limits.max_total_bytes,
-            self.sources.clone(),
-        )
+        Folder::of(file, self.limits, self.sources.clone())
     }
 
     /// Publishes the stage; `done` is the share of this file, 0 to 1. Fails once the load is cancelled.

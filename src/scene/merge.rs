@@ -77,6 +77,7 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
             Err(at) => scene.extensions.insert(at, extension),
         }
     }
+    scene.sources.append(&mut other.sources);
     scene.warnings.append(&mut other.warnings);
     scene.unused_texture = scene.unused_texture.take().or(other.unused_texture);
 }

@@ -96,7 +96,8 @@ fn measure_by(
     let mut works = Vec::new();
     let mut time = offscreen.config.animation.time;
     let timings = session.meter.sampling.repeat(|| {
-        let wall_ms = offscreen.draw(&offscreen.moment(time), FrameSample::SINGLE)?;
+        let moment = offscreen.moment(time);
+        let wall_ms = offscreen.draw(&moment, FrameSample::SINGLE)?.wall_ms;
         time += STEP_SECS;
         let stats = offscreen.stats();
         record_ms.push(stats.cpu_record_ms);

@@ -12,7 +12,7 @@ mod floor;
 mod frame;
 pub mod inputs;
 mod irradiance;
-mod progress_line;
+mod progress;
 mod rays;
 mod report;
 mod session;

@@ -1,6 +1,6 @@
 //! A suite while it is measured.
 
-use super::{args::BenchArgs, progress_line::ProgressLine, report::Report, timing::Meter};
+use super::{args::BenchArgs, progress::Progress, report::Report, timing::Meter};
 use crate::config::Config;
 
 /// A suite while it is measured.
@@ -18,7 +18,7 @@ pub(super) struct Session<'a> {
 
 impl Session<'_> {
     /// A line that shows how many of so many steps are done.
-    pub(super) fn progress(&self, steps: usize) -> ProgressLine {
-        ProgressLine::new(self.quiet, steps)
+    pub(super) fn progress(&self, steps: usize) -> Progress {
+        Progress::new(self.quiet, steps)
     }
 }

@@ -1,0 +1,29 @@
+//! How far a suite has come.
+
+use crate::cli::progress::StatusLine;
+
+/// The steps of a suite, shown on a terminal.
+#[derive(Debug)]
+pub(super) struct Progress {
+    line: StatusLine,
+    done: u64,
+    total: u64,
+}
+
+impl Progress {
+    /// `total` steps.
+    pub(super) fn new(quiet: bool, total: usize) -> Self {
+        Self {
+            line: StatusLine::new(quiet),
+            done: 0,
+            total: total as u64,
+        }
+    }
+
+    /// Begins the next step.
+    pub(super) fn step(&mut self, what: &str) {
+        let what = format!("{} of {}: {what}", self.done + 1, self.total);
+        self.line.step(self.done, self.total, what);
+        self.done += 1;
+    }
+}

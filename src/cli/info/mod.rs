@@ -1,0 +1,58 @@
+//! `canopy info`: what files hold, and what of it canopy ignores.
+
+mod describe;
+mod text;
+
+pub(in crate::cli) use describe::counts;
+
+use super::{
+    console::{json_text, print},
+    report::Report,
+};
+use crate::{
+    Result,
+    config::Config,
+    scene::{self, Progress},
+};
+use clap::Args;
+use serde_json::json;
+use std::{path::PathBuf, sync::Arc};
+
+/// `canopy info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// List everything, however long the lists are
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, which always lists everything
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Loads the files and describes the scene.
+///
+/// # Errors
+///
+/// Those of [`scene::load`].
+pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
+    let scene = {
+        let report = Report::new(quiet);
+        let progress = Arc::new(Progress::default());
+        report.line.loading(&progress);
+        report.stage("load", "the scene", || {
+            scene::load(&args.files, &config.load, &progress)
+        })?
+    };
+    let mut description = describe::describe(&scene);
+    let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();
+    description["files"] = json!(files);
+    let longest = if args.all { usize::MAX } else { text::LONGEST };
+    print(&if args.json {
+        json_text(&description)
+    } else {
+        text::text(&description, longest)
+    })
+}

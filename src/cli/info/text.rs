@@ -1,0 +1,353 @@
+//! The description of a scene as text: its files, its size, counts, then lists.
+
+use crate::cli::numbers::{bytes, grouped, significant};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Lines of a list that is not wanted whole.
+pub(super) const LONGEST: usize = 20;
+
+/// The description as text, with at most `longest` lines of each list.
+pub(super) fn text(description: &Value, longest: usize) -> String {
+    let mut text = String::new();
+    for source in items(&description["sources"]) {
+        writeln!(text, "{}", source_text(source)).ok();
+    }
+    counts(&mut text, description);
+    let list = &description["list"];
+    section(
+        &mut text,
+        "nodes",
+        node_lines(items(&list["nodes"])),
+        longest,
+    );
+    for (title, line) in [
+        ("meshes", mesh_text as fn(&Value) -> String),
+        ("materials", material_text),
+        ("images", image_text),
+        ("clips", clip_text),
+        ("lights", light_text),
+        ("cameras", camera_text),
+        ("variants", name_text),
+    ] {
+        let lines = items(&list[title]).iter().enumerate();
+        let lines = lines.map(|(index, item)| format!("{index:<4}{}", line(item)));
+        section(&mut text, title, lines.collect(), longest);
+    }
+    let extensions = items(&description["extensions"]);
+    let extensions = extensions.iter().map(extension_text).collect();
+    section(&mut text, "extensions", extensions, usize::MAX);
+    for warning in items(&description["warnings"]) {
+        writeln!(text, "warning: {}", warning.as_str().unwrap_or_default()).ok();
+    }
+    text
+}
+
+fn items(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+fn word<'a>(item: &'a Value, key: &str) -> &'a str {
+    item[key].as_str().unwrap_or_default()
+}
+
+/// A title with the number of its lines, and as many of them as fit.
+fn section(text: &mut String, title: &str, lines: Vec<String>, longest: usize) {
+    if lines.is_empty() {
+        return;
+    }
+    writeln!(text, "\n{title} ({})", grouped(lines.len() as u64)).ok();
+    // A list that is one line too long is shown whole: that line is as long as the one about it.
+    let shown = if lines.len() <= longest.saturating_add(1) {
+        lines.len()
+    } else {
+        longest
+    };
+    for line in &lines[..shown] {
+        writeln!(text, "  {}", line.trim_end()).ok();
+    }
+    if shown < lines.len() {
+        let more = grouped((lines.len() - shown) as u64);
+        writeln!(text, "  … and {more} more; --all lists them").ok();
+    }
+}
+
+fn source_text(source: &Value) -> String {
+    let mut text = format!(
+        "{}: {}, {}",
+        word(source, "name"),
+        word(source, "format"),
+        bytes(count(&source["bytes"]))
+    );
+    for (key, before) in [("generator", "made by "), ("copyright", "copyright ")] {
+        if let Some(value) = source[key].as_str() {
+            write!(text, ", {before}{value}").ok();
+        }
+    }
+    text
+}
+
+fn counts(text: &mut String, description: &Value) {
+    if let Some([min, max]) = bounds(description) {
+        let size: Vec<_> = (0..3)
+            .map(|axis| significant(max[axis] - min[axis]))
+            .collect();
+        let corner = |corner: [f64; 3]| corner.map(significant).join(", ");
+        writeln!(text, "  {:<14}{} m", "extent", size.join(" × ")).ok();
+        let (min, max) = (corner(min), corner(max));
+        writeln!(text, "  {:<14}({min}) to ({max}), at rest", "bounds").ok();
+    }
+    for (key, of) in [("geometry", "meshes"), ("images", "images")] {
+        let size = count(&description["bytes"][key]);
+        if size > 0 {
+            let title = format!("{of} take");
+            writeln!(text, "  {title:<14}{} in memory", bytes(size)).ok();
+        }
+    }
+    for key in [
+        "nodes",
+        "instances",
+        "meshes",
+        "primitives",
+        "triangles",
+        "lines",
+        "points",
+        "vertices",
+        "materials",
+        "textures",
+        "images",
+        "skins",
+        "joints",
+        "morph_targets",
+        "clips",
+        "lights",
+        "cameras",
+    ] {
+        let number = count(&description[key]);
+        // The basic ones are shown even where there are none.
+        if number > 0 || ["nodes", "meshes", "triangles", "materials"].contains(&key) {
+            let name = key.replace('_', " ");
+            writeln!(text, "  {name:<14}{:>13}", grouped(number)).ok();
+        }
+    }
+}
+
+/// The lower and upper corner.
+fn bounds(description: &Value) -> Option<[[f64; 3]; 2]> {
+    let corner = |key: &str| -> Option<[f64; 3]> {
+        let numbers = items(&description["bounds"][key]).iter();
+        let numbers: Vec<f64> = numbers.filter_map(Value::as_f64).collect();
+        numbers.try_into().ok()
+    };
+    Some([corner("min")?, corner("max")?])
+}
+
+/// The tree of nodes, children indented below their parents.
+fn node_lines(nodes: &[Value]) -> Vec<String> {
+    let mut children = vec![Vec::new(); nodes.len()];
+    let mut roots = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        let parent = node["parent"].as_u64().map(|parent| parent as usize);
+        match parent.and_then(|parent| children.get_mut(parent)) {
+            Some(siblings) => siblings.push(index),
+            None => roots.push(index),
+        }
+    }
+    let mut lines = Vec::with_capacity(nodes.len());
+    let mut open: Vec<(usize, usize)> = roots.into_iter().rev().map(|root| (root, 0)).collect();
+    // Deep trees stay on the page.
+    const DEEPEST: usize = 12;
+    while let Some((index, depth)) = open.pop() {
+        let indent = "  ".repeat(depth.min(DEEPEST));
+        lines.push(format!("{indent}{index} {}", node_text(&nodes[index])));
+        open.extend(
+            children[index]
+                .iter()
+                .rev()
+                .map(|&child| (child, depth + 1)),
+        );
+    }
+    lines
+}
+
+fn node_text(node: &Value) -> String {
+    let mut words = vec![name_text(node)];
+    for key in ["mesh", "skin", "light", "camera"] {
+        if let Some(index) = node[key].as_u64() {
+            words.push(format!("{key} {index}"));
+        }
+    }
+    for key in ["instance", "hidden"] {
+        if node[key] == true {
+            words.push(key.into());
+        }
+    }
+    words.join(", ")
+}
+
+fn name_text(item: &Value) -> String {
+    match word(item, "name") {
+        "" => "(no name)".into(),
+        name => name.to_owned(),
+    }
+}
+
+/// "3 lines", "1 line", nothing for none.
+fn counted(item: &Value, key: &str) -> Option<String> {
+    let number = count(&item[key]);
+    let name = key.replace('_', " ");
+    let name = match (number, name.as_str()) {
+        (1, "vertices") => "vertex",
+        (1, name) => name.trim_end_matches('s'),
+        (_, name) => name,
+    };
+    (number > 0).then(|| format!("{} {name}", grouped(number)))
+}
+
+fn joined(name: String, others: impl IntoIterator<Item = Option<String>>) -> String {
+    let others = others.into_iter().flatten();
+    std::iter::once(name)
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn mesh_text(mesh: &Value) -> String {
+    let keys = ["triangles", "lines", "points", "vertices", "morph_targets"];
+    let parts = count(&mesh["primitives"]);
+    let parts = (parts > 1).then(|| format!("{} primitives", grouped(parts)));
+    let numbers = keys.into_iter().map(|key| counted(mesh, key));
+    let size = Some(bytes(count(&mesh["bytes"])));
+    joined(name_text(mesh), numbers.chain([parts, size]))
+}
+
+fn material_text(material: &Value) -> String {
+    let number = |key: &str| {
+        let value = material[key].as_f64().unwrap_or(0.0);
+        format!("{key} {}", significant((value * 1e3).round() / 1e3))
+    };
+    let flag = |key: &str| (material[key] == true).then(|| key.replace('_', "-"));
+    let alpha = word(material, "alpha");
+    let alpha = (alpha != "opaque").then(|| alpha.to_owned());
+    let textures: Vec<_> = items(&material["textures"])
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let textures = match &textures[..] {
+        [] => None,
+        [one] => Some(format!("texture: {one}")),
+        several => Some(format!("textures: {}", several.join(" + "))),
+    };
+    joined(
+        name_text(material),
+        [
+            Some(number("metallic")),
+            Some(number("roughness")),
+            alpha,
+            flag("double_sided"),
+            flag("unlit"),
+            flag("layered"),
+            textures,
+        ],
+    )
+}
+
+fn image_text(image: &Value) -> String {
+    let size = format!("{} × {}", image["width"], image["height"]);
+    let levels = count(&image["levels"]);
+    let levels = (levels > 1).then(|| format!("{levels} levels"));
+    let memory = Some(bytes(count(&image["bytes"])));
+    joined(name_text(image), [Some(size), levels, memory])
+}
+
+fn clip_text(clip: &Value) -> String {
+    let secs = significant(clip["duration_secs"].as_f64().unwrap_or(0.0));
+    joined(
+        name_text(clip),
+        [Some(format!("{secs} s")), counted(clip, "channels")],
+    )
+}
+
+fn light_text(light: &Value) -> String {
+    let intensity = significant(light["intensity"].as_f64().unwrap_or(0.0));
+    let (kind, unit) = (word(light, "kind"), word(light, "unit"));
+    format!("{}, {kind}, {intensity} {unit}", name_text(light))
+}
+
+fn camera_text(camera: &Value) -> String {
+    let kind = word(camera, "kind");
+    let view = match (camera["fov_deg"].as_f64(), camera["half_height"].as_f64()) {
+        (Some(degrees), _) => format!("{}° high", significant(degrees)),
+        (None, half) => format!("{} m high", significant(2.0 * half.unwrap_or(0.0))),
+    };
+    format!("{}, {kind}, {view}", name_text(camera))
+}
+
+fn extension_text(extension: &Value) -> String {
+    let required = if extension["required"] == true {
+        ", required"
+    } else {
+        ""
+    };
+    let (name, treatment) = (word(extension, "name"), word(extension, "treatment"));
+    format!(
+        "{name}: {treatment}{required} ({})",
+        word(extension, "note")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn children_stand_below_their_parents() {
+        let nodes = [
+            json!({"name": "root"}),
+            json!({"name": "arm", "parent": 0}),
+            json!({"name": "", "mesh": 3}),
+            json!({"name": "hand", "parent": 1, "hidden": true}),
+        ];
+        assert_eq!(
+            node_lines(&nodes),
+            [
+                "0 root",
+                "  1 arm",
+                "    3 hand, hidden",
+                "2 (no name), mesh 3"
+            ]
+        );
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let mesh = json!({"triangles": 1, "vertices": 1, "lines": 2});
+        let text = |key: &str| counted(&mesh, key).unwrap();
+        assert_eq!(text("triangles"), "1 triangle");
+        assert_eq!(text("vertices"), "1 vertex");
+        assert_eq!(text("lines"), "2 lines");
+        assert_eq!(counted(&mesh, "points"), None);
+    }
+
+    #[test]
+    fn long_lists_are_cut_unless_all_is_wanted() {
+        let variants: Vec<_> = (0..1500)
+            .map(|i| json!({"name": format!("v{i}")}))
+            .collect();
+        let description = json!({"list": {"variants": variants}, "triangles": 1_234_567});
+        let short = text(&description, LONGEST);
+        assert!(short.contains("variants (1,500)"), "{short}");
+        assert!(
+            short.contains("… and 1,480 more; --all lists them"),
+            "{short}"
+        );
+        assert!(!short.contains("v20"), "{short}");
+        assert!(short.contains("1,234,567"), "{short}");
+        assert!(text(&description, usize::MAX).contains("v1499"));
+    }
+}

@@ -1,0 +1,56 @@
+//! `canopy man`: the manual, as pages of roff.
+
+use super::console::print_bytes;
+use crate::{Error, Result, output};
+use clap::{Args, Command};
+use std::path::{Path, PathBuf};
+
+/// `canopy man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write a page for canopy and one for each command into this folder
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// Prints the manual page, or writes all pages into a folder.
+///
+/// # Errors
+///
+/// [`Error::Io`] where a page cannot be written.
+pub fn run(args: &ManArgs, command: Command) -> Result<()> {
+    match &args.output {
+        None => print_bytes(&page("canopy", command)?),
+        Some(folder) => {
+            std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+            write(folder, "canopy", command)
+        }
+    }
+}
+
+/// Writes the page `NAME.1` of `command`, and those of its commands.
+fn write(folder: &Path, name: &str, mut command: Command) -> Result<()> {
+    command.build();
+    for nested in command.get_subcommands() {
+        if nested.get_name() != "help" {
+            write_one(folder, &format!("{name}-{}", nested.get_name()), nested)?;
+        }
+    }
+    write_one(folder, name, &command)
+}
+
+fn write_one(folder: &Path, name: &str, command: &Command) -> Result<()> {
+    // The name of a page has no spaces; its synopsis is that of the command line.
+    let page = page(name, command.clone().display_name(name.to_owned()))?;
+    output::write(&folder.join(format!("{name}.1")), &page)
+}
+
+fn page(name: &str, command: Command) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command)
+        .title(name.to_uppercase())
+        .source(concat!("canopy ", env!("CARGO_PKG_VERSION")));
+    let rendered = man.render(&mut page);
+    rendered.map_err(|e| Error::io("the manual page", e))?;
+    Ok(page)
+}

@@ -1,0 +1,85 @@
+//! Numbers as people read them.
+
+/// A whole number in groups of three digits: "1,234,567".
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of bytes: "12.3 MiB".
+pub(super) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if count < 1024 {
+        return format!("{count} bytes");
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    // What would be rounded to 1024 of a unit is one of the next.
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// A length with four significant digits and no needless zeros: "12.35", "0.001234", "1235000".
+pub(super) fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if !(-6..9).contains(&exponent) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3 - exponent).max(0) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+        for (count, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.0 KiB"),
+            ((1 << 20) - 1, "1.0 MiB"),
+            (12_900_000, "12.3 MiB"),
+            (5 << 40, "5.0 TiB"),
+            (u64::MAX, "16777216.0 TiB"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+        for (value, text) in [
+            (0.0, "0"),
+            (2.0, "2"),
+            (12.3456, "12.35"),
+            (-0.001_234_4, "-0.001234"),
+            (123_456.0, "123456"),
+            (1.5e12, "1.500e12"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
+}

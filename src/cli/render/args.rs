@@ -1,0 +1,152 @@
+//! The arguments of `canopy render`.
+
+use crate::{
+    Error, Result,
+    cli::options::{LookArgs, TimeArgs},
+    config::Config,
+    render::Channel,
+};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// `canopy render`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Scene files (.gltf, .glb, .obj), or - for standard input; none is the built-in scene
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The picture: .png, .jpg or .exr (linear radiance), or - for standard output; {frame} or {frame:4}
+    /// numbers a sequence
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    pub output: PathBuf,
+    /// Format of the picture, whatever its name ends in
+    #[arg(
+        long,
+        value_name = "png|jpg|exr",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    pub format: Option<PictureFormat>,
+    /// Also write a channel, such as normal, depth or ambient: .exr holds the floats, .png a picture
+    #[arg(
+        long,
+        value_name = "NAME=FILE",
+        value_delimiter = ',',
+        value_parser = aov,
+        help_heading = "Output"
+    )]
+    pub aov: Vec<(Channel, PathBuf)>,
+    /// Write counts, and the times of every frame, as JSON
+    #[arg(long, value_name = "FILE.json", help_heading = "Output")]
+    pub stats: Option<PathBuf>,
+    /// Leave out what is behind the scene: alpha is 0 where nothing is seen (.png, .exr)
+    #[arg(long, conflicts_with = "background", help_heading = "Picture")]
+    pub transparent: bool,
+    /// Frames that each picture is the mean of, jittered within the pixels; more than one replace the
+    /// anti-aliasing filter
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=4096),
+        help_heading = "Picture"
+    )]
+    pub samples: u32,
+    /// Settings of the picture.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// Time and variant.
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Number of pictures, one after another in time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Animation"
+    )]
+    pub frames: u32,
+    /// Pictures per second of the sequence
+    #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
+    pub fps: Option<f64>,
+}
+
+/// The format of a picture file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PictureFormat {
+    /// Eight bits a channel, with alpha.
+    Png,
+    /// Eight bits a channel, compressed with loss.
+    #[value(alias = "jpeg")]
+    Jpg,
+    /// Floats of linear radiance.
+    Exr,
+}
+
+impl PictureFormat {
+    /// The endings of names.
+    pub(super) const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "exr"];
+
+    /// The format that an ending stands for.
+    pub(super) fn of(extension: &str) -> Self {
+        match extension {
+            "exr" => Self::Exr,
+            "jpg" | "jpeg" => Self::Jpg,
+            _ => Self::Png,
+        }
+    }
+}
+
+impl RenderArgs {
+    /// Sets the keys of `config` that these options stand for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for a value out of its range.
+    pub(super) fn apply(&self, config: &mut Config) -> Result<()> {
+        self.look.apply(config, "output.size")?;
+        self.time.apply(config)?;
+        if let Some(fps) = self.fps {
+            config.set("--fps", "output.fps", fps)?;
+        }
+        if self.transparent {
+            config.set("--transparent", "environment.background", "transparent")?;
+        }
+        Ok(())
+    }
+}
+
+fn fps(text: &str) -> Result<f64, String> {
+    let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
+    fps.ok_or_else(|| "expected frames per second, such as 30".into())
+}
+
+fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
+    let names = || Channel::ALL.iter().skip(1).map(|c| c.name());
+    let Some((name, file)) = text.split_once('=') else {
+        return Err("expected NAME=FILE, such as normal=normal.exr".into());
+    };
+    let channel = Channel::ALL.into_iter().skip(1).find(|c| c.name() == name);
+    match channel {
+        Some(_) if file == "-" => {
+            Err("only the picture can be written to standard output".to_owned())
+        }
+        Some(channel) if !file.is_empty() => Ok((channel, file.into())),
+        Some(_) => Err("has no file name".into()),
+        None => Err(format!(
+            "no channel \"{name}\"; there are {}",
+            names().collect::<Vec<_>>().join(", ")
+        )),
+    }
+}
+
+/// Whether a picture goes to standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// An error for options that do not go together.
+pub(super) fn usage<T>(what: String) -> Result<T> {
+    Err(Error::Usage(what))
+}

@@ -1,0 +1,240 @@
+//! The files of `canopy render`: checked before any work is done, then encoded and written.
+
+use super::args::{PictureFormat, RenderArgs, is_stdout, usage};
+use crate::{
+    Error, Result,
+    cli::{console::print_bytes, numbers, offscreen::Offscreen},
+    config::{self, Config, ShadowMode},
+    output::{self, picture},
+    render::Channel,
+};
+use std::io::IsTerminal as _;
+
+/// A picture to be written.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) channel: Channel,
+    /// `None` for standard output.
+    name: Option<output::Template>,
+    format: PictureFormat,
+}
+
+/// Everything that is to be written, checked before any work is done.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for names that cannot be written to, for formats that do not hold what is asked for, and
+/// for channels that the settings leave out; [`Error::Io`] for folders that are not there.
+pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>> {
+    let mut outputs = vec![picture_output(args)?];
+    if outputs[0].format == PictureFormat::Jpg
+        && config.environment.background == config::Background::Transparent
+    {
+        return usage(format!(
+            "{}: JPEG holds no transparency; write .png or .exr",
+            args.output.display()
+        ));
+    }
+    for (channel, path) in &args.aov {
+        check_computed(*channel, config)?;
+        outputs.push(Output {
+            channel: *channel,
+            name: Some(output::Template::new(path)?),
+            format: PictureFormat::of(output::extension(path, &["png", "exr"])?),
+        });
+    }
+    for (index, output) in outputs.iter().enumerate() {
+        let Some(name) = &output.name else { continue };
+        let path = name.frame(0);
+        if args.frames > 1 && !name.is_numbered() {
+            return usage(format!(
+                "{}: --frames {} needs a name with {{frame}}, or every picture would replace the last",
+                path.display(),
+                args.frames
+            ));
+        }
+        if outputs[..index]
+            .iter()
+            .any(|other| other.name.as_ref() == Some(name))
+        {
+            return usage(format!("{}: is written twice", path.display()));
+        }
+        output::check_writable(&path)?;
+    }
+    if let Some(path) = &args.stats {
+        output::extension(path, &["json"])?;
+        output::check_writable(path)?;
+    }
+    Ok(outputs)
+}
+
+fn picture_output(args: &RenderArgs) -> Result<Output> {
+    let of_name =
+        || output::extension(&args.output, &PictureFormat::EXTENSIONS).map(PictureFormat::of);
+    if !is_stdout(&args.output) {
+        return Ok(Output {
+            channel: Channel::Lit,
+            format: args.format.map_or_else(of_name, Ok)?,
+            name: Some(output::Template::new(&args.output)?),
+        });
+    }
+    if args.frames > 1 {
+        return usage("-o -: standard output holds one picture; --frames needs files".into());
+    }
+    if std::io::stdout().is_terminal() {
+        return usage("-o -: standard output is a terminal; send it to a file or a program".into());
+    }
+    Ok(Output {
+        channel: Channel::Lit,
+        format: args.format.unwrap_or(PictureFormat::Png),
+        name: None,
+    })
+}
+
+/// Fails for a channel that these settings do not compute.
+fn check_computed(channel: Channel, config: &Config) -> Result<()> {
+    let shadows = config.shadows.mode;
+    let missing = match channel {
+        Channel::Ambient if !config.occlusion.sends_rays(true) => {
+            Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
+        }
+        Channel::Shadow if shadows == ShadowMode::Off => {
+            Some("shadows are off; add --shadows rays or --shadows map")
+        }
+        Channel::Cost if shadows != ShadowMode::Rays => {
+            Some("only shadow rays have a cost; add --shadows rays")
+        }
+        _ => None,
+    };
+    match missing {
+        Some(why) => usage(format!("--aov {}: {why}", channel.name())),
+        None => Ok(()),
+    }
+}
+
+/// Fails for a channel that this scene does not have; the first frame has been drawn.
+///
+/// # Errors
+///
+/// [`Error::NotFound`].
+pub(super) fn check_lights(outputs: &[Output], lights: u32) -> Result<()> {
+    let wanted = outputs.iter().any(|o| o.channel == Channel::Shadow);
+    if wanted && lights == 0 {
+        return Err(Error::NotFound(
+            "--aov shadow: no light shines on the scene; add --sun X,Y,Z".into(),
+        ));
+    }
+    Ok(())
+}
+
+/// What has been written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pictures: u32,
+    channels: u32,
+    bytes: u64,
+    first: String,
+    last: String,
+}
+
+impl Written {
+    /// In words, for pictures of `size`.
+    pub(super) fn text(&self, [width, height]: [u32; 2]) -> String {
+        let (first, last) = (&self.first, &self.last);
+        let names = match self.pictures {
+            1 => first.clone(),
+            more => format!("{more} pictures, {first} to {last}"),
+        };
+        let channels = match self.channels {
+            0 => String::new(),
+            1 => " and 1 channel".into(),
+            more => format!(" and {more} channels"),
+        };
+        let bytes = numbers::bytes(self.bytes);
+        format!("{names}{channels} ({width} × {height} pixels, {bytes})")
+    }
+}
+
+impl Output {
+    /// Encodes what was drawn last and writes it as picture `frame`.
+    pub(super) fn write(
+        &self,
+        offscreen: &mut Offscreen,
+        frame: u32,
+        written: &mut Written,
+    ) -> Result<()> {
+        let bytes = self.encode(offscreen)?;
+        let name = match &self.name {
+            None => {
+                print_bytes(&bytes)?;
+                "standard output".into()
+            }
+            Some(name) => {
+                let path = name.frame(frame);
+                output::write(&path, &bytes)?;
+                path.display().to_string()
+            }
+        };
+        written.bytes += bytes.len() as u64;
+        log::debug!("wrote {name}");
+        if self.channel != Channel::Lit {
+            written.channels += 1;
+            return Ok(());
+        }
+        if written.pictures == 0 {
+            written.first.clone_from(&name);
+        }
+        written.pictures += 1;
+        written.last = name;
+        Ok(())
+    }
+
+    fn encode(&self, offscreen: &mut Offscreen) -> Result<Vec<u8>> {
+        let [width, height] = offscreen.config.output.size;
+        let quality = offscreen.config.output.jpeg_quality;
+        match (self.channel, self.format) {
+            (Channel::Lit, PictureFormat::Png) => picture::png(width, height, offscreen.picture()?),
+            (Channel::Lit, PictureFormat::Jpg) => {
+                picture::jpeg(width, height, offscreen.picture()?, quality)
+            }
+            (channel, PictureFormat::Exr) => picture::exr(&offscreen.channel(channel)?),
+            (channel, _) => {
+                let image = offscreen.channel(channel)?;
+                let pixels = picture::viewable(channel, &image);
+                picture::png(image.width, image.height, pixels)
+            }
+        }
+    }
+
+    /// Whether it is written after this sample of `count`. The mean of two mesh numbers is a third mesh's, so
+    /// channels are those of the first sample.
+    pub(super) fn is_ready(&self, index: u32, count: u32) -> bool {
+        match self.channel {
+            Channel::Lit | Channel::Ambient => index + 1 == count,
+            _ => index == 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_counts_what_was_written() {
+        let mut written = Written {
+            pictures: 1,
+            bytes: 2048,
+            first: "a.png".into(),
+            ..Written::default()
+        };
+        assert_eq!(written.text([4, 3]), "a.png (4 × 3 pixels, 2.0 KiB)");
+        written.pictures = 3;
+        written.channels = 6;
+        written.last = "c.png".into();
+        assert_eq!(
+            written.text([4, 3]),
+            "3 pictures, a.png to c.png and 6 channels (4 × 3 pixels, 2.0 KiB)"
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! `--stats`: counts, and the times of every frame.
+
+use crate::{
+    Result,
+    cli::{
+        adapters::adapter_json,
+        console::json_text,
+        info,
+        offscreen::{Drawn, Offscreen},
+    },
+    gpu::profiler::PassTiming,
+    output,
+    render::{FrameStats, recording::FRAME_SCOPE},
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The times of the pictures that have been drawn.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    pictures: Vec<Picture>,
+    /// The times of each pass, one for each draw, in the order in which passes first appeared.
+    passes: Vec<Pass>,
+    /// The draws so far.
+    draws: usize,
+}
+
+#[derive(Debug)]
+struct Picture {
+    frame: u32,
+    time_secs: f32,
+    wall_ms: f64,
+    gpu_ms: Option<f64>,
+}
+
+#[derive(Debug)]
+struct Pass {
+    name: String,
+    depth: usize,
+    gpu_ms: Vec<f64>,
+}
+
+impl Times {
+    /// Picture `frame` begins, at this time of its clip.
+    pub(super) fn begin(&mut self, frame: u32, time_secs: f32) {
+        self.pictures.push(Picture {
+            frame,
+            time_secs,
+            wall_ms: 0.0,
+            gpu_ms: None,
+        });
+    }
+
+    /// Adds a draw of the picture that was begun last.
+    pub(super) fn add(&mut self, drawn: &Drawn, passes: &[PassTiming]) {
+        self.draws += 1;
+        for timing in passes {
+            let same = |pass: &&mut Pass| (&pass.name, pass.depth) == (&timing.name, timing.depth);
+            match self.passes.iter_mut().find(same) {
+                Some(pass) => pass.gpu_ms.push(timing.last_ms),
+                None => self.passes.push(Pass {
+                    name: timing.name.clone(),
+                    depth: timing.depth,
+                    gpu_ms: vec![timing.last_ms],
+                }),
+            }
+        }
+        if let Some(picture) = self.pictures.last_mut() {
+            picture.wall_ms += drawn.wall_ms;
+            let frame = passes.iter().find(|pass| pass.name == FRAME_SCOPE);
+            if let Some(frame) = frame {
+                *picture.gpu_ms.get_or_insert(0.0) += frame.last_ms;
+            }
+        }
+    }
+
+    fn frames_json(&self) -> Value {
+        let frame = |picture: &Picture| {
+            json!({
+                "frame": picture.frame,
+                "time_secs": picture.time_secs,
+                "gpu_ms": picture.gpu_ms,
+                "wall_ms": picture.wall_ms,
+            })
+        };
+        self.pictures.iter().map(frame).collect()
+    }
+
+    /// Every pass with its time in the last draw (0 where that was without it), and the distribution of its
+    /// times over all draws that had it.
+    fn passes_json(&self, last: &FrameStats) -> Value {
+        let pass = |pass: &Pass| {
+            let same =
+                |timing: &&PassTiming| (&timing.name, timing.depth) == (&pass.name, pass.depth);
+            let last_ms = last.passes.iter().find(same).map_or(0.0, |t| t.last_ms);
+            let mut json = distribution(&pass.gpu_ms);
+            json["name"] = json!(pass.name);
+            json["depth"] = json!(pass.depth);
+            json["gpu_ms"] = json!(last_ms);
+            json["draws"] = json!(pass.gpu_ms.len());
+            json
+        };
+        self.passes.iter().map(pass).collect()
+    }
+
+    fn pictures_json(&self) -> Value {
+        let gpu: Vec<f64> = self.pictures.iter().filter_map(|p| p.gpu_ms).collect();
+        let wall: Vec<f64> = self.pictures.iter().map(|p| p.wall_ms).collect();
+        json!({
+            "count": self.pictures.len(),
+            "draws": self.draws,
+            "gpu_ms": distribution(&gpu),
+            "wall_ms": distribution(&wall),
+        })
+    }
+}
+
+/// Least, middle and greatest of some times; `null` where there are none.
+fn distribution(times_ms: &[f64]) -> Value {
+    let mut sorted = times_ms.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let last = sorted.len().checked_sub(1)?;
+        sorted.get((share * last as f64).ceil() as usize).copied()
+    };
+    let median = match sorted.len() {
+        0 => None,
+        count if count % 2 == 0 => Some(0.5 * (sorted[count / 2 - 1] + sorted[count / 2])),
+        count => Some(sorted[count / 2]),
+    };
+    json!({"min": at(0.0), "median": median, "p95": at(0.95), "max": at(1.0)})
+}
+
+/// Writes the figures. Counts are those of the last frame, `stats`.
+pub(super) fn write(
+    path: &Path,
+    offscreen: &Offscreen,
+    stats: &FrameStats,
+    times: &Times,
+    samples: u32,
+) -> Result<()> {
+    let report = json!({
+        "adapter": adapter_json(&offscreen.gpu.info),
+        "size": offscreen.config.output.size,
+        "samples": samples,
+        "scene": info::counts(&offscreen.scene),
+        "pictures": times.pictures_json(),
+        "frames": times.frames_json(),
+        "passes": times.passes_json(stats),
+        "cpu_record_ms": stats.cpu_record_ms,
+        "triangles": stats.triangles,
+        "lines": stats.lines,
+        "points": stats.points,
+        "vertices": stats.vertices,
+        "meshes": stats.meshes,
+        "tree_nodes": stats.nodes,
+        "lights": stats.lights,
+        "rays": stats.rays,
+        "tiles": stats.tiles,
+        "sending_tiles": stats.sending_tiles,
+        "tree_work": stats.tree_work.name(),
+        "tree_growth": stats.tree_growth,
+        "tree_dispatches": stats.tree_dispatches,
+        "exposure_ev": stats.exposure_ev,
+        "warnings": offscreen.scene.warnings,
+    });
+    output::write(path, json_text(&report).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing(name: &str, depth: usize, last_ms: f64) -> PassTiming {
+        PassTiming {
+            name: name.into(),
+            depth,
+            last_ms,
+            average_ms: last_ms,
+        }
+    }
+
+    #[test]
+    fn every_frame_and_every_draw_counts() {
+        let mut times = Times::default();
+        let drawn = Drawn { wall_ms: 10.0 };
+        let mut last = FrameStats::default();
+        for frame in 0..3 {
+            times.begin(frame, 0.5 * frame as f32);
+            for sample in 0..2 {
+                last.passes = vec![
+                    timing(FRAME_SCOPE, 0, f64::from(2 * frame + sample + 1)),
+                    timing("deform", 1, 0.5),
+                ];
+                if frame == 0 {
+                    last.passes.push(timing("sky", 1, 7.0));
+                }
+                times.add(&drawn, &last.passes);
+            }
+        }
+        let frames = times.frames_json();
+        assert_eq!(frames.as_array().unwrap().len(), 3);
+        assert_eq!(frames[1]["gpu_ms"], 7.0);
+        assert_eq!(frames[2]["wall_ms"], 20.0);
+        assert_eq!(frames[2]["time_secs"], 1.0);
+        let passes = times.passes_json(&last);
+        let frame = &passes[0];
+        assert_eq!(
+            [&frame["min"], &frame["median"], &frame["max"]],
+            [1.0, 3.5, 6.0]
+        );
+        assert_eq!([&frame["p95"], &frame["gpu_ms"]], [6.0, 6.0]);
+        assert_eq!(passes[2]["name"], "sky");
+        assert_eq!([&passes[2]["gpu_ms"], &passes[2]["max"]], [0.0, 7.0]);
+        assert_eq!(passes[2]["draws"], 2);
+        let pictures = times.pictures_json();
+        assert_eq!(pictures["gpu_ms"]["max"], 11.0);
+        assert_eq!(pictures["draws"], 6);
+    }
+
+    #[test]
+    fn no_times_are_null() {
+        assert_eq!(distribution(&[])["median"], Value::Null);
+    }
+}

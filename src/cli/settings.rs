@@ -1,0 +1,184 @@
+//! `canopy config`: the settings in force, where each comes from, and what each means.
+
+use super::console::{json_text, print};
+use crate::{
+    Error, Result,
+    config::{
+        Config,
+        layered::{Layered, SettingsFile},
+    },
+};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// `canopy config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// A setting to explain, such as shadows.mode, or a section to list
+    #[arg(value_name = "KEY")]
+    pub key: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints the settings files with all settings, or those of a section, or explains one.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for an unknown key; it names the closest one.
+pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
+    let keys = Config::keys();
+    let of_section = |section: &str| -> Vec<String> {
+        let is_in = |key: &&String| key.split('.').next() == Some(section);
+        keys.iter().filter(is_in).cloned().collect()
+    };
+    let text = match args.key.as_deref() {
+        None if args.json => json_text(&json!({
+            "files": files_json(settings),
+            "settings": list_json(settings, &keys)?,
+        })),
+        None => files_text(settings) + &list_text(settings, &keys),
+        Some(key) => match (&of_section(key)[..], args.json) {
+            ([], true) => json_text(&setting_json(settings, key)?),
+            ([], false) => explanation(settings, key)?,
+            (keys, true) => json_text(&list_json(settings, keys)?),
+            (keys, false) => list_text(settings, keys),
+        },
+    };
+    print(&text)
+}
+
+fn files_json(settings: &Layered) -> Value {
+    let file = |file: &SettingsFile| json!({"path": file.path.display().to_string(), "exists": file.exists});
+    settings.files.iter().map(file).collect()
+}
+
+fn files_text(settings: &Layered) -> String {
+    let mut text = String::from("settings files, each over those before it:\n");
+    for file in &settings.files {
+        let found = if file.exists { "read" } else { "not there" };
+        writeln!(text, "  {} ({found})", file.path.display()).ok();
+    }
+    text
+}
+
+/// A setting with the origin of its value, on a line each, by sections.
+fn list_text(settings: &Layered, keys: &[String]) -> String {
+    let line = |key: &String| format!("{} = {}", name_of(key), value_text(settings, key));
+    let width = keys.iter().map(|key| line(key).chars().count());
+    let width = width.filter(|&width| width < 44).max().unwrap_or(0);
+    let (mut text, mut section) = (String::new(), "");
+    for key in keys {
+        let of = key.split('.').next().unwrap_or_default();
+        if of != section {
+            writeln!(text, "\n[{of}]").ok();
+            section = of;
+        }
+        let origin = origin(settings, key);
+        writeln!(text, "{:<width$}  # {origin}", line(key)).ok();
+    }
+    text.trim_start_matches('\n').to_owned()
+}
+
+fn name_of(key: &str) -> &str {
+    key.split_once('.').map_or(key, |(_, name)| name)
+}
+
+fn value_text(settings: &Layered, key: &str) -> String {
+    let value = settings.config.value(key);
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn origin<'a>(settings: &'a Layered, key: &str) -> &'a str {
+    settings.origin(key).unwrap_or("default")
+}
+
+fn list_json(settings: &Layered, keys: &[String]) -> Result<Value> {
+    let each = |key: &String| Ok((key.clone(), setting_json(settings, key)?));
+    let all = keys.iter().map(each).collect::<Result<_>>()?;
+    Ok(Value::Object(all))
+}
+
+fn setting_json(settings: &Layered, key: &str) -> Result<Value> {
+    let explained = Config::explain(key)?;
+    Ok(json!({
+        "value": toml_json(settings.config.value(key).as_ref())?,
+        "from": origin(settings, key),
+        "default": toml_json(Some(&explained.default))?,
+        "expected": explained.expected,
+        "comment": explained.comment,
+    }))
+}
+
+fn toml_json(value: Option<&impl serde::Serialize>) -> Result<Value> {
+    serde_json::to_value(value).map_err(|e| Error::Internal(format!("a setting as JSON: {e}")))
+}
+
+fn explanation(settings: &Layered, key: &str) -> Result<String> {
+    let explained = Config::explain(key)?;
+    let mut text = format!("{key} = {}\n", value_text(settings, key));
+    if !explained.comment.is_empty() {
+        writeln!(text, "\n{}\n", wrapped(&explained.comment, 90)).ok();
+    }
+    writeln!(text, "value    {}", explained.expected).ok();
+    writeln!(text, "default  {}", explained.default).ok();
+    writeln!(text, "from     {}", origin(settings, key)).ok();
+    Ok(text)
+}
+
+/// Lines of at most `width` characters, broken between words.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_listed_and_explained() {
+        let mut settings = Layered::default();
+        settings.set("--set", "image.tonemap", "aces").unwrap();
+        let keys = ["image.exposure".to_owned(), "image.tonemap".to_owned()];
+        let text = list_text(&settings, &keys);
+        assert_eq!(
+            text,
+            "[image]\nexposure = \"auto\"  # default\ntonemap = \"aces\"   # --set\n"
+        );
+        let text = explanation(&settings, "image.tonemap").unwrap();
+        for part in [
+            "image.tonemap = \"aces\"",
+            "Khronos PBR Neutral",
+            "value    none, reinhard, aces, neutral or agx",
+            "default  \"neutral\"",
+            "from     --set",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let json = setting_json(&settings, "sun.direction").unwrap();
+        assert_eq!(json["value"][1], -1.0);
+        assert_eq!(json["from"], "default");
+    }
+
+    #[test]
+    fn words_are_wrapped() {
+        assert_eq!(wrapped("one two three", 7), "one two\nthree");
+        assert_eq!(wrapped("unbreakable", 3), "unbreakable");
+    }
+}

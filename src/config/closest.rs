@@ -1,0 +1,50 @@
+//! Words that were mistyped.
+
+/// The one of `known` that `word` was meant to be, where one is close enough to say so. Case does not count.
+pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let is_close = |known: &str, distance: usize| {
+        let longest = known.chars().count().max(word.chars().count());
+        let begins = word.chars().count() >= 3 && known.to_lowercase().starts_with(&word);
+        begins || distance <= (longest / 3).max(1)
+    };
+    let measured = known
+        .into_iter()
+        .map(|known| (strsim::osa_distance(&word, &known.to_lowercase()), known));
+    measured
+        .filter(|(distance, known)| is_close(known, *distance))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// The one of `keys`, `SECTION.KEY`, that `key` was meant to be, where one is close enough: a name that only
+/// one section has may stand in a wrong section, or in none.
+pub(super) fn closest_key(key: &str, keys: &[String]) -> Option<String> {
+    let name_of = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut same_name = keys.iter().filter(|known| name_of(known) == name_of(key));
+    if let (Some(only), None) = (same_name.next(), same_name.next()) {
+        return Some(only.clone());
+    }
+    closest(key, keys.iter().map(String::as_str)).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn mistyped_words_are_known_again() {
+        let known = ["render", "view", "info", "bench", "config", "adapters"];
+        for (word, expected) in [
+            ("rendr", Some("render")),
+            ("rendering", Some("render")),
+            ("inof", Some("info")),
+            ("adapt", Some("adapters")),
+            ("conf", Some("config")),
+            ("teapot", None),
+            ("x", None),
+        ] {
+            assert_eq!(closest(word, known), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What `config.toml` says of a setting, for people who ask.
+
+use super::{Config, DEFAULTS, Value, closest::closest_key};
+use crate::{Error, Result};
+
+/// A setting in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The comment in `config.toml`, on one line; empty where the name says it all.
+    pub comment: String,
+    /// What its value has to be.
+    pub expected: String,
+    /// The default.
+    pub default: Value,
+}
+
+impl Config {
+    /// What there is to say of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] for an unknown key; it names the closest one.
+    pub fn explain(key: &str) -> Result<Explanation> {
+        let found = Self::expectations()
+            .into_iter()
+            .find(|(section, name, _)| key.split_once('.') == Some((section, name)));
+        let (Some((section, name, expected)), Some(default)) = (found, Self::default().value(key))
+        else {
+            let hint = match closest_key(key, &Self::keys()) {
+                Some(known) => format!("did you mean {known}?"),
+                None => "`canopy config` lists all keys".into(),
+            };
+            return Err(Error::Usage(format!("{key}: unknown key; {hint}")));
+        };
+        Ok(Explanation {
+            comment: comment(section, name),
+            expected,
+            default,
+        })
+    }
+}
+
+/// The comment behind a key of `config.toml`, with the lines that go on with it.
+fn comment(section: &str, key: &str) -> String {
+    let header = format!("[{section}]");
+    let mut lines = DEFAULTS
+        .lines()
+        .skip_while(|line| !line.starts_with(&header))
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .skip_while(|line| !line.starts_with(&format!("{key} =")));
+    let first = lines
+        .next()
+        .and_then(|line| line.split_once('#'))
+        .map(|(_, text)| text);
+    let rest = lines.map_while(|line| line.strip_prefix(' ')?.trim_start().strip_prefix('#'));
+    let words: Vec<&str> = first
+        .into_iter()
+        .chain(rest)
+        .flat_map(str::split_whitespace)
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_of_several_lines_are_joined() {
+        assert_eq!(comment("window", "vsync"), "");
+        let rebuild = comment("tree", "rebuild");
+        assert!(rebuild.starts_with("when trees are built:"), "{rebuild}");
+        assert!(rebuild.ends_with("by refit_growth"), "{rebuild}");
+        let last = comment("exposure", "adaptation");
+        assert!(last.ends_with("`canopy render`"), "{last}");
+    }
+
+    #[test]
+    fn keys_are_explained_or_suggested() {
+        let explained = Config::explain("shadows.map_resolution").unwrap();
+        assert_eq!(explained.expected, "a whole number from 64 to 8192");
+        assert_eq!(explained.default, Value::Integer(2048));
+        assert!(explained.comment.starts_with("texels along an edge"));
+        for (wrong, meant) in [
+            ("shadows.modes", "shadows.mode"),
+            ("shadow.mode", "shadows.mode"),
+            ("tonemap", "image.tonemap"),
+            ("sun.tonemap", "image.tonemap"),
+        ] {
+            let message = Config::explain(wrong).unwrap_err().to_string();
+            let hint = format!("did you mean {meant}?");
+            assert!(message.contains(&hint), "{message}");
+        }
+        let message = Config::explain("teapot").unwrap_err().to_string();
+        assert!(message.contains("canopy config"), "{message}");
+    }
+
+    #[test]
+    fn every_key_has_a_value_and_an_expectation() {
+        let config = Config::default();
+        assert!(Config::keys().len() > 60);
+        for key in Config::keys() {
+            let explained = Config::explain(&key).unwrap();
+            assert!(!explained.expected.is_empty(), "{key}");
+            assert_eq!(
+                config.value(&key).as_ref(),
+                Some(&explained.default),
+                "{key}"
+            );
+        }
+    }
+}

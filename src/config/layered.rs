@@ -1,0 +1,122 @@
+//! The places that settings come from, laid over each other.
+
+use super::{Config, Value, document};
+use crate::{Error, Result};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// Settings, and where each of them comes from.
+#[derive(Debug, Default)]
+pub struct Layered {
+    /// The settings.
+    pub config: Config,
+    /// The files that are looked for, in the order in which they are laid over each other.
+    pub files: Vec<SettingsFile>,
+    /// The place of each key that is not left at its default.
+    origins: BTreeMap<String, String>,
+}
+
+/// A settings file that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it was there.
+    pub exists: bool,
+}
+
+impl Layered {
+    /// Lays these over the defaults, one after the other: the platform's `config.toml`, `canopy.toml` in the
+    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a
+    /// string).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for
+    /// a wrong value.
+    pub fn read(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
+        let mut layered = Self::default();
+        let implied = [user_file(), Some("canopy.toml".into())];
+        for path in implied.into_iter().flatten() {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => layered.merge(path, &text)?,
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                    layered.files.push(SettingsFile {
+                        path,
+                        exists: false,
+                    });
+                }
+                Err(e) => return Err(Error::io(path, e)),
+            }
+        }
+        if let Some(path) = explicit {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+            layered.merge(path.to_owned(), &text)?;
+        }
+        for set in sets {
+            let key = layered.config.set_text(set)?;
+            layered.origins.insert(key, "--set".into());
+        }
+        Ok(layered)
+    }
+
+    fn merge(&mut self, path: PathBuf, text: &str) -> Result<()> {
+        let origin = path.display().to_string();
+        for (key, value) in document(&self.config, &origin, text)? {
+            self.set(&origin, &key, value)?;
+        }
+        self.files.push(SettingsFile { path, exists: true });
+        Ok(())
+    }
+
+    /// As [`Config::set`]; `origin` is the key's place from now on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Config::set`].
+    pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
+        self.config.set(origin, key, value)?;
+        self.origins.insert(key.into(), origin.into());
+        Ok(())
+    }
+
+    /// Where the value of `key` comes from: a file's path, an option, or nowhere: it is the default.
+    pub fn origin(&self, key: &str) -> Option<&str> {
+        self.origins.get(key).map(String::as_str)
+    }
+}
+
+/// The user's `config.toml` in the platform's folder for configuration.
+pub(super) fn user_file() -> Option<PathBuf> {
+    let folders = directories::ProjectDirs::from("", "", "canopy")?;
+    Some(folders.config_dir().join("config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_knows_where_it_comes_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        std::fs::write(
+            &path,
+            "[shadows]\nmode = \"map\"\nmap_pcf_width = 5\n[camera]\nfov = 60",
+        )
+        .unwrap();
+        let sets = ["camera.fov = 30".to_owned()];
+        let mut layered = Layered::read(Some(&path), &sets).unwrap();
+        layered.set("--adapter", "gpu.adapter", "x").unwrap();
+        let file = path.display().to_string();
+        assert_eq!(layered.origin("shadows.mode"), Some(file.as_str()));
+        assert_eq!(layered.origin("camera.fov"), Some("--set"));
+        assert_eq!(layered.origin("gpu.adapter"), Some("--adapter"));
+        assert_eq!(layered.origin("tree.rebuild"), None);
+        assert_eq!(layered.config.camera.fov, 30.0);
+        let last = layered.files.last().unwrap();
+        assert_eq!((&last.path, last.exists), (&path, true));
+    }
+}
