@@ -13,6 +13,7 @@ use std::{fs, path::Path};
 
 /// Limits small enough that files exceed them, and that nothing within takes long.
 pub(crate) const LIMITS: Load = Load {
+    follow_links: false,
     max_file_bytes: 1 << 25,
     max_total_bytes: 1 << 26,
     max_json_objects: 500_000,
