@@ -324,6 +324,7 @@ fn info_lists_what_files_hold() {
     assert_eq!(json["bounds"]["max"], serde_json::json!([1.0, 0.5, 1.0]));
     assert_eq!(json["sources"][0]["format"], "OBJ");
     assert_eq!(json["list"]["meshes"][0]["vertices"], 4);
+    assert_eq!(json["tree"][1]["name"], "high");
     let text = folder.succeeds("info scene.obj");
     for part in [
         "scene.obj: OBJ, 115 bytes",

@@ -29,6 +29,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 const LIMITS: Load = Load {
+    follow_links: false,
     max_file_bytes: 1 << 24,
     max_total_bytes: 1 << 26,
     max_json_objects: 1_000_000,

@@ -166,7 +166,7 @@ impl Activity {
                     let secs = now.duration_since(at).as_secs_f64() / measured as f64;
                     Some(secs * total.saturating_sub(*done) as f64)
                 });
-                let left = left.map(|secs| format!(", {} left", duration(secs)));
+                let left = left.map(|secs| format!(", {} left", duration_left(secs)));
                 let share = *done as f64 / (*total).max(1) as f64;
                 format!("{} {what}{}", bar(share), left.unwrap_or_default())
             }
@@ -192,6 +192,14 @@ pub(super) fn duration(secs: f64) -> String {
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
+}
+
+/// As [`duration`], in whole seconds.
+fn duration_left(secs: f64) -> String {
+    if secs < 10.0 {
+        return format!("{:.0} s", secs.ceil());
+    }
+    duration(secs)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -220,6 +228,8 @@ mod tests {
             steps(3, Some((begun, 1))).line(later),
             "[#########...............] frame 3 of 8, 50 s left"
         );
+        let soon = steps(7, Some((later - Duration::from_secs(3), 1))).line(later);
+        assert!(soon.ends_with(", 1 s left"), "{soon}");
         // The first step is no measure of the others.
         assert!(!steps(1, Some((begun, 1))).line(later).contains("left"));
         let long = Activity::Stage("ü".repeat(200)).line(later);

@@ -13,56 +13,85 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure
-    #[arg(value_name = "SUITE")]
+    /// What to measure: sort, build, trace, frame, irradiance or compile
+    #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
     /// Scene files, which make one scene (build, trace, frame)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
     /// Sizes of generated inputs, such as 64K,1M
-    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = count)]
+    #[arg(
+        long,
+        value_name = "N[,N…]",
+        value_delimiter = ',',
+        value_parser = count,
+        help_heading = "Input"
+    )]
     pub triangles: Vec<u32>,
-    /// Kinds of generated triangles; all kinds if only sizes are given
-    #[arg(long, value_name = "KIND[,KIND…]", value_delimiter = ',')]
+    /// Kinds of generated triangles: soup, terrain, meshes, slivers, equal; all if only sizes are given
+    #[arg(
+        long,
+        value_name = "KIND[,KIND…]",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Input"
+    )]
     pub kind: Vec<TriangleKind>,
     /// Meshes that share the triangles of the kind "meshes"; 1,000 if not given
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Input")]
     pub meshes: Option<u32>,
     /// Pairs to sort, such as 64K,1M (sort)
-    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', value_parser = count)]
+    #[arg(
+        long,
+        value_name = "N[,N…]",
+        value_delimiter = ',',
+        value_parser = count,
+        help_heading = "Input"
+    )]
     pub pairs: Vec<u32>,
     /// Texels along an edge of the cubes, such as 64,512 (irradiance)
     #[arg(
         long,
         value_name = "N[,N…]",
         value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(1..=4096)
+        value_parser = clap::value_parser!(u32).range(1..=4096),
+        help_heading = "Input"
     )]
     pub faces: Vec<u32>,
     /// Size of the picture whose pixels send rays (trace, frame)
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Input")]
     pub size: Option<[u32; 2]>,
-    /// Rays treat a node with at most N triangles as a leaf (trace: only N instead of 1, 2, 4, 8, 16, 32;
-    /// frame)
-    #[arg(long, value_name = "N", value_parser = within(Tree::LEAF_CUTOFF))]
+    /// Seed of generated triangles and of random rays
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Input")]
+    pub seed: u64,
+    /// Rays treat a node with at most N triangles as a leaf; trace measures several N otherwise
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = within(Tree::LEAF_CUTOFF),
+        help_heading = "Measurement"
+    )]
     pub leaf_cutoff: Option<u32>,
     /// Samples of each run, instead of as many as its time allows (5 to 50)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+        help_heading = "Measurement"
+    )]
     pub samples: Option<u32>,
     /// Repetitions before them that are not measured
     #[arg(
         long,
         value_name = "N",
         default_value_t = 3,
-        value_parser = clap::value_parser!(u32).range(..=10_000)
+        value_parser = clap::value_parser!(u32).range(..=10_000),
+        help_heading = "Measurement"
     )]
     pub warm_up: u32,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Seed of generated triangles and of random rays
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
 }
 
 const AFTER_HELP: &str = "\
@@ -77,6 +106,13 @@ Suites:
          thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
   compile
          every entry point of every shader: parsing it, making its pipeline, using it for the first time
+
+Kinds of generated triangles:
+  soup     small triangles, evenly distributed in a cube
+  terrain  a height field: neighbours share their vertices
+  meshes   spheres on a lattice, one mesh each
+  slivers  long, thin triangles of all sizes and directions, which suit Morton codes badly
+  equal    triangles that share one centroid, and so one Morton code
 
 Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured.
 Sizes, samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have

@@ -4,6 +4,7 @@ use crate::scene::{
     self, AlphaMode, ExtensionUse, LightKind, Pose, Primitive, Projection, Scene, TextureRef,
     bounds::Aabb, deform,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The number of things of every kind, for `--stats` as well.
@@ -53,7 +54,6 @@ pub(super) fn describe(scene: &Scene) -> Value {
     });
     report["sources"] = scene.sources.iter().map(source).collect();
     report["list"] = json!({
-        "nodes": scene.nodes.iter().map(|node| self::node(scene, node)).collect::<Vec<_>>(),
         "meshes": scene.meshes.iter().map(mesh).collect::<Vec<_>>(),
         "materials": scene.materials.iter().map(material).collect::<Vec<_>>(),
         "images": scene.images.iter().map(image).collect::<Vec<_>>(),
@@ -87,25 +87,46 @@ fn source(source: &scene::Source) -> Value {
     })
 }
 
-fn node(scene: &Scene, node: &scene::Node) -> Value {
-    let mut json = json!({
-        "name": node.name,
-        "parent": node.parent,
-        "mesh": node.mesh,
-        "skin": node.skin,
-        "light": node.light,
-        "camera": node.camera,
-    });
-    if let Some(mesh) = node.mesh.and_then(|mesh| scene.meshes.get(mesh)) {
-        json["mesh_name"] = json!(mesh.name);
-    }
-    if node.instance {
-        json["instance"] = true.into();
-    }
-    if !node.visible {
-        json["hidden"] = true.into();
-    }
-    json
+/// A node of the tree. A file of a few megabytes holds a million of them.
+#[derive(Debug, Serialize)]
+pub(super) struct NodeRow<'a> {
+    pub(super) name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mesh: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) skin: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) light: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) camera: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) instance: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) hidden: bool,
+}
+
+/// The nodes; parents come before their children.
+pub(super) fn nodes(scene: &Scene) -> impl Iterator<Item = NodeRow<'_>> + Clone {
+    scene.nodes.iter().map(|node| NodeRow {
+        name: &node.name,
+        parent: node.parent,
+        mesh: node.mesh,
+        skin: node.skin,
+        light: node.light,
+        camera: node.camera,
+        instance: node.instance,
+        hidden: !node.visible,
+    })
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(super) struct Whole<'a> {
+    #[serde(flatten)]
+    pub(super) description: &'a Value,
+    pub(super) tree: Vec<NodeRow<'a>>,
 }
 
 fn mesh(mesh: &scene::Mesh) -> Value {

@@ -6,7 +6,7 @@ mod text;
 pub(in crate::cli) use describe::counts;
 
 use super::{
-    console::{json_text, print},
+    console::{print, print_json},
     report::Report,
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     scene::{self, Progress},
 };
 use clap::Args;
+use describe::Whole;
 use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
@@ -50,9 +51,10 @@ pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
     let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();
     description["files"] = json!(files);
     let longest = if args.all { usize::MAX } else { text::LONGEST };
-    print(&if args.json {
-        json_text(&description)
-    } else {
-        text::text(&description, longest)
-    })
+    let tree: Vec<_> = describe::nodes(&scene).collect();
+    if args.json {
+        let description = &description;
+        return print_json(&Whole { description, tree });
+    }
+    print(&text::text(&description, &tree, longest))
 }

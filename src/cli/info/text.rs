@@ -1,5 +1,6 @@
 //! The description of a scene as text: its files, its size, counts, then lists.
 
+use super::describe::NodeRow;
 use crate::cli::numbers::{bytes, grouped, significant};
 use serde_json::Value;
 use std::fmt::Write;
@@ -7,20 +8,15 @@ use std::fmt::Write;
 /// Lines of a list that is not wanted whole.
 pub(super) const LONGEST: usize = 20;
 
-/// The description as text, with at most `longest` lines of each list.
-pub(super) fn text(description: &Value, longest: usize) -> String {
+/// The description as text with the tree of nodes, with at most `longest` lines of each list.
+pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) -> String {
     let mut text = String::new();
     for source in items(&description["sources"]) {
         writeln!(text, "{}", source_text(source)).ok();
     }
     counts(&mut text, description);
     let list = &description["list"];
-    section(
-        &mut text,
-        "nodes",
-        node_lines(items(&list["nodes"])),
-        longest,
-    );
+    section(&mut text, "nodes", tree.len(), &node_lines(tree, longest));
     for (title, line) in [
         ("meshes", mesh_text as fn(&Value) -> String),
         ("materials", material_text),
@@ -30,13 +26,14 @@ pub(super) fn text(description: &Value, longest: usize) -> String {
         ("cameras", camera_text),
         ("variants", name_text),
     ] {
-        let lines = items(&list[title]).iter().enumerate();
-        let lines = lines.map(|(index, item)| format!("{index:<4}{}", line(item)));
-        section(&mut text, title, lines.collect(), longest);
+        let items = items(&list[title]);
+        let shown = items.iter().enumerate().take(fitting(items.len(), longest));
+        let lines = shown.map(|(index, item)| format!("{index:<4}{}", line(item)));
+        section(&mut text, title, items.len(), &lines.collect::<Vec<_>>());
     }
     let extensions = items(&description["extensions"]);
-    let extensions = extensions.iter().map(extension_text).collect();
-    section(&mut text, "extensions", extensions, usize::MAX);
+    let lines: Vec<_> = extensions.iter().map(extension_text).collect();
+    section(&mut text, "extensions", lines.len(), &lines);
     for warning in items(&description["warnings"]) {
         writeln!(text, "warning: {}", warning.as_str().unwrap_or_default()).ok();
     }
@@ -55,23 +52,27 @@ fn word<'a>(item: &'a Value, key: &str) -> &'a str {
     item[key].as_str().unwrap_or_default()
 }
 
-/// A title with the number of its lines, and as many of them as fit.
-fn section(text: &mut String, title: &str, lines: Vec<String>, longest: usize) {
-    if lines.is_empty() {
-        return;
-    }
-    writeln!(text, "\n{title} ({})", grouped(lines.len() as u64)).ok();
-    // A list that is one line too long is shown whole: that line is as long as the one about it.
-    let shown = if lines.len() <= longest.saturating_add(1) {
-        lines.len()
+/// The lines that are shown of a list of `count`. One that is a single line too long is shown whole: that
+/// line is as long as the one about it.
+fn fitting(count: usize, longest: usize) -> usize {
+    if count <= longest.saturating_add(1) {
+        count
     } else {
         longest
-    };
-    for line in &lines[..shown] {
+    }
+}
+
+/// A title with the number of items, the lines that fit, and how many do not.
+fn section(text: &mut String, title: &str, count: usize, lines: &[String]) {
+    if count == 0 {
+        return;
+    }
+    writeln!(text, "\n{title} ({})", grouped(count as u64)).ok();
+    for line in lines {
         writeln!(text, "  {}", line.trim_end()).ok();
     }
-    if shown < lines.len() {
-        let more = grouped((lines.len() - shown) as u64);
+    if lines.len() < count {
+        let more = grouped((count - lines.len()) as u64);
         writeln!(text, "  … and {more} more; --all lists them").ok();
     }
 }
@@ -147,50 +148,46 @@ fn bounds(description: &Value) -> Option<[[f64; 3]; 2]> {
 }
 
 /// The tree of nodes, children indented below their parents.
-fn node_lines(nodes: &[Value]) -> Vec<String> {
-    let mut children = vec![Vec::new(); nodes.len()];
-    let mut roots = Vec::new();
-    for (index, node) in nodes.iter().enumerate() {
-        let parent = node["parent"].as_u64().map(|parent| parent as usize);
-        match parent.and_then(|parent| children.get_mut(parent)) {
-            Some(siblings) => siblings.push(index),
-            None => roots.push(index),
-        }
-    }
-    let mut lines = Vec::with_capacity(nodes.len());
-    let mut open: Vec<(usize, usize)> = roots.into_iter().rev().map(|root| (root, 0)).collect();
+fn node_lines(nodes: &[NodeRow<'_>], longest: usize) -> Vec<String> {
     // Deep trees stay on the page.
     const DEEPEST: usize = 12;
-    while let Some((index, depth)) = open.pop() {
+    let mut children = vec![Vec::new(); nodes.len()];
+    let mut open = Vec::new();
+    for (index, node) in nodes.iter().enumerate().rev() {
+        match node.parent.and_then(|parent| children.get_mut(parent)) {
+            Some(siblings) => siblings.push(index),
+            None => open.push((index, 0)),
+        }
+    }
+    let shown = fitting(nodes.len(), longest);
+    let mut lines = Vec::with_capacity(shown);
+    while let Some((index, depth)) = open.pop().filter(|_| lines.len() < shown) {
         let indent = "  ".repeat(depth.min(DEEPEST));
         lines.push(format!("{indent}{index} {}", node_text(&nodes[index])));
-        open.extend(
-            children[index]
-                .iter()
-                .rev()
-                .map(|&child| (child, depth + 1)),
-        );
+        open.extend(children[index].iter().map(|&child| (child, depth + 1)));
     }
     lines
 }
 
-fn node_text(node: &Value) -> String {
-    let mut words = vec![name_text(node)];
-    for key in ["mesh", "skin", "light", "camera"] {
-        if let Some(index) = node[key].as_u64() {
-            words.push(format!("{key} {index}"));
-        }
-    }
-    for key in ["instance", "hidden"] {
-        if node[key] == true {
-            words.push(key.into());
-        }
-    }
-    words.join(", ")
+fn node_text(node: &NodeRow<'_>) -> String {
+    let numbers = [
+        ("mesh", node.mesh),
+        ("skin", node.skin),
+        ("light", node.light),
+        ("camera", node.camera),
+    ];
+    let numbers = numbers.map(|(what, index)| index.map(|index| format!("{what} {index}")));
+    let flags = [("instance", node.instance), ("hidden", node.hidden)];
+    let flags = flags.map(|(what, is_set)| is_set.then(|| what.to_owned()));
+    joined(named(node.name), numbers.into_iter().chain(flags))
 }
 
 fn name_text(item: &Value) -> String {
-    match word(item, "name") {
+    named(word(item, "name"))
+}
+
+fn named(name: &str) -> String {
+    match name {
         "" => "(no name)".into(),
         name => name.to_owned(),
     }
@@ -307,21 +304,34 @@ mod tests {
 
     #[test]
     fn children_stand_below_their_parents() {
+        let node = |name, parent, mesh, hidden| NodeRow {
+            name,
+            parent,
+            mesh,
+            hidden,
+            skin: None,
+            light: None,
+            camera: None,
+            instance: false,
+        };
         let nodes = [
-            json!({"name": "root"}),
-            json!({"name": "arm", "parent": 0}),
-            json!({"name": "", "mesh": 3}),
-            json!({"name": "hand", "parent": 1, "hidden": true}),
+            node("root", None, None, false),
+            node("arm", Some(0), None, false),
+            node("", None, Some(3), false),
+            node("hand", Some(1), None, true),
+            node("leg", Some(0), None, false),
         ];
         assert_eq!(
-            node_lines(&nodes),
+            node_lines(&nodes, usize::MAX),
             [
                 "0 root",
                 "  1 arm",
                 "    3 hand, hidden",
+                "  4 leg",
                 "2 (no name), mesh 3"
             ]
         );
+        assert_eq!(node_lines(&nodes, 2), ["0 root", "  1 arm"]);
     }
 
     #[test]
@@ -340,7 +350,7 @@ mod tests {
             .map(|i| json!({"name": format!("v{i}")}))
             .collect();
         let description = json!({"list": {"variants": variants}, "triangles": 1_234_567});
-        let short = text(&description, LONGEST);
+        let short = text(&description, &[], LONGEST);
         assert!(short.contains("variants (1,500)"), "{short}");
         assert!(
             short.contains("… and 1,480 more; --all lists them"),
@@ -348,6 +358,6 @@ mod tests {
         );
         assert!(!short.contains("v20"), "{short}");
         assert!(short.contains("1,234,567"), "{short}");
-        assert!(text(&description, usize::MAX).contains("v1499"));
+        assert!(text(&description, &[], usize::MAX).contains("v1499"));
     }
 }

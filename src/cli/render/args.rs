@@ -42,8 +42,7 @@ pub struct RenderArgs {
     /// Leave out what is behind the scene: alpha is 0 where nothing is seen (.png, .exr)
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Frames that each picture is the mean of, jittered within the pixels; more than one replace the
-    /// anti-aliasing filter
+    /// Draw each picture N times, jittered within the pixels, and take the mean
     #[arg(
         long,
         value_name = "N",
