@@ -1,6 +1,7 @@
 //! The licences of everything that canopy depends on, on any platform, are among those of deny.toml.
 
 #![cfg(feature = "cli")]
+
 #[path = "../examples/licences/crates.rs"]
 mod crates;
 

@@ -1,14 +1,15 @@
 //! Files that the monkey drops: small scenes and environments, whole and broken.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// A floor with a card above it.
 const OBJ: &str = "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n\
                    o card\nv -0.7 0.8 -0.7\nv 0.7 0.8 -0.7\nv 0.7 0.8 0.7\nv -0.7 0.8 0.7\nf 8 7 6 5\n";
 
-/// Names, all of which say that they are the monkey's. The first one is a scene without a clip, which comes to
-/// rest.
+/// Names, all of which say that they are the monkey's. The first one is a scene without a clip, which comes
+/// to rest.
 const NAMES: [&str; 9] = [
     "monkey-scene.obj",
     "monkey-rows.obj",
@@ -86,17 +87,35 @@ fn moving() -> String {
         .flat_map(|float| float.to_le_bytes())
         .collect();
     let data = BASE64_STANDARD.encode(bytes);
-    format!(
-        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
-        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}}}]}}],
-        "animations": [{{"samplers": [{{"input": 1, "output": 2}}],
-            "channels": [{{"sampler": 0, "target": {{"node": 0, "path": "translation"}}}}]}}],
-        "buffers": [{{"byteLength": 68, "uri": "data:application/octet-stream;base64,{data}"}}],
-        "bufferViews": [{{"buffer": 0, "byteLength": 36}}, {{"buffer": 0, "byteOffset": 36, "byteLength": 8}},
-            {{"buffer": 0, "byteOffset": 44, "byteLength": 24}}],
-        "accessors": [
-            {{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}},
-            {{"bufferView": 1, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [1]}},
-            {{"bufferView": 2, "componentType": 5126, "count": 2, "type": "VEC3"}}]}}"#
-    )
+    // Positions, times, moves.
+    let accessors = [(3, "VEC3", 36), (2, "SCALAR", 8), (2, "VEC3", 24)];
+    let mut offset = 0;
+    let mut views = Vec::new();
+    for (_, _, length) in accessors {
+        views.push(json!({"buffer": 0, "byteOffset": offset, "byteLength": length}));
+        offset += length;
+    }
+    let accessor = |(view, (count, kind, _))| {
+        let components = if kind == "VEC3" { 3 } else { 1 };
+        let (least, most) = ([0; 3], [1, 1, 0]);
+        json!({"bufferView": view, "componentType": 5126, "count": count, "type": kind,
+               "min": least[..components], "max": most[..components]})
+    };
+    let accessors: Vec<_> = accessors.into_iter().enumerate().map(accessor).collect();
+    let uri = format!("data:application/octet-stream;base64,{data}");
+    let document = json!({
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "animations": [{
+            "samplers": [{"input": 1, "output": 2}],
+            "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}],
+        }],
+        "buffers": [{"byteLength": offset, "uri": uri}],
+        "bufferViews": views,
+        "accessors": accessors,
+    });
+    document.to_string()
 }

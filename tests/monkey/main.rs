@@ -1,6 +1,6 @@
-//! A monkey at the real window on a virtual display: seeded clicks, drags, wheel, keys, text, sizes and drops,
-//! of files that load and of files that do not. No panic, no line on standard error but those about broken
-//! files, no growing memory; afterwards the window answers and comes to rest.
+//! A monkey at the real window on a virtual display: seeded clicks, drags, wheel, keys, text, sizes, and
+//! drops of files that load and of files that do not. No panic, no line on standard error but those about
+//! broken files, no growing memory; afterwards the window answers and comes to rest.
 //!
 //! `CANOPY_MONKEY_FRAMES=10000` makes a long run of it, `CANOPY_MONKEY_SEED=7` another one.
 
