@@ -20,6 +20,8 @@ pub(super) enum Action {
     Frame,
     FirstView,
     Face(StandardView),
+    /// Orbits to the left and up by steps of [`ORBIT_STEPS`] to a half turn.
+    Orbit([i8; 2]),
     Projection,
     NextUpAxis,
     NextCamera,
@@ -300,6 +302,9 @@ pub(super) fn action(key: &Key, ctrl: bool) -> Option<Action> {
     BINDINGS.iter().find(same).map(|binding| binding.action)
 }
 
+/// Steps of orbiting by a key in a half turn.
+pub(super) const ORBIT_STEPS: i8 = 12;
+
 /// The action of a key of the number pad, whatever Num Lock says.
 pub(super) fn numpad(key: KeyCode, ctrl: bool) -> Option<Action> {
     Some(match (key, ctrl) {
@@ -310,6 +315,11 @@ pub(super) fn numpad(key: KeyCode, ctrl: bool) -> Option<Action> {
         (KeyCode::Numpad7, false) => Action::Face(StandardView::Top),
         (KeyCode::Numpad7, true) => Action::Face(StandardView::Bottom),
         (KeyCode::Numpad5, _) => Action::Projection,
+        (KeyCode::Numpad4, _) => Action::Orbit([1, 0]),
+        (KeyCode::Numpad6, _) => Action::Orbit([-1, 0]),
+        (KeyCode::Numpad8, _) => Action::Orbit([0, 1]),
+        (KeyCode::Numpad2, _) => Action::Orbit([0, -1]),
+        (KeyCode::Numpad9, _) => Action::Orbit([ORBIT_STEPS, 0]),
         _ => return None,
     })
 }

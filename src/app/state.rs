@@ -1,7 +1,11 @@
 //! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
 //! GPU.
 
-use super::{camera::Camera, keys::Action, offer::Offer};
+use super::{
+    camera::Camera,
+    keys::{Action, ORBIT_STEPS},
+    offer::Offer,
+};
 use crate::{
     config::{
         Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Switch, Tree,
@@ -385,6 +389,10 @@ impl State {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
             }
+            Action::Orbit([left, up]) => {
+                let steps = glam::Vec2::new(f32::from(left), f32::from(up));
+                self.camera.orbit(steps / f32::from(ORBIT_STEPS));
+            }
             Action::Projection => {
                 let fov = self.config.camera.fov.to_radians();
                 self.camera.switch_projection(fov);
@@ -669,7 +677,7 @@ mod tests {
         );
         assert_eq!(state.offers, [], "it was answered");
         // Framed from above, the picture stays as it is turned.
-        state.camera.orbit(glam::Vec2::new(0.2, 0.0));
+        state.perform(Action::Orbit([2, 0]), 1.0, &look);
         let up = state.camera.up();
         state.perform(Action::Frame, 1.0, &look);
         assert!(state.camera.up().distance(up) < 1e-4);

@@ -4,7 +4,6 @@ use super::{
     browse::{Browser, Kind},
     dialogs::Dialogs,
     environment::EnvironmentFile,
-    files::Watches,
     graphics::Graphics,
     gui::Gui,
     input::Input,
@@ -20,6 +19,7 @@ use super::{
     state::State,
     ui,
     wake::{Wake, Waker},
+    watch::Watches,
     window,
 };
 use crate::{
@@ -235,7 +235,7 @@ impl Viewer {
         let Some(action) = on_numpad.or_else(|| keys::action(&event.logical_key, ctrl)) else {
             return;
         };
-        if !event.repeat || matches!(action, Action::Cutoff(_)) {
+        if !event.repeat || matches!(action, Action::Cutoff(_) | Action::Orbit(_)) {
             self.perform(action);
         }
         self.draw_within(Duration::ZERO);

@@ -517,6 +517,18 @@ fn view(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         });
     });
     cameras(ui, state);
+    setting(ui, "projection", |ui| {
+        let is_perspective = matches!(state.camera.projection, Projection::Perspective { .. });
+        for (name, is_shown) in [
+            ("perspective", is_perspective),
+            ("orthographic", !is_perspective),
+        ] {
+            let label = ui.selectable_label(is_shown, name).on_hover_text("P");
+            if label.clicked() && !is_shown {
+                state.actions.push(Action::Projection);
+            }
+        }
+    });
     if matches!(state.camera.projection, Projection::Perspective { .. }) {
         let mut fov = match state.camera.projection {
             Projection::Perspective { fov_y } => fov_y.to_degrees(),
