@@ -9,17 +9,10 @@ use super::{
     ui::Answer,
     viewer::Viewer,
     wake::{Neighbour, Wake},
-    watch::Watch,
+    watch::{Watch, Watches},
 };
 use crate::{Error, scene::folder};
 use std::path::{Path, PathBuf};
-
-/// The watches on what is shown.
-#[derive(Debug, Default)]
-pub(super) struct Watches {
-    scene: Option<Watch>,
-    environment: Option<Watch>,
-}
 
 impl Viewer {
     /// Performs an action about files; returns any other.
@@ -248,7 +241,8 @@ impl Viewer {
 
     /// Loads again what has changed; also what could not be loaded before.
     pub(super) fn reload_changed(&mut self) {
-        if self.state.config.window.watch && !self.asked.is_empty() {
+        let is_wanted = self.state.config.window.watch && self.browser.is_none();
+        if is_wanted && !self.asked.is_empty() {
             self.state.notify("files have changed: reloading");
             self.load(self.asked.clone());
         }

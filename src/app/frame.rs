@@ -3,18 +3,21 @@
 use super::{
     graphics::Graphics,
     in_flight::{GPU_POLL, InFlight},
-    pictures::Picture,
+    pictures::{self, Picture},
     preparing::Preparation,
     schedule::{Activity, POLL, PictureKey, Readiness, RendererState, Scales},
     screen::{self, Paint},
     viewer::Viewer,
 };
 use crate::{
-    Result,
+    Error, Result, output,
     render::{FrameInput, View},
     scene::Pose,
 };
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 impl Viewer {
     /// Draws the window, on a new device if the last one is lost.
@@ -354,5 +357,29 @@ impl Viewer {
             self.graphics.gpu.save_pipelines();
         }
         Ok(())
+    }
+
+    /// Writes a picture to a file. Returns its path.
+    fn save_picture(&self, picture: Picture) -> Result<PathBuf> {
+        let path = self.options.screenshot.clone();
+        let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name()));
+        let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
+        let (width, height, pixels) = match picture {
+            Picture::Window => screen.read(gpu)?,
+            Picture::Scene => screen.read_picture(gpu)?.ok_or_else(|| {
+                let what = "no scene is shown yet, so there is no picture of it";
+                Error::NotFound(what.into())
+            })?,
+        };
+        output::write(&path, &output::picture::png(width, height, pixels)?)?;
+        Ok(path)
+    }
+
+    /// The name of the scene without its extension.
+    fn picture_name(&self) -> String {
+        let stage = self.state.stage.as_ref();
+        let first = stage.and_then(|stage| stage.files.first());
+        let stem = first.and_then(|file| file.file_stem());
+        stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }
 }

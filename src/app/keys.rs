@@ -20,6 +20,8 @@ pub(super) enum Action {
     Frame,
     FirstView,
     Face(StandardView),
+    /// Orbits to the left and up by steps of [`ORBIT_STEPS`] to a half turn.
+    Orbit([i8; 2]),
     Projection,
     NextUpAxis,
     NextCamera,
@@ -90,6 +92,11 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("left", &["Ctrl+Num3", "Ctrl+4"], "left view", Action::Face(StandardView::Left)),
     bind("top", &["Num7", "Ctrl+5"], "top view", Action::Face(StandardView::Top)),
     bind("bottom", &["Ctrl+Num7", "Ctrl+6"], "bottom view", Action::Face(StandardView::Bottom)),
+    bind("orbit_left", &["Num4"], "orbit to the left", Action::Orbit([1, 0])),
+    bind("orbit_right", &["Num6"], "orbit to the right", Action::Orbit([-1, 0])),
+    bind("orbit_up", &["Num8"], "orbit up", Action::Orbit([0, 1])),
+    bind("orbit_down", &["Num2"], "orbit down", Action::Orbit([0, -1])),
+    bind("orbit_behind", &["Num9"], "orbit to the other side", Action::Orbit([ORBIT_STEPS, 0])),
     bind("projection", &["P", "Num5"], "perspective or orthographic", Action::Projection),
     bind("first_view", &["Home"], "back to the first view", Action::FirstView),
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
@@ -123,6 +130,9 @@ pub(super) const GESTURES: &[(&str, &str)] = &[
     ("Right + wheel", "fly speed"),
     ("L + left drag", "move the sun"),
 ];
+
+/// Steps of orbiting by a key in a half turn.
+pub(super) const ORBIT_STEPS: i8 = 12;
 
 /// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever
 /// is printed there.

@@ -1,7 +1,5 @@
-//! Pictures of the scene and of the window, under names that are new.
+//! What is saved as a picture, under a name that is new.
 
-use super::viewer::Viewer;
-use crate::{Error, Result, output};
 use std::path::{Path, PathBuf};
 
 /// What is saved.
@@ -13,34 +11,8 @@ pub(super) enum Picture {
     Window,
 }
 
-impl Viewer {
-    /// Writes a picture to a file. Returns its path.
-    pub(super) fn save_picture(&self, picture: Picture) -> Result<PathBuf> {
-        let path = self.options.screenshot.clone();
-        let path = path.unwrap_or_else(|| new_path(&self.picture_name()));
-        let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
-        let (width, height, pixels) = match picture {
-            Picture::Window => screen.read(gpu)?,
-            Picture::Scene => screen.read_picture(gpu)?.ok_or_else(|| {
-                let what = "no scene is shown yet, so there is no picture of it";
-                Error::NotFound(what.into())
-            })?,
-        };
-        output::write(&path, &output::picture::png(width, height, pixels)?)?;
-        Ok(path)
-    }
-
-    /// The name of the scene without its extension.
-    fn picture_name(&self) -> String {
-        let stage = self.state.stage.as_ref();
-        let first = stage.and_then(|stage| stage.files.first());
-        let stem = first.and_then(|file| file.file_stem());
-        stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-    }
-}
-
 /// A path in the person's folder for pictures, or in the current one, at which there is no file.
-fn new_path(scene: &str) -> PathBuf {
+pub(super) fn new_path(scene: &str) -> PathBuf {
     let users = directories::UserDirs::new();
     let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
     let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_default();

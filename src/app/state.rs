@@ -5,7 +5,7 @@ use super::{
     camera::Camera,
     changes::Changes,
     keymap::Keymap,
-    keys::Action,
+    keys::{Action, ORBIT_STEPS},
     offer::Offer,
     panel_layout::PanelLayout,
     pass_history::PassHistory,
@@ -460,6 +460,10 @@ impl State {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
             }
+            Action::Orbit([left, up]) => {
+                let steps = glam::Vec2::new(f32::from(left), f32::from(up));
+                self.camera.orbit(steps / f32::from(ORBIT_STEPS));
+            }
             Action::Projection => {
                 let fov = self.config.camera.fov.to_radians();
                 self.camera.switch_projection(fov);
@@ -852,7 +856,7 @@ mod tests {
         );
         assert_eq!(state.offers, [], "it was answered");
         // Framed from above, the picture stays as it is turned.
-        state.camera.orbit(glam::Vec2::new(0.2, 0.0));
+        state.perform(Action::Orbit([2, 0]), 1.0, &look);
         let up = state.camera.up();
         state.perform(Action::Frame, 1.0, &look);
         assert!(state.camera.up().distance(up) < 1e-4);

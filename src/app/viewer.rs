@@ -5,7 +5,6 @@ use super::{
     chord::Press,
     dialogs::Dialogs,
     environment::EnvironmentFile,
-    files::Watches,
     graphics::Graphics,
     gui::Gui,
     in_flight::InFlight,
@@ -26,6 +25,7 @@ use super::{
     state::State,
     ui,
     wake::{Wake, Waker},
+    watch::Watches,
     window,
 };
 use crate::{
@@ -276,7 +276,7 @@ impl Viewer {
         let Some(action) = action.filter(|_| pressed && !typing) else {
             return;
         };
-        if !event.repeat || matches!(action, Action::Cutoff(_)) {
+        if !event.repeat || matches!(action, Action::Cutoff(_) | Action::Orbit(_)) {
             self.perform(action);
         }
         self.draw_within(Duration::ZERO);

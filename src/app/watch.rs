@@ -20,6 +20,15 @@ pub(super) struct Watch {
     _end: mpsc::Sender<()>,
 }
 
+/// The watches on what is shown.
+#[derive(Debug, Default)]
+pub(super) struct Watches {
+    /// On the scene's files.
+    pub(super) scene: Option<Watch>,
+    /// On the environment's file.
+    pub(super) environment: Option<Watch>,
+}
+
 impl Watch {
     /// Watches `files`. After each change that has settled, `changed` is called on a thread.
     pub(super) fn new(files: Vec<PathBuf>, changed: impl Fn() + Send + 'static) -> Self {

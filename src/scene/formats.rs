@@ -3,13 +3,12 @@
 use super::{
     files::{self, Bytes},
     folder, gltf,
-    graph::{Scene, Source, Treatment},
+    graph::{Scene, Source, Treatment, UpHint},
     image::TextureSupport,
     load::{Load, Progress},
     merge::append,
     mesh::Primitive,
     obj,
-    up::UpHint,
 };
 use crate::{Error, Result, config};
 use std::path::{Path, PathBuf};

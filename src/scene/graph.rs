@@ -9,9 +9,8 @@ use super::{
     mesh::Mesh,
     node::{Node, Skin},
     texture::Texture,
-    up::UpHint,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, config::UpAxis};
 use glam::Mat4;
 use std::path::PathBuf;
 
@@ -102,6 +101,28 @@ impl Treatment {
             Self::Full => "full",
             Self::Approximate => "approximate",
             Self::Ignored => "ignored",
+        }
+    }
+}
+
+/// What files tell of the axis that points up in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UpHint {
+    /// Nothing, or that it is +Y, as in glTF.
+    #[default]
+    None,
+    /// A file says it, or names a program that always writes it so.
+    Stated(UpAxis),
+    /// The shape stands on a base if this axis points up.
+    Likely(UpAxis),
+}
+
+impl UpHint {
+    /// What several files tell together: only what all of them tell.
+    pub(super) fn of_all(hints: &[Self]) -> Self {
+        match hints.split_first() {
+            Some((first, others)) if others.iter().all(|other| other == first) => *first,
+            _ => Self::None,
         }
     }
 }

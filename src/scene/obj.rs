@@ -25,10 +25,9 @@ mod text;
 
 use super::{
     files::clip,
-    graph::Scene,
+    graph::{Scene, UpHint},
     load::Load,
-    surface,
-    up::{self, UpHint},
+    surface, up,
 };
 use crate::{Result, config::UpAxis};
 use materials::Materials;

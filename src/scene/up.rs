@@ -1,30 +1,11 @@
 //! The axis of a file that points up, and the rotation that turns it to +Y.
 
-use super::{Scene, bounds::Aabb};
+use super::{
+    bounds::Aabb,
+    graph::{Scene, UpHint},
+};
 use crate::config::UpAxis;
 use glam::{Mat4, Vec3};
-
-/// What files tell of the axis that points up in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UpHint {
-    /// Nothing, or that it is +Y, as in glTF.
-    #[default]
-    None,
-    /// A file says it, or names a program that always writes it so.
-    Stated(UpAxis),
-    /// The shape stands on a base if this axis points up.
-    Likely(UpAxis),
-}
-
-impl UpHint {
-    /// What several files tell together: only what all of them tell.
-    pub(super) fn of_all(hints: &[Self]) -> Self {
-        match hints.split_first() {
-            Some((first, others)) if others.iter().all(|other| other == first) => *first,
-            _ => Self::None,
-        }
-    }
-}
 
 /// Where comments at the start of an OBJ end that are read for the axis.
 const MOST_HEADER_BYTES: usize = 8192;

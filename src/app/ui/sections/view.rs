@@ -22,6 +22,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
     });
     cameras(ui, state, edits);
+    projection(ui, state, edits);
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
     let tip = "Waits for the display, so that no picture is torn";
@@ -58,6 +59,24 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         state
             .actions
             .extend(chosen.inner.flatten().map(Action::Camera));
+    });
+}
+
+fn projection(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let is_perspective = matches!(state.camera.projection, Projection::Perspective { .. });
+    let tip = "Whether what is far is smaller. Key P";
+    Row::new("projection", &[], tip).show(ui, edits, |ui| {
+        let choices = [
+            (true, "perspective", "What is far is smaller"),
+            (false, "orthographic", "What is far has the same size"),
+        ];
+        for (is_chosen, name, tip) in choices {
+            let is_shown = is_chosen == is_perspective;
+            let label = ui.selectable_label(is_shown, name).on_hover_text(tip);
+            if label.clicked() && !is_shown {
+                state.actions.push(Action::Projection);
+            }
+        }
     });
 }
 
