@@ -147,8 +147,10 @@ impl Display {
         panic!("the window never showed {what}; canopy said: {stderr}");
     }
 
+    /// Presses a key, and waits until the notice of what it did has gone.
     fn press(&self, key: &str) {
         assert!(self.xdotool(&["key", key]), "{key} cannot be pressed");
+        std::thread::sleep(Duration::from_millis(2700));
     }
 }
 
