@@ -166,8 +166,10 @@ impl Display {
         assert!(self.xdotool(&["type", "--delay", "60", text]), "{text}");
     }
 
+    /// Presses a key, and waits until the notice of what it did has gone.
     fn press(&self, key: &str) {
         assert!(self.xdotool(&["key", key]), "{key} cannot be pressed");
+        std::thread::sleep(Duration::from_millis(2700));
     }
 }
 
@@ -318,6 +320,38 @@ fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
         middle.iter().take(640).filter(|p| **p != corner).count() > 100,
         "nothing is written in the window"
     );
+}
+
+/// A click on a section's title folds it for the next run too. A run that counts frames keeps nothing.
+#[test]
+fn the_panel_keeps_its_foldings_between_runs() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let state = display.path("state");
+    let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
+    let kept = state.join("canopy/panel.json");
+    let arguments = ["scene.obj", "--size", "640x480"];
+    let counted = ["--exit-after", "1"];
+    let mut once = display.canopy_with(&[&arguments[..], &counted].concat(), &environment);
+    assert!(once.0.wait().unwrap().success());
+    assert!(!kept.exists(), "a run that counts frames has written it");
+    // A panel as wide as the smallest, and a broken file before that.
+    let run = |before: &str| {
+        std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        std::fs::write(&kept, before).unwrap();
+        let canopy = display.canopy_with(&arguments, &environment);
+        (display.settled("the scene", Screenshot::is_drawn), canopy)
+    };
+    let (open, canopy) = run("{");
+    display.xdotool(&["mousemove", "340", "132", "click", "1"]);
+    display.settled("a folded section", |now| *now != open);
+    drop(canopy);
+    let text = std::fs::read_to_string(&kept).unwrap();
+    assert!(text.contains("\"Shadows\": false"), "{text}");
+    // The first row below the title is gone at once in the next run.
+    let (folded, _canopy) = run(&text);
+    let row = |picture: &Screenshot| picture.pixels[150 * 800 + 320..][..310].to_vec();
+    assert!(row(&folded) != row(&open), "the section is open again");
 }
 
 #[test]

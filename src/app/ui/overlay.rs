@@ -13,6 +13,10 @@ use std::time::Duration;
 const NOTICE: Duration = Duration::from_millis(2500);
 /// Width of cards, in points, where there is room.
 const CARD: f32 = 320.0;
+/// Width of the widest line that floats, in points.
+const WIDEST: f32 = 640.0;
+/// Width of a card's margins, and of the room beside it, in points.
+const MARGINS: f32 = 44.0;
 
 /// Shows what applies now, over the scene's part of the window. Nothing covers an error.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
@@ -81,9 +85,9 @@ pub(super) fn floating(
 
 /// A card of fixed width in the middle.
 fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
-    let room = wide(ctx, room, CARD + 40.0);
+    let room = wide(ctx, room, CARD + MARGINS);
     floating(ctx, name, room, Vec2::ZERO, false, |ui| {
-        ui.set_width(CARD.min(room.width() - 44.0));
+        ui.set_width(CARD.min(room.width() - MARGINS));
         add(ui);
     });
 }
@@ -113,9 +117,10 @@ fn rendering(ctx: &Context, room: Rect) {
 
 /// A line, or several where it is long, that is as wide as its text.
 fn hint(ctx: &Context, room: Rect, text: &str) {
-    let room = wide(ctx, room, CARD + 40.0);
+    let width = line_width(ctx, text, TextStyle::Heading);
+    let room = wide(ctx, room, width.min(CARD) + MARGINS);
     floating(ctx, "hint", room, Vec2::ZERO, false, |ui| {
-        fit_width(ui, text, TextStyle::Heading, room);
+        ui.set_width(width.min(room.width() - MARGINS).min(WIDEST));
         ui.label(RichText::new(text).heading());
     });
 }
@@ -123,22 +128,24 @@ fn hint(ctx: &Context, room: Rect, text: &str) {
 fn notice(ctx: &Context, room: Rect, state: &mut State) {
     state.notice.take_if(|(_, since)| since.elapsed() > NOTICE);
     if let Some((text, since)) = &state.notice {
-        let room = wide(ctx, room, CARD + 40.0);
+        let width = line_width(ctx, text, TextStyle::Body);
+        let room = wide(ctx, room, width.min(CARD) + MARGINS);
         let offset = Vec2::new(0.0, room.height() * 0.5 - 36.0);
         floating(ctx, "notice", room, offset, false, |ui| {
-            fit_width(ui, text, TextStyle::Body, room);
+            ui.set_width(width.min(room.width() - MARGINS).min(WIDEST));
             ui.label(text);
         });
         ctx.request_repaint_after(NOTICE.saturating_sub(since.elapsed()));
     }
 }
 
-/// Makes room for `text` in a line, as far as there is any.
-fn fit_width(ui: &mut Ui, text: &str, style: TextStyle, room: Rect) {
-    let whole = egui::WidgetText::from(text);
-    let extend = Some(egui::TextWrapMode::Extend);
-    let galley = whole.into_galley(ui, extend, f32::INFINITY, style);
-    ui.set_width((galley.size().x + 1.0).min(room.width() - 44.0).min(640.0));
+/// Width of `text` in a line.
+fn line_width(ctx: &Context, text: &str, style: TextStyle) -> f32 {
+    let font = style.resolve(&ctx.global_style());
+    let layout = |fonts: &mut egui::epaint::text::FontsView<'_>| {
+        fonts.layout_no_wrap(text.to_owned(), font, egui::Color32::WHITE)
+    };
+    ctx.fonts_mut(layout).size().x + 1.0
 }
 
 /// Shows the error until the person closes it, so that they can read and copy it.
@@ -146,9 +153,9 @@ fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     let Some(failure) = state.error.clone() else {
         return;
     };
-    let room = wide(ctx, room, CARD + 40.0);
+    let room = wide(ctx, room, CARD + MARGINS);
     floating(ctx, "error", room, Vec2::ZERO, true, |ui| {
-        ui.set_width((room.width() - 44.0).clamp(120.0, 520.0));
+        ui.set_width((room.width() - MARGINS).clamp(120.0, 520.0));
         let color = ui.visuals().error_fg_color;
         let headline = RichText::new(&failure.headline).strong().color(color);
         ui.add(egui::Label::new(headline).wrap());

@@ -115,24 +115,75 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A slider that leaves a value free to all that the configuration allows.
+/// How a number is written.
+#[derive(Clone, Copy)]
+pub(super) struct Digits {
+    pub(super) decimals: usize,
+    pub(super) suffix: &'static str,
+}
+
+/// A number with two decimals.
+pub(super) const fn hundredths(suffix: &'static str) -> Digits {
+    Digits {
+        decimals: 2,
+        suffix,
+    }
+}
+
+/// Whole degrees.
+pub(super) const DEGREES: Digits = Digits {
+    decimals: 0,
+    suffix: "°",
+};
+
+impl Digits {
+    /// Takes over a number that a widget has changed. Widgets round what they show: that is no change.
+    fn take(self, value: &mut f32, shown: f32, allowed: RangeInclusive<f32>) -> bool {
+        let step = 10_f32.powi(-(self.decimals as i32));
+        let is_changed = (shown - *value).abs() > 0.501 * step;
+        if is_changed {
+            *value = shown.clamp(*allowed.start(), *allowed.end());
+        }
+        is_changed
+    }
+}
+
+/// A slider over a part of what the configuration allows; its number takes all of that. Returns whether the
+/// person changed the value.
 pub(super) fn slide(
     ui: &mut Ui,
     value: &mut f32,
-    shown: RangeInclusive<f32>,
+    part: RangeInclusive<f32>,
     allowed: RangeInclusive<f32>,
-    suffix: &str,
+    digits: Digits,
 ) -> bool {
-    let mut moved = *value;
-    let slider = egui::Slider::new(&mut moved, shown)
-        .suffix(suffix)
-        .max_decimals(2)
+    let mut shown = *value;
+    let slider = egui::Slider::new(&mut shown, part)
+        .suffix(digits.suffix)
+        .fixed_decimals(digits.decimals)
         .clamping(egui::SliderClamping::Never);
-    let changed = ui.add(slider).changed();
-    if changed {
-        *value = moved.clamp(*allowed.start(), *allowed.end());
-    }
-    changed
+    ui.add(slider);
+    digits.take(value, shown, allowed)
+}
+
+/// A number to drag or to type. Returns whether the person changed it.
+pub(super) fn number(
+    ui: &mut Ui,
+    value: &mut f32,
+    speed: f32,
+    allowed: RangeInclusive<f32>,
+    digits: Digits,
+) -> bool {
+    let mut shown = *value;
+    let drag = egui::DragValue::new(&mut shown)
+        .speed(speed)
+        .range(allowed.clone())
+        .clamp_existing_to_range(false)
+        .suffix(digits.suffix)
+        .fixed_decimals(digits.decimals)
+        .update_while_editing(false);
+    ui.add(drag);
+    digits.take(value, shown, allowed)
 }
 
 /// A few choices side by side, each with what it means.

@@ -7,14 +7,17 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, color, slide},
+            rows::{DEGREES, Edits, Row, choose, color, hundredths, slide},
             style::line,
         },
     },
     config::{Background, Environment, EnvironmentSource},
 };
-use egui::{RichText, Slider, Ui};
+use egui::{RichText, Ui};
+use std::ops::RangeInclusive;
 
+/// All rotations, in degrees.
+const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 /// Why settings of a file have no effect without one.
 const NO_FILE: &str = "the environment is not a file";
 
@@ -28,15 +31,20 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let tip = "Turns the file about the vertical";
     let row = Row::new("rotation", &["environment.rotation"], tip).idle(why);
     row.show(ui, edits, |ui| {
-        let slider = Slider::new(&mut degrees, -180.0..=180.0).suffix("°");
-        if ui.add(slider.fixed_decimals(0)).changed() {
+        if slide(ui, &mut degrees, CIRCLE, CIRCLE, DEGREES) {
             environment.rotation = degrees;
         }
     });
     let tip = "Factor of the light of the environment, and of the visible sky";
     let intensity = &mut environment.intensity;
     Row::new("intensity", &["environment.intensity"], tip).show(ui, edits, |ui| {
-        slide(ui, intensity, 0.0..=4.0, Environment::INTENSITY, "×")
+        slide(
+            ui,
+            intensity,
+            0.0..=4.0,
+            Environment::INTENSITY,
+            hundredths("×"),
+        )
     });
     background(ui, state, edits);
     more(ui, state, "Environment", |ui, state| {
@@ -91,11 +99,7 @@ fn background(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let keys = &["environment.background", "image.background"];
     Row::new("background", keys, tip).show(ui, edits, |ui| {
         let choices = [
-            (
-                Background::Environment,
-                "environment",
-                "The environment itself",
-            ),
+            (Background::Environment, "shown", "The environment itself"),
             (
                 Background::Color,
                 "colour",
@@ -124,15 +128,31 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
         });
     let no_sky = (!environment.is_sky()).then_some("the environment is not the sky");
     let tip = "Amount of aerosols of the sky, as a multiple of that in very clear air";
-    let haze = Slider::new(&mut environment.haze, Environment::HAZE).max_decimals(2);
+    let haze = &mut environment.haze;
     Row::new("haze", &["environment.haze"], tip)
         .idle(no_sky)
-        .show(ui, edits, |ui| ui.add(haze));
+        .show(ui, edits, |ui| {
+            slide(
+                ui,
+                haze,
+                Environment::HAZE,
+                Environment::HAZE,
+                hundredths(""),
+            )
+        });
     let tip = "Albedo of the ground below the sky";
-    let ground = Slider::new(&mut environment.ground_albedo, Environment::GROUND_ALBEDO);
+    let ground = &mut environment.ground_albedo;
     Row::new("ground", &["environment.ground_albedo"], tip)
         .idle(no_sky)
-        .show(ui, edits, |ui| ui.add(ground.max_decimals(2)));
+        .show(ui, edits, |ui| {
+            slide(
+                ui,
+                ground,
+                0.0..=1.0,
+                Environment::GROUND_ALBEDO,
+                hundredths(""),
+            )
+        });
     let is_color = environment.source == EnvironmentSource::Color;
     let why = (!is_color).then_some("the environment is not a colour");
     let tip = "Radiance from every direction, linear";
@@ -150,8 +170,10 @@ fn details(ui: &mut Ui, environment: &mut Environment, edits: &mut Edits) {
     let is_seen = environment.background == Background::Environment;
     let why = (!is_seen).then_some("the environment is not seen");
     let tip = "Blur of the environment behind the scene";
-    let blur = Slider::new(&mut environment.blur, Environment::BLUR).max_decimals(2);
+    let blur = &mut environment.blur;
     Row::new("blur", &["environment.blur"], tip)
         .idle(why)
-        .show(ui, edits, |ui| ui.add(blur));
+        .show(ui, edits, |ui| {
+            slide(ui, blur, 0.0..=1.0, Environment::BLUR, hundredths(""))
+        });
 }

@@ -5,7 +5,7 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, slide},
+            rows::{Edits, Row, choose, hundredths, slide},
             style::{compact, digits, grouped},
         },
     },
@@ -75,7 +75,7 @@ fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
     Row::new("growth", &["tree.refit_growth"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            slide(ui, growth, 1.0..=4.0, Tree::REFIT_GROWTH, "×")
+            slide(ui, growth, 1.0..=4.0, Tree::REFIT_GROWTH, hundredths("×"))
         });
     let stats = facts.stats;
     let work = match stats.tree_work {

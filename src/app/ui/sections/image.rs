@@ -6,12 +6,12 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, list, slide},
+            rows::{Digits, Edits, Row, choose, hundredths, list, number, slide},
         },
     },
     config::{Antialias, Exposure, ExposureMode, Image, Rising, Tonemap, Window},
 };
-use egui::{DragValue, Slider, Ui};
+use egui::{DragValue, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let image = &mut state.config.image;
@@ -58,24 +58,20 @@ fn exposure(ui: &mut Ui, image: &mut Image, now_ev: f32, edits: &mut Edits) {
         // A fixed exposure starts from the current one.
         let mut ev = now_ev;
         let from_lights = "From the lights, the sun and the environment";
+        let from_picture = "From the luminance of the picture";
         let choices = [
-            (ExposureMode::Auto, "by the lights".to_owned(), from_lights),
-            (
-                ExposureMode::Histogram,
-                "by the picture".to_owned(),
-                "From the luminance of the picture",
-            ),
+            (ExposureMode::Auto, "lights".to_owned(), from_lights),
+            (ExposureMode::Histogram, "picture".to_owned(), from_picture),
             (
                 ExposureMode::Stops(ev),
                 "fixed".to_owned(),
                 "As many stops as the number says",
             ),
         ];
-        if let Some(mode) = list(ui, "exposure", 84.0, image.exposure, &choices) {
+        if let Some(mode) = list(ui, "exposure", 100.0, image.exposure, &choices) {
             image.exposure = mode;
         }
-        let drag = DragValue::new(&mut ev).speed(0.05).range(-30.0..=30.0);
-        if ui.add(drag.suffix(" EV").fixed_decimals(2)).changed() {
+        if number(ui, &mut ev, 0.05, ExposureMode::STOPS, hundredths(" EV")) {
             image.exposure = ExposureMode::Stops(ev);
         }
     });
@@ -89,7 +85,13 @@ fn metering(ui: &mut Ui, settings: &mut Exposure, is_metered: bool, edits: &mut 
         .idle(why)
         .show(ui, edits, |ui| {
             let value = &mut settings.compensation;
-            slide(ui, value, -5.0..=5.0, Exposure::COMPENSATION, " EV")
+            slide(
+                ui,
+                value,
+                -5.0..=5.0,
+                Exposure::COMPENSATION,
+                hundredths(" EV"),
+            )
         });
     let tip = "Percentiles of luminance between which pixels are metered; black pixels never are";
     Row::new("metered", &["exposure.percentiles"], tip)
@@ -98,15 +100,25 @@ fn metering(ui: &mut Ui, settings: &mut Exposure, is_metered: bool, edits: &mut 
             let [low, high] = settings.percentiles;
             let Rising { range, gap } = Exposure::PERCENTILES;
             let ranges = [*range.start()..=high - gap, low + gap..=*range.end()];
+            let percent = Digits {
+                decimals: 1,
+                suffix: " %",
+            };
             for (share, range) in settings.percentiles.iter_mut().zip(ranges) {
-                ui.add(DragValue::new(share).speed(0.25).range(range).suffix(" %"));
+                number(ui, share, 0.25, range, percent);
             }
         });
     let tip = "Seconds in which the picture comes near a new exposure; 0 is at once";
-    let adaptation = Slider::new(&mut settings.adaptation, Exposure::ADAPTATION);
+    let adaptation = &mut settings.adaptation;
     Row::new("adapts in", &["exposure.adaptation"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            ui.add(adaptation.suffix(" s").max_decimals(2))
+            slide(
+                ui,
+                adaptation,
+                0.0..=10.0,
+                Exposure::ADAPTATION,
+                hundredths(" s"),
+            )
         });
 }

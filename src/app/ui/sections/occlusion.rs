@@ -5,7 +5,7 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose},
+            rows::{Edits, Row, choose, hundredths, number},
         },
     },
     config::{Occlusion, OcclusionMode},
@@ -30,8 +30,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     Row::new("radius", &["occlusion.radius"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            let radius = DragValue::new(&mut occlusion.radius).speed(0.01);
-            ui.add(radius.range(Occlusion::RADIUS).suffix(" m"))
+            let radius = &mut occlusion.radius;
+            number(ui, radius, 0.01, Occlusion::RADIUS, hundredths(" m"))
         });
     let tip = "Frames that are averaged; fewer while something moves";
     Row::new("history", &["occlusion.history"], tip)

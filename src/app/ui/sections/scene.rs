@@ -6,12 +6,12 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, list},
+            rows::{Edits, Row, hundredths, list, number, slide},
         },
     },
-    config::UpAxis,
+    config::{Animation, UpAxis},
 };
-use egui::{DragValue, Slider, Ui};
+use egui::Ui;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     clip(ui, state, edits);
@@ -81,8 +81,8 @@ fn playback(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         .map_or(&mut none, |stage| &mut stage.time);
     let row = Row::new("time", &[], "Time in the clip, in seconds").idle(why);
     row.show(ui, edits, |ui| {
-        let slider = Slider::new(time, 0.0..=duration.max(1e-3)).suffix(" s");
-        ui.add(slider.fixed_decimals(2))
+        let whole = 0.0..=duration.max(1e-3);
+        slide(ui, time, whole.clone(), whole, hundredths(" s"))
     });
     let tip = "Seconds of the clip in a second. Key Space plays and pauses";
     let row = Row::new("speed", &["animation.speed"], tip).idle(why);
@@ -95,8 +95,8 @@ fn playback(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         if ui.add(button).on_hover_text(tip).clicked() {
             state.playing = !state.playing;
         }
-        let speed = DragValue::new(&mut state.config.animation.speed);
-        ui.add(speed.speed(0.01).range(-10.0..=10.0).suffix("×"));
+        let speed = &mut state.config.animation.speed;
+        number(ui, speed, 0.01, Animation::SPEED, hundredths("×"))
     });
 }
 

@@ -7,12 +7,12 @@ use crate::{
         state::{State, counted},
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose},
+            rows::{Digits, Edits, Row, choose, number},
         },
     },
     config::{Theme, Window},
 };
-use egui::{DragValue, Ui};
+use egui::Ui;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let window = &mut state.config.window;
@@ -27,13 +27,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     });
     let tip = "Size of text in points; all of the panel grows with it";
     Row::new("text size", &["window.font_size"], tip).show(ui, edits, |ui| {
-        let size = DragValue::new(&mut window.font_size).speed(0.1);
-        // A drag would run away from the pointer, as the panel grows under it.
-        ui.add(
-            size.range(Window::FONT_SIZE)
-                .suffix(" pt")
-                .update_while_editing(false),
-        )
+        let points = Digits {
+            decimals: 1,
+            suffix: " pt",
+        };
+        number(ui, &mut window.font_size, 0.05, Window::FONT_SIZE, points)
     });
     let count = counted(edits.changes.len() as u64, "setting");
     ui.weak(format!("{count} changed since the start"));

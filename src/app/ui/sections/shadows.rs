@@ -6,7 +6,7 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, choose, list, slide},
+            rows::{Edits, Row, choose, hundredths, list, slide},
         },
     },
     config::{ShadowMode, Shadows, Tree},
@@ -103,13 +103,19 @@ fn maps(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
     Row::new("depth bias", &["shadows.map_depth_bias"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            slide(ui, bias, 0.0..=8.0, Shadows::MAP_DEPTH_BIAS, "")
+            slide(ui, bias, 0.0..=8.0, Shadows::MAP_DEPTH_BIAS, hundredths(""))
         });
     let tip = "Offset along the surface's normal, in texels";
     let bias = &mut shadows.map_normal_bias;
     Row::new("normal bias", &["shadows.map_normal_bias"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            slide(ui, bias, 0.0..=8.0, Shadows::MAP_NORMAL_BIAS, "")
+            slide(
+                ui,
+                bias,
+                0.0..=8.0,
+                Shadows::MAP_NORMAL_BIAS,
+                hundredths(""),
+            )
         });
 }

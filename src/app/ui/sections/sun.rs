@@ -6,14 +6,14 @@ use crate::{
         sun,
         ui::{
             facts::Facts,
-            rows::{self, Edits, Row, choose, slide},
+            rows::{self, DEGREES, Edits, Row, choose, hundredths, slide},
             style::{line, significant},
         },
     },
     config::{Config, Sun, Switch},
     render::lights::{SunInForce, SunSource},
 };
-use egui::{RichText, Slider, Ui};
+use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
@@ -64,6 +64,11 @@ fn without_sun(config: &Config, sun: Option<SunInForce>) -> Option<&'static str>
     (!has_effect).then_some("no sun shines; choose “on”")
 }
 
+/// All directions of the compass, in degrees.
+const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
+/// All heights above the horizon, in degrees.
+const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
+
 fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mut Edits) {
     let of_file = found.is_some_and(|sun| sun.source == SunSource::Environment);
     let direction = found.map_or(config.sun.direction, |sun| sun.direction.to_array());
@@ -78,25 +83,23 @@ fn angles(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &m
     };
     let mut turned = azimuth;
     let row = Row::new("azimuth", keys, tip).idle(none);
-    let is_turned = row.show(ui, edits, |ui| degrees(ui, &mut turned, -180.0..=180.0));
+    let is_turned = row.show(ui, edits, |ui| {
+        slide(ui, &mut turned, CIRCLE, CIRCLE, DEGREES)
+    });
 
     let why = none.or(of_file.then_some(FIXED));
     let mut raised = elevation;
     let tip = "Height of the sun above the horizon";
     let row = Row::new("elevation", &["sun.direction"], tip).idle(why);
-    let is_raised = row.show(ui, edits, |ui| degrees(ui, &mut raised, -90.0..=90.0));
+    let is_raised = row.show(ui, edits, |ui| {
+        slide(ui, &mut raised, HEIGHTS, HEIGHTS, DEGREES)
+    });
     if of_file && is_turned {
         sun::turn(config, found, turned - azimuth, 0.0);
     } else if is_turned || is_raised {
         take_over(config, found);
         config.sun.direction = sun::direction(turned, raised);
     }
-}
-
-/// A slider of whole degrees. Returns whether it was moved.
-fn degrees(ui: &mut Ui, angle: &mut f32, range: RangeInclusive<f32>) -> bool {
-    let slider = Slider::new(angle, range).suffix("°").fixed_decimals(0);
-    ui.add(slider).changed()
 }
 
 fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mut Edits) {
@@ -115,7 +118,13 @@ fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mu
     let mut set_strength = strength;
     let row = Row::new("strength", &["sun.strength"], tip).idle(why);
     let is_set = row.show(ui, edits, |ui| {
-        slide(ui, &mut set_strength, 0.0..=20.0, Sun::STRENGTH, " lx")
+        slide(
+            ui,
+            &mut set_strength,
+            0.0..=20.0,
+            Sun::STRENGTH,
+            hundredths(" lx"),
+        )
     });
     let tip = "Colour of the sun's light, linear; under the sky, of a sun at the zenith";
     let mut set_color = color;

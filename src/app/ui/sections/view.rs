@@ -6,14 +6,14 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{Edits, Row, list},
+            rows::{DEGREES, Edits, Row, hundredths, list, number, slide},
         },
     },
-    config::Window,
+    config::{Camera, Window},
     render::Channel,
     scene::Projection,
 };
-use egui::{Slider, Ui};
+use egui::Ui;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let tip = "What the picture shows. Keys V and B for the next and the previous one";
@@ -47,7 +47,7 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 .map(|stage| stage.camera_name(camera))
                 .unwrap_or_default()
         };
-        let title = if count == 0 { "none" } else { "of the file…" };
+        let title = if count == 0 { "none" } else { "free" };
         let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
         let first = (None, title.to_owned(), "The camera that the mouse moves");
         let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
@@ -95,8 +95,7 @@ fn field_of_view(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     )
     .idle(why);
     row.show(ui, edits, |ui| {
-        let slider = Slider::new(&mut degrees, 5.0..=120.0).suffix("°");
-        if ui.add(slider.fixed_decimals(0)).changed() {
+        if slide(ui, &mut degrees, 5.0..=120.0, Camera::FOV, DEGREES) {
             state.config.camera.fov = degrees;
             state.camera.set_fov(degrees.to_radians());
         }
@@ -113,10 +112,9 @@ fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut
             *scale = if auto { 0.0 } else { used };
         }
         let mut shown = if auto { used } else { *scale };
-        let drag = egui::DragValue::new(&mut shown)
-            .speed(0.01)
-            .range(Window::RENDER_SCALE.0);
-        if ui.add_enabled(!auto, drag.fixed_decimals(2)).changed() {
+        let range = Window::RENDER_SCALE.0;
+        let drag = |ui: &mut Ui| number(ui, &mut shown, 0.01, range, hundredths(""));
+        if ui.add_enabled_ui(!auto, drag).inner {
             *scale = shown;
         }
         let [width, height] = facts.size;
