@@ -47,10 +47,15 @@ struct Screenshot {
 
 impl Display {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    fn start_with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-fbdir"])
             .arg(folder.path())
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -607,4 +612,136 @@ fn views_have_keys_and_a_changed_file_is_loaded_again() {
     std::fs::write(display.path("model/next"), other).unwrap();
     std::fs::rename(display.path("model/next"), &file).unwrap();
     display.settled("the other scene", |now| *now != orthographic);
+}
+
+/// Milliseconds of the frames of the scene that canopy has told of so far.
+fn frame_times(display: &Display) -> Vec<f64> {
+    let log = std::fs::read_to_string(display.path("stderr")).unwrap();
+    let times = log.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("drew the scene in ")?;
+        rest.split_once(" ms")?.0.parse().ok()
+    });
+    times.collect()
+}
+
+/// The panel and the help are drawn over the last picture while the GPU works on a frame that takes seconds.
+#[test]
+fn a_key_is_answered_while_a_long_frame_is_drawn() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let settings = [
+        "scene.obj",
+        "--size",
+        "780x560",
+        "--occlusion",
+        "rays",
+        "--set",
+        "occlusion.rays=16",
+        "--set",
+        "window.still_samples=1000",
+        "--set",
+        "window.panel=false",
+    ];
+    let trace = [("RUST_LOG", "canopy::app=trace")];
+    let mut canopy = display.canopy_with(&settings, &trace);
+    display.focus("scene.obj");
+    // Samples of the still picture follow one another, each of them a long frame.
+    let start = Instant::now();
+    let is_long =
+        |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
+    while !is_long(&frame_times(&display)) {
+        assert!(start.elapsed() < PATIENCE, "{:?}", frame_times(&display));
+        assert!(canopy.0.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // The help covers the middle of the window, and goes again.
+    let middle = |shot: &Screenshot| shot.pixels[290 * shot.width + 300..][..180].to_vec();
+    let mut latencies = Vec::new();
+    for _ in 0..6 {
+        let before = middle(&display.screenshot());
+        assert!(display.xdotool(&["key", "h"]));
+        let pressed = Instant::now();
+        loop {
+            let now = middle(&display.screenshot());
+            let step = |(a, b): (&[u8; 3], &[u8; 3])| a[0].abs_diff(b[0]) > 24;
+            if now.iter().zip(&before).filter(|pair| step(*pair)).count() > 90 {
+                break;
+            }
+            assert!(pressed.elapsed() < PATIENCE, "the help never came or went");
+        }
+        latencies.push(pressed.elapsed().as_secs_f64() * 1e3);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let frames = frame_times(&display);
+    let frame_ms = frames[frames.len() - 1];
+    latencies.sort_by(f64::total_cmp);
+    let median = latencies[latencies.len() / 2];
+    #[expect(clippy::print_stderr, reason = "it is a measurement")]
+    {
+        eprintln!("latencies {latencies:.0?} ms, frames of {frame_ms:.0} ms");
+    }
+    assert!(
+        median < 0.5 * frame_ms,
+        "{latencies:.0?} ms at frames of {frame_ms} ms"
+    );
+}
+
+#[test]
+fn escape_asks_before_it_quits() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let settings = [
+        "scene.obj",
+        "--size",
+        "500x300",
+        "--set",
+        "window.still_samples=1",
+    ];
+    let mut canopy = display.canopy(&settings);
+    display.focus("scene.obj");
+    display.settled("the scene", Screenshot::is_drawn);
+    display.press("h");
+    display.press("Escape");
+    assert!(
+        canopy.0.try_wait().unwrap().is_none(),
+        "it closed the help alone"
+    );
+    display.press("Escape");
+    assert!(canopy.0.try_wait().unwrap().is_none(), "once is not enough");
+    assert!(display.xdotool(&["key", "Escape", "key", "Escape"]));
+    let start = Instant::now();
+    while canopy.0.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < PATIENCE, "it never quits");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(canopy.0.wait().unwrap().success());
+}
+
+/// On a white display, a window that is shown before anything is drawn to it would be black.
+#[test]
+fn the_window_is_never_black() {
+    let display = Display::start_with(&["-wr"]);
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let mut canopy = display.canopy(&["scene.obj", "--size", "800x600"]);
+    let start = Instant::now();
+    let share = |shot: &Screenshot, color: [u8; 3]| {
+        let count = shot.pixels.iter().filter(|pixel| **pixel == color).count();
+        count as f64 / shot.pixels.len() as f64
+    };
+    let mut black = Duration::ZERO;
+    let mut last = Instant::now();
+    loop {
+        let shot = display.screenshot();
+        if share(&shot, [0; 3]) > 0.3 {
+            black += last.elapsed();
+        }
+        last = Instant::now();
+        if share(&shot, [255; 3]) < 0.5 && share(&shot, [0; 3]) < 0.1 {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "the window never came");
+        assert!(canopy.0.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    assert!(black < Duration::from_millis(150), "black for {black:?}");
 }

@@ -73,6 +73,7 @@ impl Viewer {
             return Some(Instant::now() + GPU_POLL);
         };
         let frame = in_flight.frame;
+        log::trace!("drew the scene in {frame_ms:.1} ms");
         if in_flight.is_parted {
             screen.show_next_picture();
         }
