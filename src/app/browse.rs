@@ -82,6 +82,8 @@ pub(super) struct Browser {
     selected: usize,
     /// Whether the selected row has changed and has to be scrolled to.
     pub(super) follows: bool,
+    /// Whether Enter was pressed and waits for the folder to be read.
+    pub(super) accepts: bool,
     /// The person's own folder, which `~` stands for.
     home: Option<PathBuf>,
 }
@@ -114,6 +116,7 @@ impl Browser {
             rows: Vec::new(),
             selected: 0,
             follows: false,
+            accepts: false,
             home: directories::UserDirs::new().map(|users| users.home_dir().to_owned()),
         };
         browser.go(folder, wake);

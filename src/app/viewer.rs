@@ -535,7 +535,7 @@ impl Viewer {
             room = ui::show(ui, &mut self.state, &facts);
             let browser = self.browser.as_mut().filter(|_| answer == ui::Answer::None);
             if let Some(browser) = browser {
-                answer = ui::show_browser(ui.ctx(), browser, &self.waker);
+                answer = ui::show_browser(ui.ctx(), browser, &|| Box::new(self.waker.redraw()));
             }
         };
         let paint = self.gui.run(&self.window, show);

@@ -1,10 +1,7 @@
 //! The built-in file browser, over everything else.
 
 use super::style::card;
-use crate::app::{
-    browse::{Browser, Choice, Kind, Row},
-    wake::Waker,
-};
+use crate::app::browse::{Browser, Choice, Kind, Row};
 use egui::{Align, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use std::path::Path;
 
@@ -16,6 +13,9 @@ const LIST_HEIGHT: f32 = 420.0;
 
 /// Rows that Page Up and Page Down move by.
 const PAGE: isize = 10;
+
+/// Makes callbacks that have the window drawn.
+pub(in crate::app) type Wakes<'a> = &'a dyn Fn() -> Box<dyn FnOnce() + Send>;
 
 /// What the person did.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(in crate::app) enum Answer {
 }
 
 /// Shows the browser.
-pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, waker: &Waker) -> Answer {
+pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     browser.poll();
     let window = ctx.content_rect().size();
     let size = Vec2::new((window.x - 48.0).min(WIDTH), window.y - 32.0);
@@ -41,7 +41,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, waker: &W
     let shown = modal.show(ctx, |ui| {
         ui.set_width(size.x);
         ui.set_max_height(size.y - 24.0);
-        answer = contents(ui, browser, waker);
+        answer = contents(ui, browser, wakes);
     });
     if shown.should_close() && answer == Answer::None {
         answer = Answer::Close;
@@ -49,18 +49,19 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, waker: &W
     answer
 }
 
-fn contents(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Answer {
+fn contents(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     // Before the path field, which would take them.
-    let keyed = keys(ui, browser, waker);
+    let keys = Keys::take(ui);
     let headed = header(ui, browser);
-    path_field(ui, browser, waker);
+    path_field(ui, browser, wakes);
+    let keyed = keys.apply(browser, wakes);
     if let Some(note) = &browser.note {
         ui.label(RichText::new(note).small());
     }
     let folder = RichText::new(browser.folder().display().to_string());
     ui.add(Label::new(folder.small().weak()).truncate())
         .on_hover_text("The folder that is shown");
-    let chosen = list(ui, browser, waker);
+    let chosen = list(ui, browser, wakes);
     let remark = browser.remark().unwrap_or_else(|| {
         let keys = "Enter opens, Tab completes, Alt+Up goes to the folder above, Esc closes";
         if browser.is_reading() {
@@ -77,31 +78,61 @@ fn contents(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Answer {
         .unwrap_or_else(|| chosen.map_or(Answer::None, Answer::Choose))
 }
 
-/// The keys that the list takes from the path field.
-fn keys(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Answer {
-    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    let up = ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::ArrowUp));
-    for (key, step) in [
-        (Key::ArrowUp, -1),
-        (Key::ArrowDown, 1),
-        (Key::PageUp, -PAGE),
-        (Key::PageDown, PAGE),
-    ] {
-        if pressed(key) {
-            browser.step(step);
+/// The keys of this frame that the list takes from the path field.
+struct Keys {
+    /// Rows to go down, or up where negative.
+    step: isize,
+    complete: bool,
+    up: bool,
+    accept: bool,
+    close: bool,
+}
+
+impl Keys {
+    fn take(ui: &Ui) -> Self {
+        // In its first frame the path field takes no text yet.
+        let is_ready = !ui.is_sizing_pass();
+        let pressed =
+            |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let up = ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::ArrowUp));
+        let steps = [
+            (Key::ArrowUp, -1),
+            (Key::ArrowDown, 1),
+            (Key::PageUp, -PAGE),
+            (Key::PageDown, PAGE),
+        ];
+        let steps = steps.into_iter().filter(|(key, _)| pressed(*key));
+        Self {
+            step: steps.map(|(_, step)| step).sum(),
+            complete: pressed(Key::Tab),
+            up,
+            accept: pressed(Key::Enter),
+            close: pressed(Key::Escape),
         }
     }
-    if pressed(Key::Tab) {
-        browser.complete(waker.redraw());
+
+    /// Does what they say to the text as it is now: on a slow machine it may have been typed in the same frame.
+    fn apply(&self, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
+        if self.step != 0 {
+            browser.step(self.step);
+        }
+        if self.complete {
+            browser.complete(wakes());
+        }
+        if self.up {
+            browser.up(wakes());
+        }
+        browser.accepts |= self.accept;
+        if self.close {
+            return Answer::Close;
+        }
+        // What matches is known once the folder is read.
+        if browser.is_reading() || !std::mem::take(&mut browser.accepts) {
+            return Answer::None;
+        }
+        let chosen = browser.accept(wakes());
+        chosen.map_or(Answer::None, Answer::Choose)
     }
-    if up {
-        browser.up(waker.redraw());
-    }
-    if pressed(Key::Escape) {
-        return Answer::Close;
-    }
-    let chosen = pressed(Key::Enter).then(|| browser.accept(waker.redraw()));
-    chosen.flatten().map_or(Answer::None, Answer::Choose)
 }
 
 /// What is browsed for, and the button that closes.
@@ -132,7 +163,7 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
     answer
 }
 
-fn path_field(ui: &mut Ui, browser: &mut Browser, waker: &Waker) {
+fn path_field(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) {
     let id = ui.make_persistent_id("path");
     let before = browser.text.clone();
     let field = TextEdit::singleline(&mut browser.text)
@@ -145,7 +176,7 @@ fn path_field(ui: &mut Ui, browser: &mut Browser, waker: &Waker) {
     ui.memory_mut(|memory| memory.request_focus(id));
     ui.add(field);
     if browser.text != before {
-        browser.edited(waker.redraw());
+        browser.edited(wakes());
     }
     // After a completion the cursor stays where it was, in the middle of the text.
     let length = browser.text.chars().count();
@@ -163,7 +194,7 @@ fn path_field(ui: &mut Ui, browser: &mut Browser, waker: &Waker) {
     ui.data_mut(|data| data.insert_temp(cursor_id, length));
 }
 
-fn list(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Option<Choice> {
+fn list(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Option<Choice> {
     let row_height = ui.spacing().interact_size.y;
     let remark_height = ui.text_style_height(&egui::TextStyle::Small) + 8.0;
     let height = (ui.available_height() - remark_height).clamp(3.0 * row_height, LIST_HEIGHT);
@@ -189,7 +220,7 @@ fn list(ui: &mut Ui, browser: &mut Browser, waker: &Waker) -> Option<Choice> {
             ui.weak("nothing matches");
         }
     });
-    clicked.and_then(|index| browser.choose(index, waker.redraw()))
+    clicked.and_then(|index| browser.choose(index, wakes()))
 }
 
 /// A row of the list. Returns whether it was clicked.
@@ -258,4 +289,60 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
         format!("{text}: {note}")
     };
     response.on_hover_text(hint).clicked()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::recent::Recent;
+
+    /// Text and Enter that come in one frame, as on a slow machine, before the folder is read: what was typed
+    /// is opened, and not what was selected before.
+    #[test]
+    fn what_is_typed_in_the_frame_of_enter_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one.obj", "two.obj"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let mut browser = Browser::new(Kind::Scenes, folder.path(), &Recent::default(), || {});
+        let ctx = egui::Context::default();
+        let size = Vec2::new(640.0, 400.0);
+        let enter = egui::Event::Key {
+            key: Key::Enter,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        let typed = vec![egui::Event::Text("two".into()), enter];
+        let mut frames = [Vec::new(), typed].into_iter();
+        let expected = Answer::Choose(Choice::Scene(vec![folder.path().join("two.obj")]));
+        let start = std::time::Instant::now();
+        loop {
+            let input = egui::RawInput {
+                screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
+                events: frames.next().unwrap_or_default(),
+                ..Default::default()
+            };
+            let mut answer = Answer::None;
+            let mut read = false;
+            let output = ctx.run_ui(input, |ui| {
+                if answer == Answer::None {
+                    answer = show(ui.ctx(), &mut browser, &|| Box::new(|| {}));
+                    read = !browser.is_reading();
+                }
+            });
+            output.drop_without_applying_deltas();
+            if answer != Answer::None {
+                assert_eq!(answer, expected);
+                return;
+            }
+            let is_typed = browser.text == "two";
+            assert!(
+                !(read && is_typed),
+                "the folder is read and nothing is opened"
+            );
+            assert!(start.elapsed().as_secs() < 60);
+        }
+    }
 }
