@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod checker;
 mod facts;
+mod floating;
+mod fold;
 mod header;
 mod help;
 mod overlay;
