@@ -1,7 +1,7 @@
 //! The help: every key and gesture.
 
 use super::{
-    overlay::{floating, wide},
+    floating::{MARGINS, floating, wide},
     style::{accent, digits},
 };
 use crate::app::{keymap::Keymap, keys::GESTURES, state::State};
@@ -15,7 +15,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let room = wide(ctx, room, COLUMN + 60.0);
     let has_two = room.width() >= 2.0 * COLUMN + 80.0;
     let width = if has_two { 2.0 * COLUMN + 16.0 } else { COLUMN };
-    let width = width.min(room.width() - 44.0);
+    let width = width.min(room.width() - MARGINS);
     floating(ctx, "help", room, Vec2::ZERO, true, |ui| {
         ui.set_width(width);
         ui.horizontal(|ui| {

@@ -4,6 +4,8 @@ mod browser;
 #[cfg(test)]
 mod checker;
 mod facts;
+mod floating;
+mod fold;
 mod header;
 mod help;
 mod offers;

@@ -2,11 +2,12 @@
 
 use super::{
     facts::{Facts, LoadProgress},
+    floating::{MARGINS, floating, wide},
     help,
     style::card,
 };
 use crate::app::{keys::Action, state::State};
-use egui::{Align2, Area, Context, Id, Order, Rect, RichText, TextStyle, Ui, Vec2};
+use egui::{Area, Context, Id, Order, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
 /// Time that a notice stays.
@@ -15,8 +16,6 @@ const NOTICE: Duration = Duration::from_millis(2500);
 const CARD: f32 = 320.0;
 /// Width of the widest line that floats, in points.
 const WIDEST: f32 = 640.0;
-/// Width of a card's margins, and of the room beside it, in points.
-const MARGINS: f32 = 44.0;
 
 /// Shows what applies now, over the scene's part of the window. Nothing covers an error.
 pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
@@ -49,38 +48,6 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         rendering(ctx, room);
     }
     notice(ctx, room, state);
-}
-
-/// The scene's part of the window, or all of the window where that part is too narrow for `width`.
-pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
-    match room.width() < width {
-        true => ctx.content_rect(),
-        false => room,
-    }
-}
-
-/// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
-pub(super) fn floating(
-    ctx: &Context,
-    name: &str,
-    room: Rect,
-    offset: Vec2,
-    has_buttons: bool,
-    add: impl FnOnce(&mut Ui),
-) {
-    Area::new(Id::unique(name))
-        .order(Order::Foreground)
-        .pivot(Align2::CENTER_CENTER)
-        .fixed_pos(room.center() + offset)
-        .constrain_to(room)
-        .default_size(room.size())
-        // It may be the last thing that is shown for a while.
-        .fade_in(false)
-        .interactable(has_buttons)
-        .show(ctx, |ui| {
-            let frame = card(ui.visuals());
-            frame.show(ui, add);
-        });
 }
 
 /// A card of fixed width in the middle.

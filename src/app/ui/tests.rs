@@ -333,7 +333,7 @@ fn a_bad_interface_has_faults() {
         ui.add(egui::Label::new("a long line ".repeat(20)).truncate());
     });
     check("a glyph that the font lacks", "lacks", &mut |ui| {
-        _ = ui.label("\u{2009}\u{4e2d}")
+        ui.label("\u{2009}\u{4e2d}");
     });
     let mut fine = |ui: &mut Ui| {
         place(ui, 10.0, "one");
@@ -352,12 +352,11 @@ fn a_bad_interface_has_faults() {
 fn the_help_can_be_closed_in_any_window() {
     for window in WINDOWS {
         let mut state = state(Show::Help, false);
-        let closed = with_run(&mut state, Show::Help, window, |run| {
+        with_run(&mut state, Show::Help, window, |run| {
             run.faults(&[]);
             let close = run.find("Close").filter(|rect| rect.height() > 8.0);
             run.click(close.expect("it is in sight").center(), 1);
         });
-        assert_eq!(closed, ());
         assert!(!state.help, "{window:?}");
     }
 }

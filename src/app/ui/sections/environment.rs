@@ -1,12 +1,12 @@
 //! The section `Environment`.
 
-use super::more;
 use crate::{
     app::{
         keys::Action,
         state::State,
         ui::{
             facts::Facts,
+            fold::more,
             rows::{DEGREES, Edits, Row, choose, color, hundredths, slide},
             style::line,
         },

@@ -1,11 +1,11 @@
 //! The section `Image`.
 
-use super::more;
 use crate::{
     app::{
         state::State,
         ui::{
             facts::Facts,
+            fold::more,
             rows::{Digits, Edits, Row, choose, hundredths, list, number, slide},
         },
     },

@@ -12,7 +12,7 @@ mod sun;
 mod timings;
 mod view;
 
-use super::{facts::Facts, rows::Edits};
+use super::{facts::Facts, fold::fold, rows::Edits};
 use crate::app::state::State;
 use egui::{RichText, Ui};
 
@@ -122,42 +122,4 @@ pub(super) fn names() -> Vec<String> {
     let titles = SECTIONS.iter().map(|section| section.title);
     let both = titles.flat_map(|title| [title.to_owned(), format!("{title}, more")]);
     both.collect()
-}
-
-/// The less used settings of a section. They keep their place below the others.
-fn more(ui: &mut Ui, state: &mut State, section: &str, add: impl FnOnce(&mut Ui, &mut State)) {
-    let title = RichText::new("more").weak();
-    let tip = "Settings that are used less often";
-    fold(
-        ui,
-        state,
-        &format!("{section}, more"),
-        title,
-        tip,
-        false,
-        add,
-    );
-}
-
-/// What can be folded, and stays as the person leaves it.
-fn fold(
-    ui: &mut Ui,
-    state: &mut State,
-    name: &str,
-    title: RichText,
-    tip: &str,
-    open: bool,
-    add: impl FnOnce(&mut Ui, &mut State),
-) {
-    let is_open = state.layout.open.get(name).copied().unwrap_or(open);
-    let header = egui::CollapsingHeader::new(title)
-        .id_salt(name)
-        .default_open(is_open)
-        .open(Some(is_open))
-        .show_unindented(ui, |ui| add(ui, state))
-        .header_response
-        .on_hover_text(tip);
-    if header.clicked() {
-        state.layout.open.insert(name.into(), !is_open);
-    }
 }

@@ -20,7 +20,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     up_axis(ui, state, edits);
     let tip = "Reads the files of the scene and the environment again when they change (Ctrl+R)";
     Row::new("watch", &["window.watch"], tip).show(ui, edits, |ui| {
-        ui.checkbox(&mut state.config.window.watch, "reload when files change")
+        ui.checkbox(&mut state.config.window.watch, "reload on change")
     });
 }
 

@@ -1,11 +1,11 @@
 //! The section `Shadows`.
 
-use super::more;
 use crate::{
     app::{
         state::State,
         ui::{
             facts::Facts,
+            fold::more,
             rows::{Edits, Row, choose, hundredths, list, slide},
         },
     },

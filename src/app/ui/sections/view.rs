@@ -25,6 +25,13 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     projection(ui, state, edits);
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
+    let tip = "Samples that the still picture has, and is to have";
+    Row::new("still picture", &[], tip).show(ui, edits, |ui| {
+        ui.weak(match facts.samples {
+            Some([done, wanted]) => format!("sample {done} of {wanted}"),
+            None => "no samples yet".into(),
+        });
+    });
     let tip = "Waits for the display, so that no picture is torn";
     Row::new("vsync", &["window.vsync"], tip).show(ui, edits, |ui| {
         ui.checkbox(&mut state.config.window.vsync, "wait for the display")
@@ -67,15 +74,16 @@ fn projection(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "Whether what is far is smaller. Key P";
     Row::new("projection", &[], tip).show(ui, edits, |ui| {
         let choices = [
-            (true, "perspective", "What is far is smaller"),
-            (false, "orthographic", "What is far has the same size"),
+            (true, "perspective".to_owned(), "What is far is smaller"),
+            (
+                false,
+                "orthographic".to_owned(),
+                "What is far has the same size",
+            ),
         ];
-        for (is_chosen, name, tip) in choices {
-            let is_shown = is_chosen == is_perspective;
-            let label = ui.selectable_label(is_shown, name).on_hover_text(tip);
-            if label.clicked() && !is_shown {
-                state.actions.push(Action::Projection);
-            }
+        let chosen = list(ui, "projection", 0.0, is_perspective, &choices);
+        if chosen.is_some_and(|chosen| chosen != is_perspective) {
+            state.actions.push(Action::Projection);
         }
     });
 }
@@ -119,10 +127,6 @@ fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut
         }
         let [width, height] = facts.size;
         ui.weak(format!("{width}×{height}"));
-        if let Some([done, wanted]) = facts.samples {
-            ui.weak(format!("{done}/{wanted}"))
-                .on_hover_text("Samples that the still picture has, and is to have");
-        }
     });
 }
 

@@ -1,0 +1,39 @@
+//! Cards that float over the scene.
+
+use super::style::card;
+use egui::{Align2, Area, Context, Id, Order, Rect, Ui, Vec2};
+
+/// Width of a card's margins, and of the room beside it, in points.
+pub(super) const MARGINS: f32 = 44.0;
+
+/// The scene's part of the window, or all of the window where that part is too narrow for `width`.
+pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
+    match room.width() < width {
+        true => ctx.content_rect(),
+        false => room,
+    }
+}
+
+/// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
+pub(super) fn floating(
+    ctx: &Context,
+    name: &str,
+    room: Rect,
+    offset: Vec2,
+    has_buttons: bool,
+    add: impl FnOnce(&mut Ui),
+) {
+    Area::new(Id::unique(name))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_CENTER)
+        .fixed_pos(room.center() + offset)
+        .constrain_to(room)
+        .default_size(room.size())
+        // It may be the last thing that is shown for a while.
+        .fade_in(false)
+        .interactable(has_buttons)
+        .show(ctx, |ui| {
+            let frame = card(ui.visuals());
+            frame.show(ui, add);
+        });
+}
