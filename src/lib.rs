@@ -1,6 +1,6 @@
-//! A real-time deferred renderer. Every frame it deforms the scene into one world-space vertex buffer,
-//! rebuilds an LBVH over every mesh on the GPU, and traces shadow rays through those trees in a compute pass.
-//! It needs compute shaders and no ray-tracing hardware.
+//! A real-time deferred renderer. Every frame it deforms what moves of the scene into one world-space vertex
+//! buffer, rebuilds an LBVH over every mesh that has changed on the GPU, and traces shadow rays through those
+//! trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
 //!
 //! # The frame, in order
 //!

@@ -26,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
     let tip = "Samples that the still picture has, and is to have";
-    Row::new("still picture", &[], tip).show(ui, edits, |ui| {
+    Row::new("samples", &[], tip).show(ui, edits, |ui| {
         ui.weak(match facts.samples {
             Some([done, wanted]) => format!("sample {done} of {wanted}"),
             None => "no samples yet".into(),
