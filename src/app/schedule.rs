@@ -390,7 +390,7 @@ impl Schedule {
     /// Ends a redraw of the window: decides when the next one is due. Returns whether all is quiet.
     pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
         let is_due = activity.moves || self.frames_left > 0 || self.counts_frames();
-        self.is_continuous = is_due && !(activity.compiles && !activity.moves);
+        self.is_continuous = is_due && (activity.moves || !activity.compiles);
         let rests_at = self.rests_at();
         if activity.draws {
             // Its end calls for the next frame.
