@@ -58,6 +58,31 @@ impl EnvironmentFile {
         if let Some(shown) = &mut self.shown {
             shown.is_stale = true;
         }
+        // What is being read may be half the old file.
+        self.loading = None;
+    }
+
+    /// Stops to read. The settings name what is shown. Returns whether anything was being read.
+    pub(super) fn cancel(&mut self, config: &mut Config) -> bool {
+        let Some(reading) = self.loading.take() else {
+            return false;
+        };
+        self.chosen = None;
+        self.fall_back(config, &reading.name);
+        true
+    }
+
+    /// Has the settings name what is shown in place of `name`, which is not going to be.
+    fn fall_back(&mut self, config: &mut Config, name: &str) {
+        let wanted = &mut config.environment;
+        if let Some(shown) = &mut self.shown {
+            shown.is_stale = false;
+        }
+        if wanted.file == name {
+            let shown = self.shown.as_ref();
+            wanted.file = shown.map(|shown| shown.name.clone()).unwrap_or_default();
+            wanted.sun = shown.map_or(wanted.sun, |shown| shown.sun_is_light);
+        }
     }
 
     /// Name of the file that is being read.
@@ -150,14 +175,7 @@ impl EnvironmentFile {
                 Ok(image)
             }
             Err(error) => {
-                if let Some(shown) = &mut self.shown {
-                    shown.is_stale = false;
-                }
-                if !was_chosen && wanted.file == name {
-                    let shown = self.shown.as_ref();
-                    wanted.file = shown.map(|shown| shown.name.clone()).unwrap_or_default();
-                    wanted.sun = shown.map_or(wanted.sun, |shown| shown.sun_is_light);
-                }
+                self.fall_back(config, &name);
                 Err(error)
             }
         })

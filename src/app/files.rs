@@ -241,8 +241,7 @@ impl Viewer {
 
     /// Loads again what has changed; also what could not be loaded before.
     pub(super) fn reload_changed(&mut self) {
-        let is_wanted = self.state.config.window.watch && self.browser.is_none();
-        if is_wanted && !self.asked.is_empty() {
+        if self.state.config.window.watch && !self.asked.is_empty() {
             self.state.notify("files have changed: reloading");
             self.load(self.asked.clone());
         }

@@ -10,7 +10,9 @@ use super::{
     viewer::Viewer,
 };
 use crate::{
-    Error, Result, output,
+    Error, Result,
+    config::{self, Config},
+    output,
     render::{FrameInput, View},
     scene::Pose,
 };
@@ -69,16 +71,30 @@ impl Viewer {
             ..
         } = &mut self.graphics;
         let in_flight = self.in_flight.as_mut()?;
-        let Some(frame_ms) = in_flight.poll(gpu, renderer, part_times) else {
+        let timed_frames = renderer.stats().timed_frames;
+        let Some(wall_ms) = in_flight.poll(gpu, renderer, part_times) else {
+            if gpu.lost().is_some() {
+                // Its end may never be told; drawing opens another device.
+                self.draw_within(Duration::ZERO);
+                return None;
+            }
             return Some(Instant::now() + GPU_POLL);
         };
+        // The wall clock also has what the frame waited for, such as the display. It is the measure of adapters
+        // that have no other.
+        let stats = renderer.stats();
+        let frame_ms = match stats.frame_ms() {
+            Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
+            _ if gpu.capabilities.timestamps => None,
+            _ => Some(wall_ms),
+        };
         let frame = in_flight.frame;
-        log::trace!("drew the scene in {frame_ms:.1} ms");
+        log::trace!("drew the scene in {wall_ms:.1} ms");
         if in_flight.is_parted {
             screen.show_next_picture();
         }
         self.in_flight = None;
-        if !frame.is_still() {
+        if let Some(frame_ms) = frame_ms.filter(|_| !frame.at_rest) {
             let budget_ms = match self.state.config.window.frame_ms {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,
                 budget_ms => budget_ms,
@@ -137,7 +153,7 @@ impl Viewer {
             channel: self.state.channel,
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance),
-            config: config.clone(),
+            config: of_picture(config),
         })
     }
 
@@ -198,7 +214,7 @@ impl Viewer {
             scene: &stage.scene,
             pose: &pose,
             view: picture.view,
-            config: &picture.config,
+            config: &self.state.config,
             exposure_ev: picture.exposure_ev,
             elapsed_secs: match interval {
                 _ if is_new => f32::INFINITY,
@@ -217,6 +233,11 @@ impl Viewer {
                 self.preparation.start(&picture, needs, gpu, &self.waker);
                 return Ok(None);
             }
+        }
+        let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
+        if pixels(input.size) > pixels(self.schedule.size()) {
+            // Nobody knows yet that it is short.
+            renderer.budget.in_parts = true;
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
         match renderer.record_sample(gpu, encoder, &input, uploaded, frame.sample, &target) {
@@ -238,13 +259,13 @@ impl Viewer {
         }
     }
 
-    /// Whether the next frame may be recorded: no other one is being drawn. A sample of a still picture that is
-    /// no longer wanted is abandoned. A frame of what moves is not, or none would ever be finished.
+    /// Whether the next frame may be recorded: no other one is being drawn. A frame at rest that is no longer
+    /// wanted is abandoned. One of what moves is not, or none would ever be finished.
     fn abandon_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
         let Some(in_flight) = &self.in_flight else {
             return Ok(true);
         };
-        if in_flight.picture == *picture || !in_flight.frame.is_still() {
+        if in_flight.picture == *picture || !in_flight.frame.at_rest {
             return Ok(false);
         }
         self.in_flight = None;
@@ -344,8 +365,8 @@ impl Viewer {
         }
         let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
         let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
-        if let Some(frame) = self.in_flight.as_ref().filter(|f| !f.is_awaited()) {
-            self.schedule.draw_by(frame.awaited_from());
+        if let Some(time) = self.in_flight.as_ref().and_then(InFlight::awaited_from) {
+            self.schedule.draw_by(time);
         }
         let activity = Activity {
             moves: plays || self.input.is_flying(),
@@ -382,5 +403,25 @@ impl Viewer {
         let first = stage.and_then(|stage| stage.files.first());
         let stem = first.and_then(|file| file.file_stem());
         stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+}
+
+/// The settings that the picture depends on: others leave it as it is.
+fn of_picture(config: &Config) -> Config {
+    let usual = Config::default();
+    let window = &config.window;
+    Config {
+        window: config::Window {
+            still_samples: window.still_samples,
+            render_scale: window.render_scale,
+            ..usual.window
+        },
+        // The view and the time are in the key of their own.
+        camera: usual.camera,
+        animation: usual.animation,
+        output: usual.output,
+        load: usual.load,
+        keys: usual.keys,
+        ..config.clone()
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::gpu::Gpu;
 use glam::Vec2;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use winit::{event::WindowEvent, window::Window};
 
 /// egui, and what it remembers of the window.
@@ -26,15 +26,9 @@ impl Gui {
         context.set_request_repaint_callback(move |request| {
             let waker = waker
                 .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .clone();
-            if request.delay.is_zero() {
-                waker.send(Wake::Redraw);
-            } else if request.delay < Duration::from_secs(3600) {
-                std::thread::spawn(move || {
-                    std::thread::sleep(request.delay);
-                    waker.send(Wake::Redraw);
-                });
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            if request.delay < Duration::from_secs(3600) {
+                waker.send(Wake::RedrawAt(Instant::now() + request.delay));
             }
         });
         let state = egui_winit::State::new(

@@ -23,12 +23,18 @@ const AWAITED: Duration = Duration::from_millis(200);
 
 /// What the parts of frames take, as the last frame showed.
 #[derive(Debug, Default)]
-pub(super) struct PartTimes(Vec<f32>);
+pub(super) struct PartTimes {
+    ms: Vec<f32>,
+    /// Pixels of that frame.
+    pixels: f32,
+}
 
 impl PartTimes {
-    /// Expected time of part `index` of a frame, in milliseconds. What is not known is taken to be long.
-    fn expected_ms(&self, index: usize) -> f32 {
-        self.0.get(index).copied().unwrap_or(AHEAD_MS)
+    /// Expected time of part `index` of a frame of so many pixels, in milliseconds. What is not known is taken to
+    /// be long.
+    fn expected_ms(&self, index: usize, pixels: f32) -> f32 {
+        let growth = (pixels / self.pixels.max(1.0)).max(1.0);
+        self.ms.get(index).map_or(AHEAD_MS, |ms| ms * growth)
     }
 }
 
@@ -83,9 +89,10 @@ impl InFlight {
         self.frame.sample.index == 0 && self.begun.elapsed() >= AWAITED
     }
 
-    /// When [`InFlight::is_awaited`] begins to hold, if the frame is not done before.
-    pub(super) fn awaited_from(&self) -> Instant {
-        self.begun + AWAITED
+    /// When [`InFlight::is_awaited`] will begin to hold, unless the frame is done before.
+    pub(super) fn awaited_from(&self) -> Option<Instant> {
+        let waits = self.frame.sample.index == 0 && !self.is_awaited();
+        waits.then(|| self.begun + AWAITED)
     }
 
     /// The caller has submitted the rest of the frame.
@@ -101,7 +108,6 @@ impl InFlight {
         renderer: &mut Renderer,
         times: &mut PartTimes,
     ) -> Option<f32> {
-        // Loss is found by whoever draws next.
         gpu.device.poll(wgpu::PollType::Poll).ok();
         let now = Instant::now();
         while let Some(part) = self
@@ -119,14 +125,25 @@ impl InFlight {
         if !self.is_submitted || !self.submitted.is_empty() {
             return None;
         }
-        times.0 = std::mem::take(&mut self.part_ms);
+        *times = PartTimes {
+            ms: std::mem::take(&mut self.part_ms),
+            pixels: self.pixels(),
+        };
         renderer.collect(gpu);
         Some((now - self.begun).as_secs_f32() * 1e3)
     }
 
+    /// Pixels that are traced and shaded.
+    fn pixels(&self) -> f32 {
+        let [width, height] = self.frame.size(self.picture.area.size);
+        width as f32 * height as f32
+    }
+
     /// Whether another part may be submitted behind those that are.
     fn has_room(&self, times: &PartTimes) -> bool {
-        let ahead = self.submitted.iter().map(|p| times.expected_ms(p.index));
+        let pixels = self.pixels();
+        let ahead = self.submitted.iter();
+        let ahead = ahead.map(|part| times.expected_ms(part.index, pixels));
         self.submitted.is_empty() || ahead.sum::<f32>() < AHEAD_MS
     }
 

@@ -79,11 +79,13 @@ pub(super) struct NextFrame {
     pub(super) scale: f32,
     /// Whether that is the scale of rest.
     pub(super) is_full: bool,
+    /// Whether it is drawn because nothing moves.
+    pub(super) at_rest: bool,
 }
 
 impl NextFrame {
-    /// Whether it is one of the samples of a still picture: then nothing is lost where it is abandoned.
-    pub(super) fn is_still(self) -> bool {
+    /// Whether it is one of the samples of a still picture.
+    pub(super) fn is_sample(self) -> bool {
         self.sample.count > 1
     }
 
@@ -241,7 +243,7 @@ impl Schedule {
         let (picture, frame) = self.last.as_ref()?;
         let wanted = picture.config.window.still_samples;
         frame
-            .is_still()
+            .is_sample()
             .then(|| [wanted - self.samples_left.min(wanted), wanted])
     }
 
@@ -304,22 +306,23 @@ impl Schedule {
         if is_metered && renderer.exposure_changes {
             self.frames_left = self.frames_left.max(1);
         }
-        let single = |scale| NextFrame {
+        let single = |scale, at_rest| NextFrame {
             sample: FrameSample::SINGLE,
             scale,
             is_full: scale == scales.still,
+            at_rest,
         };
         if self.counts_frames() {
-            return Some(single(scales.still));
+            return Some(single(scales.still, false));
         }
         if self.frames_left > 0 {
-            return Some(single(scales.moving));
+            return Some(single(scales.moving, false));
         }
         if self.rests_at().is_none_or(|rest| now < rest) {
             return None;
         }
         if self.full_frames_left > 0 {
-            return Some(single(scales.still));
+            return Some(single(scales.still, true));
         }
         let count = config.window.still_samples;
         Some(NextFrame {
@@ -330,6 +333,7 @@ impl Schedule {
             },
             scale: scales.still,
             is_full: true,
+            at_rest: true,
         })
     }
 
@@ -356,7 +360,7 @@ impl Schedule {
     pub(super) fn recorded(&mut self, picture: PictureKey, frame: NextFrame, now: Instant) {
         self.frames += 1;
         self.frames_left = self.frames_left.saturating_sub(1);
-        if frame.is_still() {
+        if frame.is_sample() {
             self.samples_left = self.samples_left.saturating_sub(1);
         } else if frame.is_full {
             self.full_frames_left = self.full_frames_left.saturating_sub(1);
@@ -377,6 +381,7 @@ impl Schedule {
             sample: FrameSample::SINGLE,
             scale: 1.0,
             is_full: true,
+            at_rest: true,
         };
         (self.last, self.is_abandoned) = (Some((picture, frame)), false);
         (self.frames_left, self.full_frames_left, self.samples_left) = (0, 0, 0);
@@ -392,12 +397,13 @@ impl Schedule {
         let is_due = activity.moves || self.frames_left > 0 || self.counts_frames();
         self.is_continuous = is_due && (activity.moves || !activity.compiles);
         let rests_at = self.rests_at();
-        if activity.draws {
-            // Its end calls for the next frame.
-        } else if activity.compiles || activity.loads {
+        if activity.compiles || activity.loads {
             self.draw_by(now + POLL);
-        } else if let Some(rest) = rests_at {
-            self.draw_by(rest);
+        }
+        match rests_at {
+            // The end of the frame that is being drawn calls for the next one.
+            Some(rest) if !activity.draws => self.draw_by(rest),
+            _ => {}
         }
         if activity.saved || self.is_continuous && !activity.draws {
             self.draw_by(now);

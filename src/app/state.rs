@@ -332,6 +332,7 @@ impl State {
     pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
         let wanted = self.config.scene.up;
         if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
+            self.sun_of_scene = SunOfScene::default();
             self.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
             self.first_view(look, aspect);
         }

@@ -143,7 +143,7 @@ impl Viewer {
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
             leaving: Leaving::default(),
-            is_visible: false,
+            is_visible: window::SHOWN_AT_ONCE,
             done: false,
             options,
         };
@@ -187,6 +187,10 @@ impl Viewer {
     pub(super) fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Redraw => {}
+            Wake::RedrawAt(time) => {
+                self.schedule.draw_by(time);
+                return;
+            }
             Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
             Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
             Wake::OpenNeighbour(found) => self.open_neighbour(found),
@@ -317,15 +321,16 @@ impl Viewer {
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
-        if self.browser.take().is_some() {
+        if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
         } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
             self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
-        } else if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
-            // Closed.
+        } else if self.environment.cancel(&mut self.state.config) {
+            self.leaving.ended_load(now);
+            self.state.notify("the environment stays as it is");
         } else if !std::mem::take(&mut self.state.offers).is_empty() {
             // Declined.
         } else if self.window.fullscreen().is_some() {
@@ -356,7 +361,11 @@ impl Viewer {
         let most = render::environment::most_texels(gpu, &self.state.config);
         let wake = self.waker.redraw();
         self.environment.follow(&self.state.config, most, wake);
-        match self.environment.poll(&mut self.state.config) {
+        let outcome = self.environment.poll(&mut self.state.config);
+        if outcome.is_some() {
+            self.leaving.ended_load(Instant::now());
+        }
+        match outcome {
             None => Ok(()),
             Some(Ok(image)) => {
                 image.warnings.iter().for_each(|line| log::warn!("{line}"));
@@ -543,7 +552,12 @@ impl Viewer {
         if let Some(file) = &mut self.layout_file {
             file.follow(&self.state.layout);
         }
-        for action in std::mem::take(&mut self.state.actions) {
+        let actions = std::mem::take(&mut self.state.actions);
+        if !actions.is_empty() {
+            // What they changed is not in this picture of the panel.
+            self.draw_within(Duration::ZERO);
+        }
+        for action in actions {
             self.perform(action);
         }
         self.answered_in_browser(answer);

@@ -1,6 +1,6 @@
 //! What threads tell the event loop.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Instant};
 use winit::event_loop::EventLoopProxy;
 
 /// The scene beside another in its folder, with its number from 1 and how many there are; `None` where there
@@ -12,6 +12,8 @@ pub(super) type Neighbour = io::Result<Option<(PathBuf, usize, usize)>>;
 pub(super) enum Wake {
     /// Something may have changed: the window is to be drawn.
     Redraw,
+    /// The window is to be drawn at this time.
+    RedrawAt(Instant),
     /// The person chose these scene files in a dialog; none if they closed it, and `None` if no dialog could
     /// be opened.
     OpenScene(Option<Vec<PathBuf>>),

@@ -15,6 +15,10 @@ const APP_ID: &str = "canopy";
 /// For systems on which a window brings its icon: X11 and Windows.
 const ICON: &[u8] = include_bytes!("../../assets/icon/canopy-64.png");
 
+/// Whether the window is shown before anything is drawn to it: Windows asks no hidden window to draw, and macOS
+/// gives it no image to draw to.
+pub(super) const SHOWN_AT_ONCE: bool = cfg!(any(windows, target_os = "macos"));
+
 /// Opens the window.
 ///
 /// # Errors
@@ -28,7 +32,7 @@ pub(super) fn open(event_loop: &ActiveEventLoop, settings: &config::Window) -> R
         .with_min_inner_size(LogicalSize::new(320, 200))
         .with_window_icon(icon())
         // Black until something is drawn: it is shown with its first picture.
-        .with_visible(false);
+        .with_visible(SHOWN_AT_ONCE);
     let window = event_loop
         .create_window(named(attributes))
         .map_err(no_window)?;

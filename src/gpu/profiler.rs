@@ -95,6 +95,7 @@ impl Profiler {
         let timings = std::mem::take(&mut self.timings);
         *self = Self {
             timings,
+            frames: self.frames,
             ..Self::new(gpu)?
         };
         Ok(())

@@ -65,10 +65,7 @@ pub use view::View;
 use crate::{
     Result,
     config::Rebuild,
-    gpu::{
-        Gpu, Needs, image,
-        profiler::{PassTiming, Profiler},
-    },
+    gpu::{Gpu, Needs, image, profiler::Profiler},
     scene::environment::EnvironmentImage,
 };
 use blend::Blend;
@@ -273,6 +270,12 @@ impl Renderer {
         state.policy.settle(&plan);
         self.occlusion.settle(&frame);
         self.environment.settle();
+        let traces = self.shadows.output().is_traced();
+        let metered = input.config.image.is_metered() && frame.is_lit();
+        let [exposure_ev, exposure_target_ev] = match metered {
+            true => [self.stats.exposure_ev, self.stats.exposure_target_ev],
+            false => [input.exposure_ev; 2],
+        };
         self.stats = FrameStats {
             passes: std::mem::take(&mut self.stats.passes),
             timed_frames: self.stats.timed_frames,
@@ -284,17 +287,18 @@ impl Renderer {
             meshes: buffers.meshes.len() as u32,
             nodes: buffers.node_count(),
             lights: frame.lights.len() as u32,
-            rays: 0,
+            // What came back last, until this frame's figures do.
+            rays: if traces { self.stats.rays } else { 0 },
             tiles: self.shadows.tiles(),
-            sending_tiles: 0,
+            sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
             tree_work: plan.work,
             tree_growth: plan.growth,
             tree_dispatches: match plan.work {
                 TreeWork::None => 0,
                 _ => state.tree.dispatches(),
             },
-            exposure_ev: input.exposure_ev,
-            exposure_target_ev: input.exposure_ev,
+            exposure_ev,
+            exposure_target_ev,
         };
         self.last = Some((frame.group, sample));
         Ok(())
@@ -333,6 +337,9 @@ impl Renderer {
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn abandon(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
         self.parts.clear();
         self.last = None;
         self.environment.abandon();
@@ -359,11 +366,9 @@ impl Renderer {
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
-        let passes = &self.stats.passes;
-        let of_frame = |pass: &&PassTiming| pass.name == FRAME_SCOPE;
-        if let Some(frame) = passes.iter().find(of_frame) {
-            let rays_ms = ShadowRays::gpu_ms(passes).unwrap_or(0.0);
-            self.budget.learn(frame.last_ms, self.stats.rays, rays_ms);
+        if let Some(frame_ms) = self.stats.frame_ms() {
+            let rays_ms = ShadowRays::gpu_ms(&self.stats.passes).unwrap_or(0.0);
+            self.budget.learn(frame_ms, self.stats.rays, rays_ms);
         }
     }
 

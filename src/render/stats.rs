@@ -1,6 +1,6 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
-use super::tree_policy::TreeWork;
+use super::{recording::FRAME_SCOPE, tree_policy::TreeWork};
 use crate::gpu::profiler::PassTiming;
 
 /// What a frame did and took.
@@ -44,4 +44,13 @@ pub struct FrameStats {
     pub exposure_ev: f32,
     /// The exposure that adaptation leads to, in stops.
     pub exposure_target_ev: f32,
+}
+
+impl FrameStats {
+    /// Time of the last timed frame on the GPU in milliseconds, where the adapter tells.
+    pub fn frame_ms(&self) -> Option<f64> {
+        let mut passes = self.passes.iter();
+        let frame = passes.find(|pass| pass.name == FRAME_SCOPE)?;
+        Some(frame.last_ms)
+    }
 }

@@ -137,6 +137,8 @@ impl Window {
             .env("PATH", "")
             .env("HOME", folder)
             .env("XDG_CONFIG_HOME", folder)
+            .env("XDG_STATE_HOME", folder)
+            .env("XDG_DATA_HOME", folder)
             .env("XDG_RUNTIME_DIR", folder)
             .stderr(std::fs::File::create(folder.join("stderr")).unwrap())
             .spawn();

@@ -5,6 +5,9 @@ use crate::app::browse::{Browser, Choice, Kind, Row};
 use egui::{Align, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use std::path::Path;
 
+/// Least size in logical pixels: a window may be smaller for a moment.
+const LEAST: Vec2 = Vec2::new(160.0, 100.0);
+
 /// Greatest width in logical pixels.
 const WIDTH: f32 = 620.0;
 
@@ -32,7 +35,8 @@ pub(in crate::app) enum Answer {
 pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     browser.poll();
     let window = ctx.content_rect().size();
-    let size = Vec2::new((window.x - 48.0).min(WIDTH), window.y - 32.0);
+    // Sizes are those of a window that one can read in.
+    let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(LEAST, Vec2::new(WIDTH, f32::MAX));
     // Nothing shines through it.
     let visuals = &ctx.global_style().visuals;
     let frame = card(visuals).fill(visuals.window_fill);

@@ -6,12 +6,16 @@ use egui::{Align2, Area, Context, Id, Order, Rect, Ui, Vec2};
 /// Width of a card's margins, and of the room beside it, in points.
 pub(super) const MARGINS: f32 = 44.0;
 
+/// Least room of a card in points: in a window that is smaller still, nothing can be read anyway.
+const LEAST: Vec2 = Vec2::new(160.0, 100.0);
+
 /// The scene's part of the window, or all of the window where that part is too narrow for `width`.
 pub(super) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
-    match room.width() < width {
+    let room = match room.width() < width {
         true => ctx.content_rect(),
         false => room,
-    }
+    };
+    Rect::from_min_size(room.min, room.size().max(LEAST))
 }
 
 /// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.

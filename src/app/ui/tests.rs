@@ -210,6 +210,16 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
     );
 }
 
+/// A window may be as small as a pixel for a moment, whatever is shown.
+#[test]
+fn the_smallest_windows_break_nothing() {
+    for size in [[1.0, 1.0], [40.0, 20.0], [90.0, 300.0], [700.0, 3.0]] {
+        for shown in Show::ALL {
+            with_run(&mut state(shown, true), shown, (size, 1.0), |_| ());
+        }
+    }
+}
+
 /// The same with every part of the panel in sight, with large text, and with other settings.
 #[test]
 fn every_section_is_whole() {

@@ -58,7 +58,7 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
         let first = (None, title.to_owned(), "The camera that the mouse moves");
         let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
-        let now = stage.and_then(|stage| stage.camera);
+        let now = state.camera_of_file();
         let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
         chosen
             .response
