@@ -15,9 +15,9 @@ use crate::{
 /// The profiler's scope of a frame.
 pub const FRAME_SCOPE: &str = "frame";
 
-/// A frame that takes longer on the GPU is recorded in parts. What is submitted between two of them waits about
-/// this long at most, so this is half of the tenth of a second that feels immediate.
-const PART_MS: f64 = 50.0;
+/// A frame that takes longer on the GPU is recorded in parts, and a batch of rays should take no longer. What is
+/// submitted between two parts waits for one: this is a third of the tenth of a second that feels immediate.
+const PART_MS: f64 = 33.0;
 /// Triangles of a part that is drawn: a slow adapter draws so many in time.
 const PART_TRIANGLES: u32 = 1 << 17;
 /// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
@@ -207,10 +207,10 @@ mod tests {
         assert_eq!(budget.batch_rays, LEAST_BATCH);
         // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
         // nothing.
-        budget.learn(1000.0, 5_242_880, 1000.0);
+        budget.learn(1000.0, 8_388_608, 1000.0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
-            (7_500_000, 1000.0),
+            (8_000_000, 1000.0),
             (10_000_000, 1000.0),
             (0, 1.0),
             (1 << 20, 0.0),
