@@ -42,10 +42,10 @@
 //! cli::bench, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
-//! [`error`] and [`config`] are below all of them. Nothing names [`app`], which alone knows winit and egui,
-//! but the binary. [`gpu`] knows no pass, [`accel`] no scene and no renderer. Passes never name each other:
-//! they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name everywhere: its source, its
-//! shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
+//! [`error`], [`atomic_file`] and [`config`] are below all of them. Nothing names [`app`], which alone knows
+//! winit and egui, but the binary. [`gpu`] knows no pass, [`accel`] no scene and no renderer. Passes never
+//! name each other: they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name everywhere:
+//! its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
 //!
 //! # Conventions
 //!
@@ -63,6 +63,8 @@
 pub mod accel;
 #[cfg(feature = "viewer")]
 pub mod app;
+#[cfg(feature = "render")]
+pub mod atomic_file;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "render")]

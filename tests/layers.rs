@@ -9,13 +9,14 @@ use std::{
 /// What each module of the crate may name beside itself. A module that is missing here is a fault.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
-    ("config", &["error"]),
+    ("atomic_file", &["error"]),
+    ("config", &["atomic_file", "error"]),
     ("scene", &["config", "error"]),
     ("gpu", &["error"]),
     ("accel", &["error", "gpu"]),
     ("render", &["accel", "config", "error", "gpu", "scene"]),
     ("reference", &["accel", "error", "gpu", "scene"]),
-    ("output", &["error", "render"]),
+    ("output", &["atomic_file", "error", "render"]),
     (
         "cli",
         &[

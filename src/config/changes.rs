@@ -5,7 +5,7 @@ use super::{
     layered::{Layered, user_file},
     with_short_numbers,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, atomic_file};
 use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
@@ -61,14 +61,10 @@ impl Config {
             Err(e) => return Err(Error::io(path, e)),
         };
         let (text, count) = self.merged_into(&path.display().to_string(), &text)?;
-        let write = || {
-            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-            let unfinished = path.with_extension("toml.tmp");
-            std::fs::write(&unfinished, &text)?;
-            std::fs::rename(&unfinished, &path)
-        };
         if count > 0 {
-            write().map_err(|e| Error::io(&path, e))?;
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            folder.map_err(|e| Error::io(&path, e))?;
+            atomic_file::write(&path, text.as_bytes())?;
         }
         Ok((path, count))
     }

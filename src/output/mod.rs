@@ -3,55 +3,10 @@
 pub mod baked;
 pub mod picture;
 
+pub use crate::atomic_file::{check_writable, write};
+
 use crate::{Error, Result};
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
-
-/// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds a part of them.
-///
-/// # Errors
-///
-/// [`Error::Io`].
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    let part = folder(path).join(name);
-    let written = std::fs::File::create(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|e| {
-        // It may not even exist; the first error is the one that counts.
-        std::fs::remove_file(&part).ok();
-        Error::io(path, e)
-    })
-}
-
-/// The folder that `path` is in.
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Fails if `path` cannot be written; for use before any work is done.
-///
-/// # Errors
-///
-/// [`Error::Io`].
-pub fn check_writable(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
-        return Err(Error::io(path, is_folder));
-    }
-    let folder = folder(path);
-    let probe = folder.join(format!(".canopy.{}.part", std::process::id()));
-    std::fs::File::create(&probe).map_err(|e| Error::io(folder, e))?;
-    std::fs::remove_file(&probe).map_err(|e| Error::io(folder, e))
-}
+use std::path::{Path, PathBuf};
 
 /// The extension of `path` in lower case, if it is one of `known`.
 ///
@@ -149,25 +104,6 @@ mod tests {
         for bad in ["{frame", "{frames}", "{frame:}", "{frame:x}", "{frame:99}"] {
             assert!(Template::new(Path::new(bad)).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn writing_is_whole_or_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.png");
-        write(&path, b"one").unwrap();
-        write(&path, b"two").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        let missing = folder.path().join("none").join("a.png");
-        assert!(write(&missing, b"x").is_err());
-        let message = check_writable(&missing).unwrap_err().to_string();
-        assert!(
-            message.starts_with(&folder.path().join("none").display().to_string()),
-            "{message}"
-        );
-        assert!(check_writable(folder.path()).is_err());
-        check_writable(&path).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
