@@ -87,7 +87,7 @@ pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usiz
 pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let resolve = |path: &PathBuf| {
         if path.is_dir() {
-            scene_of(path)
+            scene_of(path, MOST_ENTRIES)
         } else {
             Ok(path.clone())
         }
@@ -96,10 +96,11 @@ pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// The scene that a folder stands for: the only one in it, or else the only one on the nearest level below it
-/// that has any. Files that differ in their extensions alone are the same scene.
-fn scene_of(folder: &Path) -> Result<PathBuf> {
+/// that has any. Files that differ in their extensions alone are the same scene. Hidden folders below it are
+/// left out, and no more than `most` entries are looked at.
+fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
     let mut level = vec![folder.to_owned()];
-    let mut entries_left = MOST_ENTRIES;
+    let mut entries_left = most;
     for depth in 0..=DEEPEST {
         let (mut found, mut below) = (Vec::new(), Vec::new());
         for inner in &level {
@@ -108,12 +109,20 @@ fn scene_of(folder: &Path) -> Result<PathBuf> {
                 Err(e) if depth == 0 => return Err(Error::io(inner, e)),
                 entries => entries.into_iter().flatten().flatten(),
             };
-            for entry in entries.take(entries_left) {
-                entries_left -= 1;
+            for entry in entries {
+                let Some(left) = entries_left.checked_sub(1) else {
+                    let what = format!(
+                        "is a folder with more than {most} entries; name the scene file in it"
+                    );
+                    return Err(Error::scene(folder, what));
+                };
+                entries_left = left;
                 let path = entry.path();
                 // Symbolic links to folders may lead around in a circle.
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    below.push(path);
+                    if !name(&path).starts_with('.') {
+                        below.push(path);
+                    }
                 } else if is_scene(&path) && path.is_file() {
                     found.push(path);
                 }
@@ -266,5 +275,25 @@ mod tests {
         let none = folder(&["a/b/c/d/e.glb", "x.txt"]);
         let text = resolved(&[none.path().to_owned()]).unwrap_err();
         assert!(text.to_string().contains("without a scene"), "{text}");
+    }
+
+    #[test]
+    fn hidden_folders_are_no_part_of_a_folder() {
+        let folder = folder(&[".git/a.glb", "x.txt"]);
+        let text = resolved(&[folder.path().to_owned()]).unwrap_err();
+        assert!(text.to_string().contains("without a scene"), "{text}");
+        // One that is named is opened.
+        let hidden = folder.path().join(".git");
+        let found = resolved(std::slice::from_ref(&hidden)).unwrap();
+        assert_eq!(found, [hidden.join("a.glb")]);
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_not_said_to_hold_nothing() {
+        let folder = folder(&["a.txt", "b.txt", "c/d.glb"]);
+        let text = scene_of(folder.path(), 3).unwrap_err().to_string();
+        assert!(text.contains("more than 3 entries"), "{text}");
+        let found = scene_of(folder.path(), 4).unwrap();
+        assert_eq!(found, folder.path().join("c/d.glb"));
     }
 }

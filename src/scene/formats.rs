@@ -62,10 +62,10 @@ const BUILT_IN: &[u8] = include_bytes!("../../assets/builtin.glb");
 ///
 /// # Errors
 ///
-/// Those of [`folder::resolved`]; [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is broken or needs what canopy
-/// does not support, [`Error::Limit`] for one that is larger than `limits`, and [`Error::Cancelled`] after
-/// [`Progress::cancel`]. What can be left out or replaced without harm (a texture, an unknown extension) is a
-/// line in [`Scene::warnings`] instead.
+/// Those of [`folder::resolved`]; [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that
+/// is broken or needs what canopy does not support, [`Error::Limit`] for one that is larger than `limits`, and
+/// [`Error::Cancelled`] after [`Progress::cancel`]. What can be left out or replaced without harm (a texture,
+/// an unknown extension) is a line in [`Scene::warnings`] instead.
 pub fn load(files: &[PathBuf], limits: &config::Load, progress: &Progress) -> Result<Scene> {
     load_for(files, limits, TextureSupport::default(), progress)
 }
@@ -128,18 +128,6 @@ pub fn load_bytes(
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
-/// The comment in the first line of an OBJ file, in which exporters name themselves.
-fn first_comment(bytes: &[u8]) -> Option<String> {
-    let line = bytes.split(|&b| b == b'\n' || b == b'\r').next()?;
-    let comment = line.trim_ascii_start().strip_prefix(b"#")?;
-    let start = &comment[..comment.len().min(400)];
-    Some(
-        String::from_utf8_lossy(start)
-            .trim_start_matches('#')
-            .into(),
-    )
-}
-
 /// Reads the scene of one file.
 fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let is_binary = bytes.starts_with(b"glTF");
@@ -154,7 +142,7 @@ fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
             (scene, format, made)
         }
         Some(SceneFileFormat::Obj) => {
-            let made = [first_comment(&bytes), None];
+            let made = [obj::first_comment(&bytes), None];
             (obj::load(path, &bytes, load)?, "OBJ", made)
         }
         None => {

@@ -36,11 +36,25 @@ use std::path::Path;
 /// Further warnings of a file are counted and left out.
 const MAX_WARNINGS: usize = 100;
 
+/// The comment in the first line, in which exporters name themselves.
+pub(super) fn first_comment(bytes: &[u8]) -> Option<String> {
+    const MOST_BYTES: usize = 800;
+    let start = text::utf8(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let line = start.split(|&b| b == b'\n' || b == b'\r').next()?;
+    let comment = line.trim_ascii_start().strip_prefix(b"#")?;
+    let comment = String::from_utf8_lossy(comment);
+    Some(comment.trim_start_matches('#').into())
+}
+
 /// Loads the OBJ file `path`, whose bytes are `bytes`.
 pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
     let mut warnings = Vec::new();
     load.enter(format!("parsing {}", path.display()), 0.1)?;
-    let model = model::read(path, &text::utf8(bytes), load, &mut warnings)?;
+    let (model, stated) = {
+        let text = text::utf8(bytes);
+        let model = model::read(path, &text, load, &mut warnings)?;
+        (model, up::stated(&text))
+    };
     let folder = load.folder(path)?;
     let mut scene = Scene::default();
     load.enter("reading materials", 0.3)?;
@@ -65,7 +79,7 @@ pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Sce
             _ => primitive.tangents = surface::any_tangents(&primitive.normals),
         }
     }
-    scene.up = match up::stated(bytes) {
+    scene.up = match stated {
         Some(axis) => UpHint::Stated(axis),
         None if up::lies_down(&scene) => UpHint::Likely(UpAxis::Z),
         None => UpHint::None,

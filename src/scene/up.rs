@@ -13,6 +13,9 @@ const MOST_HEADER_BYTES: usize = 8192;
 /// Programs whose OBJ files have +Z up, whatever their settings.
 const Z_UP_PROGRAMS: [&str; 2] = ["freecad", "openscad"];
 
+/// Words of comments that name the program that wrote the file. Others may name any program.
+const WRITTEN_BY: [&str; 4] = ["created by", "exported", "exporter", "generator"];
+
 /// `world_from_file`: turns `axis` to +Y. Right-handed, and exact.
 fn world_from_file(axis: UpAxis) -> Mat4 {
     let [x, y, z] = match axis {
@@ -55,10 +58,8 @@ pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
     let mut found = Vec::new();
     for comment in comments {
         found.extend(axis_in(comment));
-        if Z_UP_PROGRAMS
-            .iter()
-            .any(|program| comment.contains(program))
-        {
+        let has_one_of = |words: &[&str]| words.iter().any(|word| comment.contains(word));
+        if has_one_of(&Z_UP_PROGRAMS) && has_one_of(&WRITTEN_BY) {
             found.push(UpAxis::Z);
         }
     }
@@ -192,6 +193,8 @@ mod tests {
                 Some(UpAxis::Z),
             ),
             ("# OpenSCAD obj exporter", Some(UpAxis::Z)),
+            ("# remodelled after a part in FreeCAD", None),
+            ("# Exported from FreeCAD 1.0", Some(UpAxis::Z)),
             ("# Up axis: Z", Some(UpAxis::Z)),
             ("#up_axis = +Y", Some(UpAxis::Y)),
             ("# UpAxis=Z_UP", Some(UpAxis::Z)),
@@ -204,6 +207,23 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(stated(header.as_bytes()), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn comments_may_be_of_two_bytes_a_character() {
+        let text = "\u{feff}# OpenSCAD obj exporter\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n";
+        let limits = config::Config::default().load;
+        for bytes in [
+            text.encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect::<Vec<_>>(),
+            text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        ] {
+            let scene = load_bytes("a.obj", &bytes, &limits, &Progress::default()).unwrap();
+            assert_eq!(scene.up, UpHint::Stated(UpAxis::Z));
+            let made = scene.sources[0].generator.as_deref();
+            assert_eq!(made, Some("OpenSCAD obj exporter"));
         }
     }
 

@@ -1,8 +1,11 @@
 //! A scene as JSON: all that `canopy info` has to say of it.
 
-use crate::scene::{
-    self, AlphaMode, ExtensionUse, LightKind, Pose, Primitive, Projection, Scene, TextureRef,
-    bounds::Aabb, deform,
+use crate::{
+    config::UpAxis,
+    scene::{
+        self, AlphaMode, ExtensionUse, LightKind, Pose, Primitive, Projection, Scene, TextureRef,
+        UpHint, bounds::Aabb, deform,
+    },
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -41,8 +44,8 @@ fn targets(mesh: &scene::Mesh) -> usize {
     mesh.primitives.first().map_or(0, |p| p.targets.len())
 }
 
-/// Everything about a scene.
-pub(super) fn describe(scene: &Scene) -> Value {
+/// Everything about a scene, which has been turned as `wanted` says.
+pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
     let bounds = Aabb::of(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
     if !bounds.is_empty() {
@@ -52,6 +55,7 @@ pub(super) fn describe(scene: &Scene) -> Value {
         "geometry": scene.meshes.iter().map(mesh_bytes).sum::<u64>(),
         "images": scene.images.iter().map(image_bytes).sum::<u64>(),
     });
+    report["up"] = up(scene, wanted);
     report["sources"] = scene.sources.iter().map(source).collect();
     report["list"] = json!({
         "meshes": scene.meshes.iter().map(mesh).collect::<Vec<_>>(),
@@ -75,6 +79,24 @@ pub(super) fn describe(scene: &Scene) -> Value {
     report["extensions"] = scene.extensions.iter().map(extension).collect();
     report["warnings"] = json!(scene.warnings);
     report
+}
+
+/// The axis of the files that points up, and who says so.
+fn up(scene: &Scene, wanted: UpAxis) -> Value {
+    let (from, why) = match (wanted, scene.up) {
+        (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", stated by the file".to_owned()),
+        (UpAxis::Auto, UpHint::Likely(axis)) => {
+            let hint = format!(
+                "; the shape stands on its base with scene.up={}",
+                axis.name()
+            );
+            ("default", hint)
+        }
+        (UpAxis::Auto, UpHint::None) => ("default", String::new()),
+        _ => ("setting", ", set by scene.up".to_owned()),
+    };
+    let axis = scene.up_axis(wanted).name();
+    json!({"axis": axis, "from": from, "text": format!("{axis}{why}")})
 }
 
 fn source(source: &scene::Source) -> Value {

@@ -39,7 +39,7 @@ pub struct InfoArgs {
 ///
 /// Those of [`scene::load`].
 pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
-    let scene = {
+    let mut scene = {
         let report = Report::new(quiet);
         let progress = Arc::new(Progress::default());
         report.line.loading(&progress);
@@ -47,7 +47,8 @@ pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
             scene::load(&args.files, &config.load, &progress)
         })?
     };
-    let mut description = describe::describe(&scene);
+    scene.turn_up(config.scene.up);
+    let mut description = describe::describe(&scene, config.scene.up);
     let files: Vec<_> = args.files.iter().map(|f| f.display().to_string()).collect();
     description["files"] = json!(files);
     let longest = if args.all { usize::MAX } else { text::LONGEST };

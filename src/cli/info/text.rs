@@ -12,7 +12,7 @@ pub(super) const LONGEST: usize = 20;
 pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) -> String {
     let mut text = String::new();
     for source in items(&description["sources"]) {
-        writeln!(text, "{}", source_text(source)).ok();
+        writeln!(text, "{}", printable(&source_text(source))).ok();
     }
     counts(&mut text, description);
     let list = &description["list"];
@@ -35,9 +35,16 @@ pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) ->
     let lines: Vec<_> = extensions.iter().map(extension_text).collect();
     section(&mut text, "extensions", lines.len(), &lines);
     for warning in items(&description["warnings"]) {
-        writeln!(text, "warning: {}", warning.as_str().unwrap_or_default()).ok();
+        let warning = warning.as_str().unwrap_or_default();
+        writeln!(text, "warning: {}", printable(warning)).ok();
     }
     text
+}
+
+/// A line with U+FFFD for line breaks, and for what terminals take as commands: names hold what files like.
+fn printable(line: &str) -> String {
+    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    line.chars().map(shown).collect()
 }
 
 fn items(list: &Value) -> &[Value] {
@@ -69,7 +76,7 @@ fn section(text: &mut String, title: &str, count: usize, lines: &[String]) {
     }
     writeln!(text, "\n{title} ({})", grouped(count as u64)).ok();
     for line in lines {
-        writeln!(text, "  {}", line.trim_end()).ok();
+        writeln!(text, "  {}", printable(line.trim_end())).ok();
     }
     if lines.len() < count {
         let more = grouped((count - lines.len()) as u64);
@@ -101,6 +108,9 @@ fn counts(text: &mut String, description: &Value) {
         writeln!(text, "  {:<14}{} m", "extent", size.join(" × ")).ok();
         let (min, max) = (corner(min), corner(max));
         writeln!(text, "  {:<14}({min}) to ({max}), at rest", "bounds").ok();
+    }
+    if let Some(up) = description["up"]["text"].as_str() {
+        writeln!(text, "  {:<14}{up}", "up").ok();
     }
     for (key, of) in [("geometry", "meshes"), ("images", "images")] {
         let size = count(&description["bytes"][key]);
@@ -332,6 +342,19 @@ mod tests {
             ]
         );
         assert_eq!(node_lines(&nodes, 2), ["0 root", "  1 arm"]);
+    }
+
+    #[test]
+    fn names_command_no_terminal() {
+        let evil = "a\u{1b}[2Jb\nc";
+        let description = json!({
+            "sources": [{"name": evil, "format": "OBJ", "generator": evil}],
+            "list": {"meshes": [{"name": evil}], "variants": [{"name": evil}]},
+            "warnings": [evil],
+        });
+        let text = text(&description, &[], LONGEST);
+        assert!(!text.contains('\u{1b}') && !text.contains("\nc"), "{text}");
+        assert_eq!(text.matches("a\u{fffd}[2Jb\u{fffd}c").count(), 5, "{text}");
     }
 
     #[test]
