@@ -221,12 +221,25 @@ fn impossible_outputs_are_wrong_usage() {
             &["a.png", "twice"],
         ),
         (
+            "render scene.obj -o a.png --aov normal=../{here}/./a.png",
+            &["a.png", "twice"],
+        ),
+        (
+            "render scene.obj -o a{frame}.png --frames 1001 --aov normal=a{frame:4}.png",
+            &["a0000.png", "twice"],
+        ),
+        (
+            "render scene.obj -o a.json --format png --stats ./a.json",
+            &["a.json", "twice"],
+        ),
+        (
             "render scene.obj -o a.png --stats a.txt",
             &["a.txt", ".json"],
         ),
         ("export scene.obj -o a.stl", &["a.stl", ".obj"]),
     ] {
-        folder.fails_with(2, line, words);
+        let here = folder.0.path().file_name().unwrap().to_string_lossy();
+        folder.fails_with(2, &line.replace("{here}", &here), words);
     }
     assert_eq!(folder.names(), ["scene.obj"]);
 }
@@ -401,6 +414,32 @@ fn settings_are_listed_with_their_origins() {
     assert_eq!(json["camera.fov"]["value"], 30.0);
     assert_eq!(json["camera.fov"]["from"], "--set");
     assert_eq!(json["camera.speed"]["from"], "default");
+    let keys = "--set keys.frame=F5 --set keys.panel=";
+    for line in ["config", "config keys"] {
+        let text = folder.succeeds(&format!("{line} {keys}"));
+        for part in ["[keys]\n", "frame = \"F5\"", "panel = \"\""] {
+            assert!(text.contains(part), "no \"{part}\" in {text}");
+        }
+    }
+    assert!(folder.succeeds("config keys").contains("None are set"));
+    assert_eq!(folder.succeeds("config keys --json").trim(), "{}");
+    let text = folder.succeeds("config keys.frame --set keys.frame=F5");
+    for part in [
+        "keys.frame = \"F5\"",
+        "action `frame`",
+        "checks the names",
+        "from     --set",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in {text}");
+    }
+    assert!(
+        folder
+            .succeeds("config keys.frame")
+            .contains("keys.frame is not set")
+    );
+    let json = folder.succeeds(&format!("config --json {keys}"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["settings"]["keys.frame"]["value"], "F5");
     folder.fails_with(2, "config tonemap", &["did you mean image.tonemap?"]);
     // The file's own error is no wrong usage.
     std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = 3").unwrap();
@@ -424,6 +463,17 @@ fn completions_and_manual_pages_are_printed() {
         assert!(
             page.starts_with(".") && page.contains(part),
             "{name}: {page}"
+        );
+    }
+    // Every page that one of them names is there.
+    let page = std::fs::read_to_string(folder.path("pages/man1/canopy.1")).unwrap();
+    let named = page.lines().filter_map(|line| line.strip_suffix("(1)"));
+    let named: Vec<_> = named.map(|name| name.replace('\\', "")).collect();
+    assert!(named.len() > 8, "{named:?}");
+    for name in named {
+        assert!(
+            folder.path(&format!("pages/man1/{name}.1")).exists(),
+            "{name}"
         );
     }
 }
@@ -560,6 +610,53 @@ fn a_shadow_channel_without_lights_is_an_error() {
                 --set environment.source=color";
     folder.fails(line, &["shadow", "--sun"]);
     assert_eq!(folder.names(), ["scene.obj"]);
+}
+
+/// A light that a clip hides was there: its channel goes on without shadows.
+#[test]
+fn a_shadow_channel_outlives_its_light() {
+    let folder = Folder::new();
+    let mut scene: serde_json::Value = serde_json::from_str(&painted()).unwrap();
+    let add = |scene: &mut serde_json::Value, list: &str, item: serde_json::Value| {
+        let list = scene[list].as_array_mut().unwrap();
+        list.push(item);
+        list.len() - 1
+    };
+    // The times 0, 0.5 and 1, then visible and twice hidden.
+    let uri = "data:application/octet-stream;base64,AAAAAAAAAD8AAIA/AQAA";
+    let buffer = add(
+        &mut scene,
+        "buffers",
+        serde_json::json!({ "byteLength": 15, "uri": uri }),
+    );
+    let view = serde_json::json!({ "buffer": buffer, "byteLength": 15 });
+    let view = add(&mut scene, "bufferViews", view);
+    let times = serde_json::json!({ "bufferView": view, "componentType": 5126, "count": 3,
+        "type": "SCALAR", "min": [0.0], "max": [1.0] });
+    let times = add(&mut scene, "accessors", times);
+    let states = serde_json::json!({ "bufferView": view, "byteOffset": 12, "componentType": 5121,
+        "count": 3, "type": "SCALAR" });
+    let states = add(&mut scene, "accessors", states);
+    scene["extensions"]["KHR_lights_punctual"] =
+        serde_json::json!({ "lights": [{ "type": "directional" }] });
+    let light = serde_json::json!({ "extensions": {
+        "KHR_lights_punctual": { "light": 0 }, "KHR_node_visibility": { "visible": true } } });
+    let light = add(&mut scene, "nodes", light);
+    let pointer = format!("/nodes/{light}/extensions/KHR_node_visibility/visible");
+    scene["animations"] = serde_json::json!([{
+        "samplers": [{ "input": times, "output": states, "interpolation": "STEP" }],
+        "channels": [{ "sampler": 0, "target": { "path": "pointer",
+            "extensions": { "KHR_animation_pointer": { "pointer": pointer } } } }],
+    }]);
+    std::fs::write(folder.path("a.gltf"), scene.to_string()).unwrap();
+    folder.succeeds(
+        "render a.gltf -o a{frame}.png --aov shadow=s{frame}.png --size 16x16 --frames 2 --fps 2 \
+         --occlusion off --set sun.enabled=off --set environment.source=color --clip 0 --stats a.json",
+    );
+    let stats = std::fs::read_to_string(folder.path("a.json")).unwrap();
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!(stats["lights"], 0, "the clip hides the light");
+    assert!(folder.path("s1.png").exists());
 }
 
 #[test]
@@ -1061,6 +1158,12 @@ fn folders_and_upward_axes_are_for_every_command() {
     assert_eq!(highest("export model -o out.obj"), 3.0);
     assert_eq!(highest("export model -o out.obj --set scene.up=y"), 0.0);
     assert_eq!(highest("export model -o out.obj --set scene.up=x"), 1.0);
+    let info = folder.succeeds("info model");
+    assert!(info.contains("z, stated by the file"), "{info}");
+    assert!(info.contains("(0, 0, 0) to (1, 3, 0), at rest"), "{info}");
+    let info = folder.succeeds("info model --set scene.up=y");
+    assert!(info.contains("y, set by scene.up"), "{info}");
+    assert!(info.contains("(0, 0, 0) to (1, 0, 3), at rest"), "{info}");
     let [up, lying] = ["z", "-z"].map(|axis| {
         let line = format!("render model -o a.png --size 48x32 --shadows off --up {axis}");
         folder.succeeds(&line);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{Config, EnvironmentSource, ShadowMode},
+    config::{Config, EnvironmentSource, OcclusionMode, ShadowMode},
     gpu::Gpu,
     output,
     render::{FrameSample, Merged, material_textures::texture_support},
@@ -47,6 +47,7 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     // A frame fills the buffers: it needs no more than its geometry.
     config.output.size = [16, 16];
     config.shadows.mode = ShadowMode::Off;
+    config.occlusion.mode = OcclusionMode::Off;
     config.environment.source = EnvironmentSource::Color;
     config.camera.name.clear();
     let report = Report::new(quiet);

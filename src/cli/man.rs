@@ -30,11 +30,11 @@ pub fn run(args: &ManArgs, command: Command) -> Result<()> {
 
 /// Writes the page `NAME.1` of `command`, and those of its commands.
 fn write(folder: &Path, name: &str, mut command: Command) -> Result<()> {
+    // Its pages would be those that there are already.
+    command = command.disable_help_subcommand(true);
     command.build();
     for nested in command.get_subcommands() {
-        if nested.get_name() != "help" {
-            write_one(folder, &format!("{name}-{}", nested.get_name()), nested)?;
-        }
+        write_one(folder, &format!("{name}-{}", nested.get_name()), nested)?;
     }
     write_one(folder, name, &command)
 }

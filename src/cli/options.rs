@@ -17,7 +17,7 @@ use std::{ops::RangeInclusive, path::PathBuf};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Every command")]
 pub struct Common {
-    /// Settings file, which overrides those in the usual places (see `canopy config`)
+    /// Settings file, over the usual ones (see `canopy config`)
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Set any key of config.toml; VALUE is TOML, a bare word is a string
@@ -43,7 +43,7 @@ pub struct LookArgs {
     /// Size of the picture or of the window, in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// Exposure: stops (EV), auto (from the lights), or histogram (from the picture)
+    /// Stops (EV), auto (by the lights) or histogram (by the picture)
     #[arg(
         long,
         value_name = "EV|auto|histogram",
@@ -52,10 +52,10 @@ pub struct LookArgs {
         help_heading = "Picture"
     )]
     pub exposure: Option<ExposureMode>,
-    /// What is seen behind the scene: environment, or a colour: R,G,B (linear) or RRGGBB (sRGB, hexadecimal)
+    /// Backdrop: environment, R,G,B (linear) or RRGGBB (sRGB)
     #[arg(long, value_name = "COLOR", value_parser = backdrop, help_heading = "Picture")]
     pub background: Option<Backdrop>,
-    /// Environment that lights the scene: .hdr or .exr (equirectangular), .ktx2 or .dds (cube map)
+    /// Environment as light: .hdr or .exr; .ktx2 or .dds (cube maps)
     #[arg(long, value_name = "FILE", help_heading = "Light")]
     pub env: Option<PathBuf>,
     /// Direction in which the sun's light travels; turns the sun on
@@ -75,7 +75,7 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub shadows: Option<Shadows>,
-    /// Ambient occlusion by rays; auto: always in `render`, on GPUs only in `view`
+    /// Ambient occlusion by rays; auto: not in software in `view`
     #[arg(
         long,
         value_name = "off|rays|auto",
@@ -118,7 +118,7 @@ pub struct LookArgs {
         help_heading = "Camera"
     )]
     pub eye: Option<Vec3>,
-    /// Point that the camera looks at (the middle of the scene if only --eye is given)
+    /// Point that the camera looks at; without, the scene's middle
     #[arg(
         long,
         value_name = "X,Y,Z",

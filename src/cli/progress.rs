@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_millis(150);
 /// Characters of the bar.
 const BAR: usize = 24;
-/// Characters of the line, which fits every terminal.
-const LONGEST: usize = 79;
+/// Columns of a terminal that does not say how many it has.
+const COLUMNS: usize = 80;
 /// Back to the start of the line, and the rest of it erased.
 const ERASE: &str = "\r\x1b[K";
 
@@ -134,18 +134,29 @@ impl Shared {
             let waited = self.end.wait_timeout(ended, PERIOD);
             (ended, _) = waited.unwrap_or_else(PoisonError::into_inner);
             if begun.elapsed() > PATIENCE && !*ended {
-                let line = lock(&self.activity).line(Instant::now());
-                // That nobody sees it is no failure.
-                write!(std::io::stderr(), "{ERASE}{line}").ok();
+                let line = lock(&self.activity).line(Instant::now(), longest());
+                let mut stderr = std::io::stderr().lock();
+                // First: others may write as soon as the lock is free.
                 IS_DRAWN.store(true, Ordering::Relaxed);
+                // That nobody sees it is no failure.
+                write!(stderr, "{ERASE}{line}").ok();
             }
         }
         write!(std::io::stderr(), "{}", erase()).ok();
     }
 }
 
+/// Characters that a line may have: one that is as wide as the terminal would go on in the next row.
+fn longest() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    let columns = size.map_or(0, |(width, _)| usize::from(width.0));
+    // Some terminals say that they have none.
+    let columns = if columns == 0 { COLUMNS } else { columns };
+    columns - 1
+}
+
 impl Activity {
-    fn line(&self, now: Instant) -> String {
+    fn line(&self, now: Instant, longest: usize) -> String {
         let line = match self {
             Self::Stage(what) => what.clone(),
             Self::Loading(progress) => {
@@ -171,7 +182,7 @@ impl Activity {
                 format!("{} {what}{}", bar(share), left.unwrap_or_default())
             }
         };
-        match line.char_indices().nth(LONGEST) {
+        match line.char_indices().nth(longest) {
             Some((end, _)) => line[..end].to_owned(),
             None => line,
         }
@@ -221,19 +232,20 @@ mod tests {
         };
         let later = begun + Duration::from_secs(20);
         assert_eq!(
-            steps(0, None).line(later),
+            steps(0, None).line(later, 79),
             "[........................] frame 3 of 8"
         );
         assert_eq!(
-            steps(3, Some((begun, 1))).line(later),
+            steps(3, Some((begun, 1))).line(later, 79),
             "[#########...............] frame 3 of 8, 50 s left"
         );
-        let soon = steps(7, Some((later - Duration::from_secs(3), 1))).line(later);
+        let soon = steps(7, Some((later - Duration::from_secs(3), 1))).line(later, 79);
         assert!(soon.ends_with(", 1 s left"), "{soon}");
         // The first step is no measure of the others.
-        assert!(!steps(1, Some((begun, 1))).line(later).contains("left"));
-        let long = Activity::Stage("ü".repeat(200)).line(later);
-        assert_eq!(long.chars().count(), LONGEST);
+        assert!(!steps(1, Some((begun, 1))).line(later, 79).contains("left"));
+        let long = Activity::Stage("ü".repeat(200)).line(later, 39);
+        assert_eq!(long.chars().count(), 39);
+        assert!(longest() > 0);
     }
 
     #[test]

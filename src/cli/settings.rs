@@ -23,13 +23,19 @@ pub struct ConfigArgs {
     pub json: bool,
 }
 
+/// For `[keys]` without any.
+const NO_KEYS: &str = "\
+[keys]
+# None are set: every action has its default keys. `canopy config keys.ACTION` explains one.
+";
+
 /// Prints the settings files with all settings, or those of a section, or explains one.
 ///
 /// # Errors
 ///
 /// [`Error::Usage`] for an unknown key; it names the closest one.
 pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
-    let keys = Config::keys();
+    let keys = settings.config.set_keys();
     let of_section = |section: &str| -> Vec<String> {
         let is_in = |key: &&String| key.split('.').next() == Some(section);
         keys.iter().filter(is_in).cloned().collect()
@@ -40,6 +46,8 @@ pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
             "settings": list_json(settings, &keys)?,
         })),
         None => files_text(settings) + &list_text(settings, &keys),
+        Some("keys") if !args.json && of_section("keys").is_empty() => NO_KEYS.into(),
+        Some("keys") if args.json => json_text(&list_json(settings, &of_section("keys"))?),
         Some(key) => match (&of_section(key)[..], args.json) {
             ([], true) => json_text(&setting_json(settings, key)?),
             ([], false) => explanation(settings, key)?,
@@ -106,7 +114,7 @@ fn setting_json(settings: &Layered, key: &str) -> Result<Value> {
     Ok(json!({
         "value": toml_json(settings.config.value(key).as_ref())?,
         "from": origin(settings, key),
-        "default": toml_json(Some(&explained.default))?,
+        "default": toml_json(explained.default.as_ref())?,
         "expected": explained.expected,
         "comment": explained.comment,
     }))
@@ -118,12 +126,17 @@ fn toml_json(value: Option<&impl serde::Serialize>) -> Result<Value> {
 
 fn explanation(settings: &Layered, key: &str) -> Result<String> {
     let explained = Config::explain(key)?;
-    let mut text = format!("{key} = {}\n", value_text(settings, key));
+    let mut text = match settings.config.value(key) {
+        Some(value) => format!("{key} = {value}\n"),
+        None => format!("{key} is not set\n"),
+    };
     if !explained.comment.is_empty() {
         writeln!(text, "\n{}\n", wrapped(&explained.comment, 90)).ok();
     }
     writeln!(text, "value    {}", explained.expected).ok();
-    writeln!(text, "default  {}", explained.default).ok();
+    let default = explained.default.map(|value| value.to_string());
+    let default = default.unwrap_or_else(|| "the keys that the viewer gives the action".into());
+    writeln!(text, "default  {default}").ok();
     writeln!(text, "from     {}", origin(settings, key)).ok();
     Ok(text)
 }

@@ -205,6 +205,12 @@ impl Config {
             .collect()
     }
 
+    /// Every key as [`Self::keys`], then those of `[keys]` that the user has set.
+    pub fn set_keys(&self) -> Vec<String> {
+        let bound = self.keys.iter().map(|(name, _)| format!("keys.{name}"));
+        Self::keys().into_iter().chain(bound).collect()
+    }
+
     /// The value of `key`.
     pub fn value(&self, key: &str) -> Option<Value> {
         let (section, name) = key.split_once('.')?;
@@ -552,15 +558,18 @@ mod tests {
             ("[sun]\ndirection = [0, 0]", "f: sun.direction: "),
             (
                 "[image]\nexposure = \"bright\"",
-                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"bright\"",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from \
+                 -64 to 64, got \"bright\"",
             ),
             (
                 "[image]\nexposure = \"100\"",
-                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"100\"",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from \
+                 -64 to 64, got \"100\"",
             ),
             (
                 "[image]\nexposure = nan",
-                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from -64 to 64, got \"nan\"",
+                "f: image.exposure: expected \"auto\", \"histogram\" or stops (EV) in quotes, from \
+                 -64 to 64, got \"nan\"",
             ),
             (
                 "[environment]\norder = 4",

@@ -15,8 +15,7 @@ pub struct RenderArgs {
     /// Scene files (.gltf, .glb, .obj), or - for standard input; none is the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The picture: .png, .jpg or .exr (linear radiance), or - for standard output; {frame} or {frame:4}
-    /// numbers a sequence
+    /// .png, .jpg, .exr (linear) or - (standard output); {frame} or {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
     /// Format of the picture, whatever its name ends in
@@ -39,10 +38,10 @@ pub struct RenderArgs {
     /// Write counts, and the times of every frame, as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Leave out what is behind the scene: alpha is 0 where nothing is seen (.png, .exr)
+    /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Draw each picture N times, jittered within the pixels, and take the mean
+    /// Mean of N draws, jittered within the pixels
     #[arg(
         long,
         value_name = "N",

@@ -8,7 +8,11 @@ use crate::{
     output::{self, picture},
     render::Channel,
 };
-use std::io::IsTerminal as _;
+use std::{
+    collections::{BTreeSet, HashSet},
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+};
 
 /// A picture to be written.
 #[derive(Debug)]
@@ -43,7 +47,8 @@ pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>>
             format: PictureFormat::of(output::extension(path, &["png", "exr"])?),
         });
     }
-    for (index, output) in outputs.iter().enumerate() {
+    let mut taken = HashSet::new();
+    for output in &outputs {
         let Some(name) = &output.name else { continue };
         let path = name.frame(0);
         if args.frames > 1 && !name.is_numbered() {
@@ -53,19 +58,41 @@ pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>>
                 args.frames
             ));
         }
-        if outputs[..index]
-            .iter()
-            .any(|other| other.name.as_ref() == Some(name))
-        {
-            return usage(format!("{}: is written twice", path.display()));
-        }
+        // Widths of numbers differ in the first picture, and may be the same in the last.
+        let ends: BTreeSet<_> = [0, args.frames - 1].map(|n| place(&name.frame(n))).into();
+        take(ends, &path, &mut taken)?;
         output::check_writable(&path)?;
     }
     if let Some(path) = &args.stats {
         output::extension(path, &["json"])?;
+        take([place(path)], path, &mut taken)?;
         output::check_writable(path)?;
     }
     Ok(outputs)
+}
+
+/// Fails where one of `places` is taken.
+fn take(
+    places: impl IntoIterator<Item = PathBuf>,
+    path: &Path,
+    taken: &mut HashSet<PathBuf>,
+) -> Result<()> {
+    match places.into_iter().all(|place| taken.insert(place)) {
+        true => Ok(()),
+        false => usage(format!("{}: is written twice", path.display())),
+    }
+}
+
+/// The same for every spelling of a path: its folder without links and `..`, and its name there.
+fn place(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = absolute
+        .parent()
+        .and_then(|folder| folder.canonicalize().ok());
+    match (folder, absolute.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => absolute,
+    }
 }
 
 fn picture_output(args: &RenderArgs) -> Result<Output> {

@@ -4,6 +4,7 @@ use crate::{
     Result,
     cli::{
         adapters::adapter_json,
+        bench::timing::Summary,
         console::json_text,
         info,
         offscreen::{Drawn, Offscreen},
@@ -115,20 +116,11 @@ impl Times {
     }
 }
 
-/// Least, middle and greatest of some times; `null` where there are none.
+/// Least, middle and greatest of some times, and their 95th percentile; `null` where there are none.
 fn distribution(times_ms: &[f64]) -> Value {
-    let mut sorted = times_ms.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let last = sorted.len().checked_sub(1)?;
-        sorted.get((share * last as f64).ceil() as usize).copied()
-    };
-    let median = match sorted.len() {
-        0 => None,
-        count if count % 2 == 0 => Some(0.5 * (sorted[count / 2 - 1] + sorted[count / 2])),
-        count => Some(sorted[count / 2]),
-    };
-    json!({"min": at(0.0), "median": median, "p95": at(0.95), "max": at(1.0)})
+    let mut json = Summary::of(times_ms).json();
+    json["max"] = json!(times_ms.iter().copied().reduce(f64::max));
+    json
 }
 
 /// Writes the figures. Counts are those of the last frame, `stats`.
@@ -220,6 +212,16 @@ mod tests {
 
     #[test]
     fn no_times_are_null() {
-        assert_eq!(distribution(&[])["median"], Value::Null);
+        for key in ["min", "median", "p95", "max"] {
+            assert_eq!(distribution(&[])[key], Value::Null);
+        }
+    }
+
+    /// The percentile is the one that `canopy bench` reports.
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let times: Vec<f64> = (1..=20).map(f64::from).collect();
+        let found = distribution(&times);
+        assert_eq!([&found["p95"], &found["max"]], [19.0, 20.0]);
     }
 }
