@@ -1,15 +1,16 @@
 //! What is shown, as a command line that shows it again.
 
 use super::state::{Stage, State};
-use crate::scene::Projection;
+use crate::scene::{self, Projection};
 use std::path::Path;
 
 /// A command that opens the same files with the same settings, view and time, in a window of this size in
-/// logical pixels.
+/// logical pixels. Standard input is left out: it was read.
 pub(super) fn command_line(state: &State, [width, height]: [u32; 2]) -> String {
     let mut words = vec!["canopy".to_owned()];
     if let Some(stage) = &state.stage {
-        words.extend(stage.files.iter().map(|file| absolute(file)));
+        let files = stage.files.iter().filter(|file| !scene::is_stdin(file));
+        words.extend(files.map(|file| absolute(file)));
     }
     words.extend(["--size".to_owned(), format!("{width}x{height}")]);
     words.extend(view(state));
@@ -151,7 +152,8 @@ mod tests {
         let file = PathBuf::from("/tmp/it's a \"test\" $HOME `x`.glb");
         let mut state = State::new(Config::default());
         let opened = OpenedScene::new(scene, &state.config, Span::Clip);
-        state.show(vec![file.clone()], opened, &Look::default(), 1.5);
+        let files = vec![file.clone(), "-".into()];
+        state.show(files, opened, &Look::default(), 1.5);
         state.camera.orbit(glam::vec2(0.3, 0.1));
         let config = &mut state.config;
         config.shadows.mode = ShadowMode::Map;

@@ -11,8 +11,19 @@ use super::{
     wake::{Neighbour, Wake},
     watch::{Watch, Watches},
 };
-use crate::{Error, scene::folder};
+use crate::{
+    Error,
+    scene::{self, folder},
+};
 use std::path::{Path, PathBuf};
+
+/// Why a scene is not read again.
+const READ_ONCE: &str = "standard input is read once: it cannot be reloaded";
+
+/// Whether one of `files` is standard input, which has been read.
+fn reads_stdin(files: &[PathBuf]) -> bool {
+    files.iter().any(|file| scene::is_stdin(file))
+}
 
 impl Viewer {
     /// Performs an action about files; returns any other.
@@ -32,7 +43,9 @@ impl Viewer {
             Action::Watch => {
                 let watch = &mut self.state.config.window.watch;
                 *watch = !*watch;
-                let text = if *watch {
+                let text = if *watch && reads_stdin(&self.asked) {
+                    READ_ONCE
+                } else if *watch {
                     "reloads when files change"
                 } else {
                     "does not reload by itself"
@@ -203,9 +216,14 @@ impl Viewer {
 
     /// Loads the files of the scene again.
     pub(super) fn reload_scene(&mut self) {
-        if let Some(stage) = &self.state.stage {
-            self.load(stage.files.clone());
+        let Some(stage) = &self.state.stage else {
+            return;
+        };
+        if reads_stdin(&stage.files) {
+            self.state.notify(READ_ONCE);
+            return;
         }
+        self.load(stage.files.clone());
     }
 
     /// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.
@@ -216,6 +234,8 @@ impl Viewer {
         }
         let shown = self.state.stage.as_ref();
         let files: &[PathBuf] = match shown.filter(|stage| stage.files == self.asked) {
+            // They could not be loaded again without it.
+            _ if reads_stdin(&self.asked) => &[],
             Some(stage) => &stage.scene.dependencies,
             None => &self.asked,
         };

@@ -1,6 +1,6 @@
 //! The scenes and environments that were opened last, in a file of the platform's folder for state.
 
-use crate::output;
+use crate::{output, scene};
 use serde::{Deserialize, Serialize};
 use std::{
     io::Read as _,
@@ -59,10 +59,14 @@ impl Recent {
         recent
     }
 
-    /// Puts what was opened first.
+    /// Puts what was opened first. Standard input cannot be opened again.
     pub(super) fn add(&mut self, opened: Opened) {
+        if let Opened::Scene(files) = &opened
+            && (files.is_empty() || files.iter().any(|file| scene::is_stdin(file)))
+        {
+            return;
+        }
         match opened.absolute() {
-            Opened::Scene(files) if files.is_empty() => {}
             Opened::Scene(files) => put_first(&mut self.scenes, files),
             Opened::Environment(file) => put_first(&mut self.environments, file),
         }
@@ -122,6 +126,7 @@ mod tests {
         }
         recent.add(Opened::Scene(vec!["/a/20.glb".into()]));
         recent.add(Opened::Scene(Vec::new()));
+        recent.add(Opened::Scene(vec!["/a/1.glb".into(), "-".into()]));
         recent.add(Opened::Environment("/e.hdr".into()));
         recent.add(Opened::Environment("/e.hdr".into()));
         assert_eq!(recent.scenes.len(), MOST);
