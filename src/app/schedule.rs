@@ -252,6 +252,11 @@ impl Schedule {
         self.next = Some(self.next.map_or(time, |next| next.min(time)));
     }
 
+    /// Whether the window is to be drawn now.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.next.is_some_and(|next| next <= now)
+    }
+
     /// When the event loop has to come back. A frame that is due is handed out once.
     pub(super) fn wakeup(&mut self, now: Instant) -> Wakeup {
         match self.next {

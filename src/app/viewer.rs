@@ -7,7 +7,7 @@ use super::{
     environment::EnvironmentFile,
     graphics::Graphics,
     gui::Gui,
-    in_flight::InFlight,
+    in_flight::{GPU_POLL, InFlight},
     input::Input,
     keymap::Keymap,
     keys::Action,
@@ -93,6 +93,8 @@ pub(super) struct Viewer {
     /// The file that lists recent files; `None` where that is not to be kept.
     pub(super) recent_file: Option<PathBuf>,
     pub(super) watches: Watches,
+    /// Whether the GPU was asked since the window was to be drawn last.
+    has_polled: bool,
     /// When Escape quits.
     leaving: Leaving,
     /// Whether the window has been shown.
@@ -142,6 +144,7 @@ impl Viewer {
             asked: Vec::new(),
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
+            has_polled: false,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
             done: false,
@@ -163,10 +166,18 @@ impl Viewer {
 
     /// When the event loop has to come back by itself.
     pub(super) fn control_flow(&mut self) -> ControlFlow {
-        let poll = self.poll_frame();
         let wait = |time: Option<Instant>| match time {
             Some(time) => ControlFlow::WaitUntil(time),
             None => ControlFlow::Wait,
+        };
+        // A part that is submitted now would go before what is drawn next. Between two redraws there is always
+        // room for one.
+        let is_due = self.schedule.is_due(Instant::now());
+        let poll = if is_due && std::mem::take(&mut self.has_polled) {
+            Some(Instant::now() + GPU_POLL)
+        } else {
+            self.has_polled = true;
+            self.poll_frame()
         };
         match self.schedule.wakeup(Instant::now()) {
             Wakeup::Draw => {

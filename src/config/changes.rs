@@ -10,10 +10,13 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
-const OF_A_RUN: [&str; 4] = [
+const OF_A_RUN: [&str; 7] = [
     "animation.clip",
     "animation.time",
     "camera.name",
+    "gpu.adapter",
+    "gpu.backend",
+    "scene.up",
     "scene.variant",
 ];
 
