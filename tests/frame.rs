@@ -6,7 +6,9 @@
 mod common;
 
 use canopy::{
-    config::{Antialias, Config, ExposureMode, Rebuild, ShadowMode, Switch, Tonemap},
+    config::{
+        Antialias, Config, ExposureMode, OcclusionMode, Rebuild, ShadowMode, Switch, Tonemap,
+    },
     gpu::{
         Gpu,
         layout::{Exposure, TonemapParams},
@@ -20,14 +22,17 @@ use canopy::{
         tonemap,
         trace::{closest_hit, intersect},
     },
-    render::{Channel, FloatImage, Merged, TreeWork, Uploader, View, recording::FrameBudget},
+    render::{
+        Channel, FloatImage, FrameSample, Merged, TreeWork, Uploader, View, recording::FrameBudget,
+    },
     scene::{self, AlphaMode, LightKind, Pose, Progress, Projection, Scene},
 };
 use common::{
     golden::{compare_with_golden, difference},
     gpu, portable_gpu, random_triangles,
     scenes::{
-        Stage, add_cutout, add_light, glowing, look_at, matte, primitive, quad, scene, sphere,
+        Stage, add_cutout, add_light, glowing, look_at, matte, picture, primitive, quad, scene,
+        sphere,
     },
 };
 use glam::{DVec3, Mat4, Vec3};
@@ -1550,6 +1555,73 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
             frame(batch_rays, in_parts) == whole,
             "{batch_rays} {in_parts}"
         );
+    }
+}
+
+/// The viewer shows every sample of a still picture: first the filtered frame, at last the mean, and between them
+/// something in between.
+#[test]
+fn a_progressive_picture_fades_from_the_filtered_frame_to_the_mean() {
+    let gpu = gpu();
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let mut stage = Stage::new(&gpu, &scene, [61, 43]);
+    let first = stage.draw(&pose, view);
+    let mean = stage.supersampled(&pose, view, 5);
+    let shown = stage.progressive(&pose, view, 5);
+    assert!(first != mean, "the scene has edges");
+    // The filtered picture is decoded and encoded again.
+    let differ = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+    assert!(differ(&shown[0], &first) <= 1);
+    assert!(differ(&shown[4], &mean) <= 1);
+    let distance = |a: &[u8], b: &[u8]| -> u64 {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| u64::from(a.abs_diff(*b)))
+            .sum()
+    };
+    let to_mean: Vec<_> = shown.iter().map(|shown| distance(shown, &mean)).collect();
+    assert!(to_mean.is_sorted_by(|a, b| a > b), "{to_mean:?}");
+}
+
+/// The viewer drops what is left of a frame that nobody wants any more. What comes next is what it would have been.
+#[test]
+fn the_frame_after_an_abandoned_one_is_right() {
+    let gpu = gpu();
+    let mut scene = shadow_scene(1.0, Vec3::ZERO);
+    add_lights(&mut scene, 3);
+    let (pose, mut moved) = (Pose::new(&scene, None, 0.0), Pose::new(&scene, None, 0.0));
+    for world_from_node in &mut moved.world_from_node {
+        world_from_node.w_axis.x += 0.3;
+    }
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let stage = || {
+        let mut stage = Stage::new(&gpu, &scene, [61, 43]);
+        stage.config.occlusion.mode = OcclusionMode::Rays;
+        stage.config.tree.rebuild = Rebuild::Changed;
+        stage
+    };
+    let expected = stage().draw(&moved, view);
+    for submitted in [0, 1, 3, 9] {
+        let mut stage = stage();
+        assert!(stage.draw(&pose, view) != expected);
+        stage.renderer.budget.in_parts = true;
+        let target = picture(&gpu, stage.size);
+        let mut encoder = gpu.encoder("test");
+        stage.record_only(&moved, view, FrameSample::SINGLE, &target, &mut encoder);
+        stage.renderer.finish(encoder);
+        for _ in 0..submitted {
+            assert!(!stage.renderer.submit_part(&gpu), "it has more parts");
+        }
+        let Stage {
+            renderer, uploaded, ..
+        } = &mut stage;
+        renderer.abandon(&gpu, uploaded).unwrap();
+        // Neither the pose nor the trees, nor a history, are taken for those of the frame that was dropped.
+        let after = stage.draw(&moved, view);
+        assert!(after == expected, "after {submitted} parts");
+        gpu.check().unwrap();
     }
 }
 

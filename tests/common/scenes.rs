@@ -191,6 +191,13 @@ pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     }
 }
 
+/// A target for pictures.
+pub(crate) fn picture(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+    let format = wgpu::TextureFormat::Rgba8Unorm;
+    GpuImage::new(gpu, "picture", size, format, usage)
+}
+
 /// A scene on the GPU, with its renderer.
 pub(crate) struct Stage<'a> {
     pub gpu: &'a Gpu,
@@ -256,9 +263,44 @@ impl<'a> Stage<'a> {
         count: u32,
         size: [u32; 2],
     ) -> Vec<u8> {
-        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
-        let format = wgpu::TextureFormat::Rgba8Unorm;
-        let target = GpuImage::new(self.gpu, "picture", size, format, usage);
+        let target = picture(self.gpu, size);
+        for index in 0..count {
+            self.record(pose, view, FrameSample::of(index, count), &target);
+        }
+        self.gpu.read_texture(&target.texture).unwrap()
+    }
+
+    /// Draws as many frames of one picture that shows how far it is; the pictures after each.
+    pub(crate) fn progressive(&mut self, pose: &Pose, view: View, count: u32) -> Vec<Vec<u8>> {
+        let target = picture(self.gpu, self.size);
+        let frame = |index| {
+            let sample = FrameSample {
+                is_progressive: true,
+                ..FrameSample::of(index, count)
+            };
+            self.record(pose, view, sample, &target);
+            self.gpu.read_texture(&target.texture).unwrap()
+        };
+        (0..count).map(frame).collect()
+    }
+
+    /// Draws a frame of a picture and waits for it.
+    fn record(&mut self, pose: &Pose, view: View, sample: FrameSample, target: &GpuImage) {
+        let mut encoder = self.gpu.encoder("test");
+        self.record_only(pose, view, sample, target, &mut encoder);
+        self.renderer.submit(self.gpu, encoder);
+        self.gpu.wait().unwrap();
+    }
+
+    /// Records a frame of a picture.
+    pub(crate) fn record_only(
+        &mut self,
+        pose: &Pose,
+        view: View,
+        sample: FrameSample,
+        target: &GpuImage,
+        encoder: &mut wgpu::CommandEncoder,
+    ) {
         let input = FrameInput {
             scene: self.scene,
             pose,
@@ -269,23 +311,10 @@ impl<'a> Stage<'a> {
             channel: self.shown,
             size: self.size,
         };
-        for index in 0..count {
-            let mut encoder = self.gpu.encoder("test");
-            let sample = FrameSample::of(index, count);
-            self.renderer
-                .record_sample(
-                    self.gpu,
-                    &mut encoder,
-                    &input,
-                    &mut self.uploaded,
-                    sample,
-                    &target.view,
-                )
-                .unwrap();
-            self.renderer.submit(self.gpu, encoder);
-            self.gpu.wait().unwrap();
-        }
-        self.gpu.read_texture(&target.texture).unwrap()
+        let (gpu, uploaded, view) = (self.gpu, &mut self.uploaded, &target.view);
+        self.renderer
+            .record_sample(gpu, encoder, &input, uploaded, sample, view)
+            .unwrap();
     }
 
     /// A channel of the frame that was drawn last.
