@@ -153,7 +153,7 @@ impl Viewer {
             channel: self.state.channel,
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance),
-            config: of_picture(config),
+            config: of_picture(config, &self.state.initial),
         })
     }
 
@@ -406,22 +406,22 @@ impl Viewer {
     }
 }
 
-/// The settings that the picture depends on: others leave it as it is.
-fn of_picture(config: &Config) -> Config {
-    let usual = Config::default();
+/// The settings that the picture depends on. Others leave it as it is, and are those of the start.
+fn of_picture(config: &Config, initial: &Config) -> Config {
     let window = &config.window;
+    let initial = initial.clone();
     Config {
         window: config::Window {
             still_samples: window.still_samples,
             render_scale: window.render_scale,
-            ..usual.window
+            ..initial.window
         },
-        // The view and the time are in the key of their own.
-        camera: usual.camera,
-        animation: usual.animation,
-        output: usual.output,
-        load: usual.load,
-        keys: usual.keys,
+        // The key holds the view and the time themselves.
+        camera: initial.camera,
+        animation: initial.animation,
+        output: initial.output,
+        load: initial.load,
+        keys: initial.keys,
         ..config.clone()
     }
 }
