@@ -70,8 +70,8 @@ impl Present {
         }
     }
 
-    /// Draws a frame to `target`; of a picture of several frames the last one does, or all where it is progressive. `channel` is shown where
-    /// the frame asks for one.
+    /// Draws a frame to `target`; of a picture of several frames the last one does, or all where it is
+    /// progressive. `channel` is shown where the frame asks for one.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

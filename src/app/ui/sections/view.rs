@@ -111,7 +111,8 @@ fn field_of_view(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 }
 
 fn render_scale(ui: &mut Ui, window: &mut Window, facts: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Rendered size over the window's; auto is 1 at rest, and what fits into window.frame_ms while something moves";
+    let tip = "Rendered size over the window's; auto is 1 at rest, and what fits into \
+               window.frame_ms while something moves";
     Row::new("render scale", &["window.render_scale"], tip).show(ui, edits, |ui| {
         let scale = &mut window.render_scale;
         let used = facts.render_scale;
