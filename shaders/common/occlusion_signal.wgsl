@@ -15,12 +15,10 @@ struct OcclusionParams {
     rays: u32,
     // Length of the rays.
     reach: f32,
-    // First row of the band that a dispatch traces.
-    first_row: u32,
-    // Most earlier frames that the history counts; 0 where the history begins.
-    remembered: u32,
     // Width of a pixel in metres at the eye, and the width that each metre of depth adds.
     pixel_side: vec2f,
+    // Most earlier frames that the history counts; 0 where the history begins.
+    remembered: u32,
     // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
     step: u32,
 }

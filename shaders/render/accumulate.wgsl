@@ -24,28 +24,31 @@ struct AccumulateParams {
     mean_share: f32,
 }
 
-@group(0) @binding(0) var<uniform> params: AccumulateParams;
-@group(0) @binding(1) var hdr_texture: texture_2d<f32>;
-@group(0) @binding(2) var<storage, read_write> shown: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> radiance: array<vec4f>;
-@group(0) @binding(4) var<uniform> exposure: Exposure;
-@group(0) @binding(5) var display_texture: texture_2d<f32>;
-@group(0) @binding(1) var<storage, read> shown_sums: array<vec4f>;
+@group(0) @binding(0) var<uniform> first_row: u32;
+@group(0) @binding(1) var<uniform> params: AccumulateParams;
+@group(0) @binding(2) var hdr_texture: texture_2d<f32>;
+@group(0) @binding(3) var<storage, read_write> shown: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> radiance: array<vec4f>;
+@group(0) @binding(5) var<uniform> exposure: Exposure;
+@group(0) @binding(6) var display_texture: texture_2d<f32>;
+
+@group(0) @binding(0) var<storage, read> shown_sums: array<vec4f>;
 @group(0) @binding(2) var first_texture: texture_2d<f32>;
 
 @compute @workgroup_size(8, 8)
 fn accumulate(@builtin(global_invocation_id) id: vec3u) {
-    if any(id.xy >= textureDimensions(hdr_texture)) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= textureDimensions(hdr_texture)) {
         return;
     }
-    let hdr = textureLoad(hdr_texture, id.xy, 0);
-    let zero = unseen_zero(f32(id.x));
-    let display = textureLoad(display_texture, id.xy, 0).rgb;
+    let hdr = textureLoad(hdr_texture, pixel, 0);
+    let zero = unseen_zero(f32(pixel.x));
+    let display = textureLoad(display_texture, pixel, 0).rgb;
     let covered = display_coverage(hdr.a, params.transparent);
     let toned = display_covered(hdr.rgb * exposure.scale, covered, params.curve + zero);
     let light = vec4f(saturate(toned + display), covered);
     let lit = hdr + vec4f(display, 0.0);
-    let at = id.y * params.width + id.x;
+    let at = pixel.y * params.width + pixel.x;
     if params.index + zero == 0u {
         shown[at] = light;
         radiance[at] = lit;

@@ -12,18 +12,19 @@
 #import "common/shadow_map.wgsl"
 #import "common/shadow_words.wgsl"
 
-@group(1) @binding(0) var position_texture: texture_2d<f32>;
-@group(1) @binding(1) var normal_texture: texture_2d<u32>;
-@group(1) @binding(2) var albedo_texture: texture_2d<u32>;
-@group(1) @binding(3) var emissive_texture: texture_2d<u32>;
-@group(1) @binding(4) var ids_texture: texture_2d<u32>;
-@group(1) @binding(5) var hdr_texture: texture_2d<f32>;
-@group(1) @binding(6) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(7) var<storage, read> triangle_info: array<vec2u>;
-@group(1) @binding(8) var<storage, read> occlusion_words: array<u32>;
-@group(1) @binding(9) var<uniform> params: ChannelParams;
-@group(1) @binding(10) var channel_out: texture_storage_2d<rgba32float, write>;
-@group(1) @binding(11) var display_texture: texture_2d<f32>;
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var position_texture: texture_2d<f32>;
+@group(1) @binding(2) var normal_texture: texture_2d<u32>;
+@group(1) @binding(3) var albedo_texture: texture_2d<u32>;
+@group(1) @binding(4) var emissive_texture: texture_2d<u32>;
+@group(1) @binding(5) var ids_texture: texture_2d<u32>;
+@group(1) @binding(6) var hdr_texture: texture_2d<f32>;
+@group(1) @binding(7) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(8) var<storage, read> triangle_info: array<vec2u>;
+@group(1) @binding(9) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(10) var<uniform> params: ChannelParams;
+@group(1) @binding(11) var channel_out: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(12) var display_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -53,7 +54,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
 
 @compute @workgroup_size(8, 8)
 fn channel(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy;
+    let pixel = id.xy + vec2u(0u, first_row);
     if any(pixel >= frame.size) {
         return;
     }

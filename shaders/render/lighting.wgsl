@@ -13,15 +13,16 @@
 #import "common/sky_disc.wgsl"
 #import "common/visibility.wgsl"
 
-@group(1) @binding(0) var position_texture: texture_2d<f32>;
-@group(1) @binding(1) var normal_texture: texture_2d<u32>;
-@group(1) @binding(2) var albedo_texture: texture_2d<u32>;
-@group(1) @binding(3) var emissive_texture: texture_2d<u32>;
-@group(1) @binding(4) var<storage, read> shadow_words: array<u32>;
-@group(1) @binding(5) var<storage, read> occlusion_words: array<u32>;
-@group(1) @binding(6) var hdr_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(7) var display_out: texture_storage_2d<rgba16float, write>;
-@group(1) @binding(8) var ids_texture: texture_2d<u32>;
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var position_texture: texture_2d<f32>;
+@group(1) @binding(2) var normal_texture: texture_2d<u32>;
+@group(1) @binding(3) var albedo_texture: texture_2d<u32>;
+@group(1) @binding(4) var emissive_texture: texture_2d<u32>;
+@group(1) @binding(5) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(6) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(7) var hdr_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(9) var ids_texture: texture_2d<u32>;
 
 // Radiance of the background.
 fn background(pixel: vec2u) -> vec3f {
@@ -41,7 +42,7 @@ fn write_display(pixel: vec2u, color: vec3f) {
 
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy;
+    let pixel = id.xy + vec2u(0u, first_row);
     if any(pixel >= frame.size) {
         return;
     }

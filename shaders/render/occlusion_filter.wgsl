@@ -22,20 +22,21 @@
 #import "common/frame.wgsl"
 #import "common/ambient_visibility.wgsl"
 
-@group(1) @binding(0) var<uniform> params: OcclusionParams;
-@group(1) @binding(1) var fresh_texture: texture_2d<u32>;
-@group(1) @binding(2) var position_texture: texture_2d<f32>;
-@group(1) @binding(3) var last_occlusion: texture_2d<u32>;
-@group(1) @binding(4) var last_surfaces: texture_2d<u32>;
-@group(1) @binding(5) var occlusion_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(6) var surfaces_out: texture_storage_2d<rgba32uint, write>;
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: OcclusionParams;
+@group(1) @binding(2) var fresh_texture: texture_2d<u32>;
+@group(1) @binding(3) var position_texture: texture_2d<f32>;
+@group(1) @binding(4) var last_occlusion: texture_2d<u32>;
+@group(1) @binding(5) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(6) var occlusion_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
 
-@group(1) @binding(1) var occlusion_texture: texture_2d<u32>;
-@group(1) @binding(2) var surfaces: texture_2d<u32>;
-@group(1) @binding(3) var smooth_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(2) var occlusion_texture: texture_2d<u32>;
+@group(1) @binding(3) var surfaces: texture_2d<u32>;
+@group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
 
-@group(1) @binding(3) var normal_texture: texture_2d<u32>;
-@group(1) @binding(4) var<storage, read_write> occlusion_words: array<u32>;
+@group(1) @binding(4) var normal_texture: texture_2d<u32>;
+@group(1) @binding(5) var<storage, read_write> occlusion_words: array<u32>;
 
 // Distance within which points count as lying in one plane: a pixel's width there, plus the rounding of
 // coordinates.
@@ -52,7 +53,7 @@ fn in_picture(clip: vec4f) -> vec2f {
 
 @compute @workgroup_size(8, 8)
 fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy;
+    let pixel = id.xy + vec2u(0u, first_row);
     if any(pixel >= frame.size) {
         return;
     }
@@ -143,14 +144,15 @@ fn smoothed(pixel: vec2u) -> Occlusion {
 
 @compute @workgroup_size(8, 8)
 fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
-    if all(id.xy < frame.size) {
-        textureStore(smooth_out, id.xy, vec4u(occlusion_pack(smoothed(id.xy)), 0u, 0u));
+    let pixel = id.xy + vec2u(0u, first_row);
+    if all(pixel < frame.size) {
+        textureStore(smooth_out, pixel, vec4u(occlusion_pack(smoothed(pixel)), 0u, 0u));
     }
 }
 
 @compute @workgroup_size(8, 8)
 fn occlusion_finish(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy;
+    let pixel = id.xy + vec2u(0u, first_row);
     if any(pixel >= frame.size) {
         return;
     }

@@ -17,11 +17,12 @@
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
 
-@group(3) @binding(0) var position_texture: texture_2d<f32>;
-@group(3) @binding(1) var normal_texture: texture_2d<u32>;
-@group(3) @binding(2) var ids_texture: texture_2d<u32>;
-@group(3) @binding(3) var<uniform> params: OcclusionParams;
-@group(3) @binding(4) var occlusion_out: texture_storage_2d<rgba32uint, write>;
+@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(1) var position_texture: texture_2d<f32>;
+@group(3) @binding(2) var normal_texture: texture_2d<u32>;
+@group(3) @binding(3) var ids_texture: texture_2d<u32>;
+@group(3) @binding(4) var<uniform> params: OcclusionParams;
+@group(3) @binding(5) var occlusion_out: texture_storage_2d<rgba32uint, write>;
 
 // Inserts a zero bit before each of the low 16 bits.
 fn spread_bits(x: u32) -> u32 {
@@ -74,7 +75,7 @@ fn inwards(triangle: u32, start: ShadowStart) -> vec3f {
 
 @compute @workgroup_size(8, 8)
 fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, params.first_row);
+    let pixel = id.xy + vec2u(0u, first_row);
     if any(pixel >= frame.size) {
         return;
     }

@@ -14,12 +14,13 @@
 #import "common/shadow_ray.wgsl"
 #import "common/shadow_words.wgsl"
 
-@group(3) @binding(0) var position_texture: texture_2d<f32>;
-@group(3) @binding(1) var normal_texture: texture_2d<u32>;
-@group(3) @binding(2) var ids_texture: texture_2d<u32>;
-@group(3) @binding(3) var<storage, read_write> shadow_words: array<atomic<u32>>;
-@group(3) @binding(4) var list_texture: texture_2d<u32>;
-@group(3) @binding(5) var<uniform> batch: RayBatch;
+@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> batch: RayBatch;
+@group(3) @binding(1) var position_texture: texture_2d<f32>;
+@group(3) @binding(2) var normal_texture: texture_2d<u32>;
+@group(3) @binding(3) var ids_texture: texture_2d<u32>;
+@group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
+@group(3) @binding(5) var list_texture: texture_2d<u32>;
 // Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
 @group(3) @binding(6) var<uniform> arguments: vec4u;
 
@@ -59,7 +60,7 @@ fn shadow_rays_by_pixel(
     }
     workgroupBarrier();
     var rays = 0u;
-    let pixel = id.xy;
+    let pixel = id.xy + vec2u(0u, first_row);
     if all(pixel < frame.size) {
         let seen = textureLoad(ids_texture, pixel, 0).r;
         let surface = gbuffer_is_triangle(seen);

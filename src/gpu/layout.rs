@@ -241,15 +241,13 @@ gpu_structs! {
         rays: u32,
         /// How far they go, in metres.
         reach: f32,
-        /// First row of the band that a dispatch traces.
-        first_row: u32,
-        /// Earlier frames that count at most; 0 where the history begins.
-        remembered: u32,
         /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
         pixel_side: [f32; 2],
+        /// Earlier frames that count at most; 0 where the history begins.
+        remembered: u32,
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
-        _pad: u32,
+        _pad: [u32; 2],
     }
     /// How a picture is exposed.
     Exposure {

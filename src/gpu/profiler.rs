@@ -152,16 +152,18 @@ impl Profiler {
     }
 }
 
-/// Joins the parts of a frame that was submitted in parts.
+/// Joins the parts of a frame that was submitted in parts, and those of the scopes in it. Passes of the same name
+/// stay apart: their times add up.
 fn joined(
     scopes: Vec<wgpu_profiler::GpuTimerQueryResult>,
 ) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
     let mut whole: Vec<wgpu_profiler::GpuTimerQueryResult> = Vec::new();
     for scope in scopes {
-        match whole
-            .iter_mut()
-            .find(|earlier| earlier.label == scope.label)
-        {
+        let is_same = |earlier: &&mut wgpu_profiler::GpuTimerQueryResult| {
+            let are_passes = earlier.nested_queries.is_empty() && scope.nested_queries.is_empty();
+            earlier.label == scope.label && !are_passes
+        };
+        match whole.iter_mut().find(is_same) {
             Some(earlier) => {
                 let spans = earlier.time.take().zip(scope.time);
                 earlier.time = spans.map(|(a, b)| a.start.min(b.start)..a.end.max(b.end));
@@ -169,6 +171,9 @@ fn joined(
             }
             None => whole.push(scope),
         }
+    }
+    for scope in &mut whole {
+        scope.nested_queries = joined(std::mem::take(&mut scope.nested_queries));
     }
     whole
 }

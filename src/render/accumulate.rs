@@ -4,7 +4,7 @@ use super::{edges::Radiance, frame::Frame, recording::Recording};
 use crate::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups,
+        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::AccumulateParams,
         pass::Binding::{self, Float, Read, Write},
     },
@@ -38,11 +38,11 @@ impl Accumulate {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let path = "render/accumulate.wgsl";
         let uniform = Binding::Uniform;
-        let bindings = [uniform, Float, Write, Write, uniform, Float];
+        let bindings = [uniform, uniform, Float, Write, Write, uniform, Float];
         Ok(Self {
             kernel: Kernel::new(gpu, path, "accumulate", &[], &bindings),
-            resolve: Cover::new(gpu, path, "resolve", &[uniform, Read]),
-            fade: Cover::new(gpu, path, "fade", &[uniform, Read, Float]),
+            resolve: Cover::new(gpu, path, "resolve", &[Read, uniform]),
+            fade: Cover::new(gpu, path, "fade", &[Read, uniform, Float]),
             params: Uniform::new(gpu, "accumulate.params"),
             sums: Sums::new(gpu, [1, 1])?,
         })
@@ -80,7 +80,7 @@ impl Accumulate {
                 mean_share: frame.sample.mean_share(),
             },
         );
-        recording.dispatch(
+        recording.dispatch_pixels(
             "accumulate",
             &self.kernel,
             &[],
@@ -92,13 +92,14 @@ impl Accumulate {
                 exposure,
                 &radiance.display,
             ],
-            Workgroups::Pixels(frame.size),
+            frame.size,
+            recording.budget.pixels(),
         )
     }
 
     /// Draws the mean of the frames so far to `target`, which has their size.
     pub fn resolve(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
-        let own: &[&dyn Bind] = &[&self.params, &self.sums.shown];
+        let own: &[&dyn Bind] = &[&self.sums.shown, &self.params];
         recording.cover("resolve", &self.resolve, target, own)
     }
 
@@ -110,7 +111,7 @@ impl Accumulate {
         first: &GpuImage,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let own: &[&dyn Bind] = &[&self.params, &self.sums.shown, first];
+        let own: &[&dyn Bind] = &[&self.sums.shown, &self.params, first];
         recording.cover("fade", &self.fade, target, own)
     }
 

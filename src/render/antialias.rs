@@ -2,7 +2,7 @@
 
 use super::{
     edges::{PICTURE_FORMAT, fitted},
-    recording::{Recording, cover_in},
+    recording::Recording,
 };
 use crate::{
     Result,
@@ -88,35 +88,19 @@ impl Antialias {
         if !fits {
             self.fit_smooth(gpu, size)?;
         }
-        let mut scope = recording.scope.scope("antialias");
         let Images { edges, weights } = &self.images;
-        cover_in(
-            &mut scope,
-            gpu,
-            "edges",
-            &self.edges,
-            &edges.view,
-            &[picture],
-        )?;
-        cover_in(
-            &mut scope,
-            gpu,
-            "weights",
-            &self.weights,
-            &weights.view,
-            &[edges],
-        )?;
+        let mut run = |label, cover, target, own: &[&dyn Bind]| {
+            recording.cover_in("antialias", label, cover, target, own)
+        };
+        run("edges", &self.edges, &edges.view, &[picture])?;
+        run("weights", &self.weights, &weights.view, &[edges])?;
         let smooth = if fits { target } else { &self.smooth.view };
-        let blended: &[&dyn Bind] = &[picture, weights];
-        cover_in(&mut scope, gpu, "blend", &self.blend, smooth, blended)?;
+        run("blend", &self.blend, smooth, &[picture, weights])?;
         if fits {
             return Ok(());
         }
         let stretched: &[&dyn Bind] = &[&self.smooth, &self.sampler];
-        cover_in(&mut scope, gpu, "stretch", &self.stretch, target, stretched)?;
-        drop(scope);
-        recording.split();
-        Ok(())
+        run("stretch", &self.stretch, target, stretched)
     }
 
     /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform, Workgroups,
+        Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::ChannelParams,
         pass::Binding::{self, Float, Read, Store, Uint},
     },
@@ -48,6 +48,7 @@ impl ChannelPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
+            Binding::Uniform,
             Float,
             Uint,
             Uint,
@@ -101,7 +102,7 @@ impl ChannelPass {
                 ..ChannelParams::default()
             },
         );
-        recording.dispatch(
+        recording.dispatch_pixels(
             "channel",
             &self.kernel,
             &[(0, source.group)],
@@ -119,7 +120,8 @@ impl ChannelPass {
                 &self.output,
                 &radiance.display,
             ],
-            Workgroups::Pixels(size),
+            size,
+            recording.budget.pixels(),
         )
     }
 

@@ -131,18 +131,12 @@ pub struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// Moves the origin, finds the sun and the lights, and measures the scene.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
     pub fn new(
-        gpu: &Gpu,
         input: &FrameInput<'a>,
         buffers: &'a SceneBuffers,
         sample: FrameSample,
         environment: &Environment,
     ) -> Result<Self> {
-        check_size(gpu, input.size)?;
         let origin = buffers.origin;
         let pose = if origin == Vec3::ZERO {
             Cow::Borrowed(input.pose)
@@ -216,7 +210,8 @@ fn aspect(size: [u32; 2]) -> f32 {
     size[0].max(1) as f32 / size[1].max(1) as f32
 }
 
-fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+/// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
+pub(super) fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_2d;
     if size[0].max(size[1]) <= allowed {
         return Ok(());

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{Float, Read, Store, Uint},
+        Gpu, Kernel, Needs,
+        pass::Binding::{Float, Read, Store, Uint, Uniform},
     },
 };
 
@@ -26,7 +26,7 @@ impl Lighting {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let out = Store(HDR_FORMAT);
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let bindings = [Float, Uint, Uint, Uint, Read, Read, out, out, Uint];
+        let bindings = [Uniform, Float, Uint, Uint, Uint, Read, Read, out, out, Uint];
         let path = "render/lighting.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "lighting", &shared, &bindings),
@@ -53,7 +53,9 @@ impl Lighting {
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
         }
-        recording.dispatch(
+        // Lights are what a pixel costs.
+        let lights = (frame.lights.len() as u32).clamp(1, 16);
+        recording.dispatch_pixels(
             "lighting",
             &self.kernel,
             &[(0, &frame.group), (2, geometry.group)],
@@ -68,7 +70,8 @@ impl Lighting {
                 &self.output.display,
                 &gbuffer.ids,
             ],
-            Workgroups::Pixels(frame.size),
+            frame.size,
+            recording.budget.pixels() / lights,
         )?;
         Ok(&self.output)
     }

@@ -4,6 +4,7 @@ pub mod accumulate;
 mod alpha_table;
 pub mod antialias;
 pub mod aov;
+mod bands;
 pub mod bindings;
 pub mod blend;
 pub mod channel;
@@ -68,6 +69,7 @@ use crate::{
     gpu::{Gpu, Needs, image, profiler::Profiler},
     scene::environment::EnvironmentImage,
 };
+use bands::FirstRows;
 use blend::Blend;
 use channel::{ChannelPass, ChannelSource};
 use deform::Deform;
@@ -90,6 +92,7 @@ use trees::TreePasses;
 pub struct Renderer {
     uploader: Arc<Uploader>,
     uniforms: FrameUniforms,
+    first_rows: FirstRows,
     environment: Environment,
     deform: Deform,
     trees: TreePasses,
@@ -122,6 +125,7 @@ impl Renderer {
         let layouts = &uploader.layouts;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu),
+            first_rows: FirstRows::new(gpu)?,
             environment: Environment::new(gpu)?,
             deform: Deform::new(gpu),
             trees: uploader.trees.clone(),
@@ -220,12 +224,16 @@ impl Renderer {
         self.last = None;
         self.parts.clear();
         self.occlusion.begin();
-        let mut recording = Recording::new(gpu, &self.profiler, FRAME_SCOPE, encoder, self.budget);
+        frame::check_size(gpu, input.size)?;
+        self.first_rows.fit(gpu, input.size[1])?;
+        let (profiler, first_rows) = (&self.profiler, &self.first_rows);
+        let mut recording =
+            Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
         let r = &mut recording;
 
         // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what
         // changes the trees.
-        let mut prepared = Prepared::new(gpu, input, buffers, sample, &self.environment)?;
+        let mut prepared = Prepared::new(input, buffers, sample, &self.environment)?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
         let spreads = self.spreads_environment;
         let environment = self.environment.record(r, &prepared.config, spreads)?;

@@ -80,11 +80,9 @@ impl Occlusion {
         }
         let (history, output) = (&mut self.history, &self.output);
         let moves = plan.changed.contains(&true);
-        history.prepare(gpu, frame, moves, recording.budget.batch_rays)?;
-        for band in 0..history.bands.len() {
-            self.rays
-                .record(recording, frame, geometry, trees, gbuffer, history, band)?;
-        }
+        history.prepare(gpu, frame, moves)?;
+        self.rays
+            .record(recording, frame, geometry, trees, gbuffer, history)?;
         self.filter
             .record(recording, frame, gbuffer, history, output)?;
         Ok(output)

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, Kernel, Needs,
         pass::Binding::{self, Float, Store, Uint, Write},
     },
 };
@@ -39,11 +39,12 @@ impl OcclusionFilter {
         };
         let (uniform, blocked) = (Binding::Uniform, Store(BLOCKED_FORMAT));
         let surfaces = Store(SURFACES_FORMAT);
-        let accumulate = [uniform, Uint, Float, Uint, Uint, blocked, surfaces];
-        let finish = [uniform, Uint, Uint, Uint, Write];
+        let accumulate = [uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces];
+        let filter = [uniform, uniform, Uint, Uint, blocked];
+        let finish = [uniform, uniform, Uint, Uint, Uint, Write];
         Self {
             accumulate: kernel("occlusion_accumulate", &accumulate),
-            filter: kernel("occlusion_filter", &[uniform, Uint, Uint, blocked]),
+            filter: kernel("occlusion_filter", &filter),
             finish: kernel("occlusion_finish", &finish),
         }
     }
@@ -75,8 +76,8 @@ impl OcclusionFilter {
             [Tap::Far, Tap::Near, Tap::Nearest, Tap::None].map(|tap| history.tap_params(tap));
         let shared = [(0, &frame.group)];
         let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
-            let pixels = Workgroups::Pixels(frame.size);
-            recording.dispatch("occlusion_filter", kernel, &shared, own, pixels)
+            let most = recording.budget.pixels();
+            recording.dispatch_pixels("occlusion_filter", kernel, &shared, own, frame.size, most)
         };
         let surfaces = &now.surfaces;
         run(

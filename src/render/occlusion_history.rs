@@ -13,8 +13,6 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 pub const BLOCKED_FORMAT: Format = Format::Rg32Uint;
 /// Surfaces of pixels; and what one frame's rays find, with the normal of the surface's triangle.
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
-/// Rays in all directions take about so many times as long as rays to one light.
-const SLOWER: u32 = 4;
 /// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
 /// darken.
 const MOVING: u32 = 8;
@@ -29,10 +27,8 @@ pub struct History {
     pub fresh: GpuImage,
     /// The result of the filter's second round.
     pub smooth: GpuImage,
-    /// First row and height of the bands whose rays are traced one after another.
-    pub bands: Vec<[u32; 2]>,
     generations: [Generation; 2],
-    /// Parameters of each [`Tap`], and behind them of each band.
+    /// Parameters of each [`Tap`].
     params: UniformArray<OcclusionParams>,
     made_for: Option<Key>,
     /// Frames since the history began; the generation of the last one is number `(frames − 1) % 2`.
@@ -98,7 +94,6 @@ impl History {
         Ok(Self {
             fresh: image("occlusion.fresh", SURFACES_FORMAT),
             smooth: image("occlusion.smooth", BLOCKED_FORMAT),
-            bands: Vec::new(),
             generations: [generation(), generation()],
             params,
             made_for: None,
@@ -121,14 +116,8 @@ impl History {
     }
 
     /// Makes room for a frame and writes its parameters. `moves` says whether anything in the scene has moved
-    /// since the last one. A batch of shadow rays has up to `batch_rays`.
-    pub fn prepare(
-        &mut self,
-        gpu: &Gpu,
-        frame: &Prepared<'_>,
-        moves: bool,
-        batch_rays: u32,
-    ) -> Result<()> {
+    /// since the last one.
+    pub fn prepare(&mut self, gpu: &Gpu, frame: &Prepared<'_>, moves: bool) -> Result<()> {
         let settings = &frame.config.occlusion;
         let key = Key {
             scene: frame.buffers.version,
@@ -171,14 +160,8 @@ impl History {
             pixel_side: pixel_side(&frame.view, frame.size[1]),
             ..OcclusionParams::default()
         };
-        self.bands = bands(frame.size, settings.rays, batch_rays / SLOWER);
         let taps = TAP_STEPS.map(|step| OcclusionParams { step, ..params });
-        let bands = self.bands.iter().map(|&[first_row, _]| OcclusionParams {
-            first_row,
-            ..params
-        });
-        let params: Vec<_> = taps.into_iter().chain(bands).collect();
-        self.params.write_all(gpu, PARAMS, &params)
+        self.params.write_all(gpu, PARAMS, &taps)
     }
 
     /// The frame has been recorded whole.
@@ -194,11 +177,6 @@ impl History {
         self.params.at(tap as usize)
     }
 
-    /// Parameters of the rays of a band.
-    pub fn band_params(&self, band: usize) -> wgpu::BufferBinding<'_> {
-        self.params.at(TAP_STEPS.len() + band)
-    }
-
     /// What the last frame left, and where this one leaves the same.
     pub fn generations(&self) -> [&Generation; 2] {
         let [even, odd] = &self.generations;
@@ -210,42 +188,11 @@ impl History {
     }
 }
 
-/// Bands of whole tiles of 8 × 8 pixels, each of up to `most` rays or of a row of tiles where that alone is
-/// more.
-fn bands([width, height]: [u32; 2], rays: u32, most: u32) -> Vec<[u32; 2]> {
-    let rows = most / (width * rays.max(1)).max(1) / 8 * 8;
-    let rows = rows.clamp(8, height.next_multiple_of(8));
-    (0..height)
-        .step_by(rows as usize)
-        .map(|first| [first, rows.min(height - first)])
-        .collect()
-}
-
 /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
 fn pixel_side(view: &View, rows: u32) -> [f32; 2] {
     let rows = rows.max(1) as f32;
     match view.projection {
         Projection::Perspective { fov_y } => [0.0, 2.0 * (0.5 * fov_y).tan() / rows],
         Projection::Orthographic { half_height } => [2.0 * half_height / rows, 0.0],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bands_hold_every_row_once_and_no_more_rays_than_they_may() {
-        for size in [[1, 1], [480, 360], [3840, 2160], [16384, 16383]] {
-            for (rays, most) in [(1, 1 << 14), (2, 1 << 18), (16, 1 << 22), (1, u32::MAX)] {
-                let mut row = 0;
-                for [first, rows] in bands(size, rays, most) {
-                    assert_eq!((first, first % 8), (row, 0));
-                    assert!(rows <= 8 || rows * size[0] * rays <= most, "{size:?}");
-                    row += rows;
-                }
-                assert_eq!(row, size[1]);
-            }
-        }
     }
 }

@@ -4,16 +4,19 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Geometry, Trees},
     frame::Frame,
-    occlusion_history::{History, SURFACES_FORMAT},
+    occlusion_history::{History, SURFACES_FORMAT, Tap},
     recording::Recording,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Workgroups,
+        Gpu, Kernel, Needs,
         pass::Binding::{self, Float, Store, Uint},
     },
 };
+
+/// Rays in all directions take about so many times as long as rays to one light.
+const SLOWER: u32 = 4;
 
 /// The pass.
 #[derive(Debug)]
@@ -24,7 +27,8 @@ pub struct OcclusionRays {
 impl OcclusionRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Float, Uint, Uint, Binding::Uniform, Store(SURFACES_FORMAT)];
+        let (uniform, surfaces) = (Binding::Uniform, Store(SURFACES_FORMAT));
+        let bindings = [uniform, Float, Uint, Uint, uniform, surfaces];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("render/occlusion_rays.wgsl", "occlusion_rays");
         Self {
@@ -37,8 +41,7 @@ impl OcclusionRays {
         self.kernel.needs(needs);
     }
 
-    /// Traces the rays of band `band` of the picture.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    /// Traces the rays of all pixels.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -47,10 +50,9 @@ impl OcclusionRays {
         trees: Trees<'_>,
         gbuffer: &GBuffer,
         history: &History,
-        band: usize,
     ) -> Result<()> {
-        let [_, rows] = history.bands[band];
-        recording.dispatch(
+        let rays = frame.config.occlusion.rays.max(1);
+        recording.dispatch_pixels(
             "occlusion_rays",
             &self.kernel,
             &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
@@ -58,10 +60,11 @@ impl OcclusionRays {
                 &gbuffer.position,
                 &gbuffer.normal,
                 &gbuffer.ids,
-                &history.band_params(band),
+                &history.tap_params(Tap::None),
                 &history.fresh,
             ],
-            Workgroups::Pixels([frame.size[0], rows]),
+            frame.size,
+            recording.budget.batch_rays / (SLOWER * rays),
         )
     }
 }

@@ -54,8 +54,9 @@ impl Renderer {
                 in_parts: false,
                 ..self.budget
             };
+            let (profiler, first_rows) = (&self.profiler, &self.first_rows);
             let mut recording =
-                Recording::new(gpu, &self.profiler, "channel", &mut encoder, budget);
+                Recording::new(gpu, profiler, first_rows, "channel", &mut encoder, budget);
             let source = ChannelSource {
                 group,
                 buffers,

@@ -4,10 +4,11 @@
 //! another: what is submitted behind a long frame, such as the panel, waits for it. So a long frame is recorded in
 //! parts, a pass each, and rays are traced in batches that this adapter finishes within a part's time.
 
+use super::bands::{FirstRows, bands};
 use crate::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, Kernel, Workgroups, pass,
+        Bind, Cover, Gpu, Kernel, Workgroups, image, pass,
         profiler::{Profiler, Scope, Stopwatch},
     },
 };
@@ -20,6 +21,8 @@ pub const FRAME_SCOPE: &str = "frame";
 const PART_MS: f64 = 33.0;
 /// Triangles of a part that is drawn: a slow adapter draws so many in time.
 const PART_TRIANGLES: u32 = 1 << 17;
+/// Pixels of a part: a slow adapter lights or filters so many in time.
+const PART_PIXELS: u32 = 1 << 18;
 /// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
 const FIRST_BATCH: u32 = 1 << 20;
 /// Fewer rays do not fill a GPU.
@@ -49,6 +52,11 @@ impl FrameBudget {
         }
     }
 
+    /// Most pixels that a part computes.
+    pub fn pixels(self) -> u32 {
+        if self.in_parts { PART_PIXELS } else { u32::MAX }
+    }
+
     /// Learns from the time that a frame and its shadow rays took.
     pub fn learn(&mut self, frame_ms: f64, rays: u64, rays_ms: f64) {
         self.in_parts = frame_ms > PART_MS;
@@ -72,6 +80,7 @@ pub struct Recording<'a> {
     pub budget: FrameBudget,
     /// The profiler's scope of the frame, for what has further scopes in it.
     pub scope: Scope<'a>,
+    first_rows: &'a FirstRows,
     label: &'static str,
     stopwatch: Stopwatch,
     /// The parts that are complete.
@@ -88,10 +97,11 @@ impl std::fmt::Debug for Recording<'_> {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins a frame in `encoder`, in a scope called `label`.
+    /// Begins a frame in `encoder`, in a scope called `label`. The first rows have room for its height.
     pub fn new(
         gpu: &'a Gpu,
         profiler: &'a Profiler,
+        first_rows: &'a FirstRows,
         label: &'static str,
         encoder: &'a mut wgpu::CommandEncoder,
         budget: FrameBudget,
@@ -99,6 +109,7 @@ impl<'a> Recording<'a> {
         Self {
             gpu,
             budget,
+            first_rows,
             stopwatch: Stopwatch::new(),
             label,
             scope: profiler.scope(label, encoder),
@@ -127,6 +138,31 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
+    /// As [`Recording::dispatch`], with a thread for each pixel of `size`, in bands of up to `most` pixels. The first
+    /// of the kernel's own bindings is the first row of a band; `own` are the others.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel.
+    pub fn dispatch_pixels(
+        &mut self,
+        label: &str,
+        kernel: &Kernel,
+        shared: &[(u32, &wgpu::BindGroup)],
+        own: &[&dyn Bind],
+        size: [u32; 2],
+        most: u32,
+    ) -> Result<()> {
+        for [first_row, rows] in bands(size, most) {
+            let first_row = self.first_rows.at(first_row);
+            let first: &dyn Bind = &first_row;
+            let own: Vec<_> = std::iter::once(first).chain(own.iter().copied()).collect();
+            let pixels = Workgroups::Pixels([size[0], rows]);
+            self.dispatch(label, kernel, shared, &own, pixels)?;
+        }
+        Ok(())
+    }
+
     /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the
     /// resources of [`Cover::draw`].
     ///
@@ -140,8 +176,48 @@ impl<'a> Recording<'a> {
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
-        cover_in(&mut self.scope, self.gpu, label, cover, target, own)?;
-        self.split();
+        let gpu = self.gpu;
+        self.for_bands(target, |scope, band| {
+            cover_band(scope, gpu, label, cover, (target, band), own)
+        })
+    }
+
+    /// As [`Recording::cover`], in a scope `group` of the frame.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pipeline.
+    pub fn cover_in(
+        &mut self,
+        group: &str,
+        label: &str,
+        cover: &Cover,
+        target: &wgpu::TextureView,
+        own: &[&dyn Bind],
+    ) -> Result<()> {
+        let gpu = self.gpu;
+        self.for_bands(target, |scope, band| {
+            cover_band(
+                &mut scope.scope(group),
+                gpu,
+                label,
+                cover,
+                (target, band),
+                own,
+            )
+        })
+    }
+
+    /// Runs `record` for each band of `target`, a part of the frame each.
+    fn for_bands(
+        &mut self,
+        target: &wgpu::TextureView,
+        mut record: impl FnMut(&mut Scope<'a>, [u32; 2]) -> Result<()>,
+    ) -> Result<()> {
+        for band in bands(image::size_of_view(target), self.budget.pixels()) {
+            record(&mut self.scope, band)?;
+            self.split();
+        }
         Ok(())
     }
 
@@ -160,22 +236,26 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// As [`Recording::cover`], in a scope of the frame.
-pub(super) fn cover_in(
+/// Covers the band of `target` that has this first row and height. The first one clears the others.
+fn cover_band(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
     label: &str,
     cover: &Cover,
-    target: &wgpu::TextureView,
+    (target, [first_row, rows]): (&wgpu::TextureView, [u32; 2]),
     own: &[&dyn Bind],
 ) -> Result<()> {
-    let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+    let load = match first_row {
+        0 => wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+        _ => wgpu::LoadOp::Load,
+    };
     let descriptor = wgpu::RenderPassDescriptor {
         label: Some(label),
-        color_attachments: &[Some(pass::color(target, clear))],
+        color_attachments: &[Some(pass::color(target, load))],
         ..Default::default()
     };
     let mut pass = scope.scoped_render_pass(label, descriptor);
+    pass.set_scissor_rect(0, first_row, image::size_of_view(target)[0], rows);
     cover.draw(gpu, &mut pass, target.texture().format(), own)
 }
 

@@ -30,14 +30,14 @@ impl ShadowRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let bindings = [Float, Uint, Uint, Write, Uint, uniform, uniform];
+        let bindings = [uniform, Float, Uint, Uint, Write, Uint, uniform];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
             Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)
         };
         Self {
             listed: kernel("shadow_rays", &bindings),
-            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..4]),
+            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..5]),
         }
     }
 
@@ -63,20 +63,27 @@ impl ShadowRays {
         visibility: &Visibility,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
-        let mut own: Vec<&dyn Bind> = vec![
-            &gbuffer.position,
-            &gbuffer.normal,
-            &gbuffer.ids,
-            &visibility.words,
-        ];
+        let (position, normal) = (&gbuffer.position, &gbuffer.normal);
+        let (ids, words) = (&gbuffer.ids, &visibility.words);
         let Some((list, batch)) = batch else {
-            let pixels = Workgroups::Pixels(frame.size);
-            return recording.dispatch(LABEL, &self.by_pixel, &shared, &own, pixels);
+            let own: &[&dyn Bind] = &[position, normal, ids, words];
+            let lights = (frame.lights.len() as u32).max(1);
+            let most = recording.budget.batch_rays / lights;
+            let kernel = &self.by_pixel;
+            return recording.dispatch_pixels(LABEL, kernel, &shared, own, frame.size, most);
         };
         let [params, arguments] = list.bindings(batch);
-        own.extend([&list.entries as &dyn Bind, &params, &arguments]);
+        let own: &[&dyn Bind] = &[
+            &params,
+            position,
+            normal,
+            ids,
+            words,
+            &list.entries,
+            &arguments,
+        ];
         let listed = Workgroups::Indirect(&list.arguments, batch.offset);
-        recording.dispatch(LABEL, &self.listed, &shared, &own, listed)
+        recording.dispatch(LABEL, &self.listed, &shared, own, listed)
     }
 
     /// Time of the pass among the timings of a frame.
