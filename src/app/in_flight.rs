@@ -2,9 +2,12 @@
 //! so that the panel never waits for more than a few of them.
 
 use super::schedule::{NextFrame, PictureKey};
-use crate::{gpu::Gpu, render::Renderer};
+use crate::{
+    gpu::Gpu,
+    render::{Renderer, recording::FRAME_SCOPE},
+};
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -21,20 +24,34 @@ const AHEAD_MS: f32 = 20.0;
 /// Time after which the window says that it renders.
 const AWAITED: Duration = Duration::from_millis(200);
 
-/// What the parts of frames take, as the last frame showed.
+/// What the parts of each pass take at most, as the last frame that had them showed.
 #[derive(Debug, Default)]
-pub(super) struct PartTimes {
-    ms: Vec<f32>,
+pub(super) struct PartTimes(HashMap<&'static str, PartTime>);
+
+#[derive(Debug, Clone, Copy)]
+struct PartTime {
+    ms: f32,
     /// Pixels of that frame.
     pixels: f32,
 }
 
 impl PartTimes {
-    /// Expected time of part `index` of a frame of so many pixels, in milliseconds. What is not known is taken to
-    /// be long.
-    fn expected_ms(&self, index: usize, pixels: f32) -> f32 {
-        let growth = (pixels / self.pixels.max(1.0)).max(1.0);
-        self.ms.get(index).map_or(AHEAD_MS, |ms| ms * growth)
+    /// Expected time of a part of `pass` in a frame of so many pixels, in milliseconds. What is not known is taken
+    /// to be long.
+    fn expected_ms(&self, pass: &str, pixels: f32) -> f32 {
+        let known = self.0.get(pass);
+        known.map_or(AHEAD_MS, |part| part.ms * (pixels / part.pixels).max(1.0))
+    }
+
+    /// Learns from the parts of a frame of so many pixels.
+    fn learn(&mut self, parts: &[(&'static str, f32)], pixels: f32) {
+        for (pass, _) in parts {
+            self.0.remove(pass);
+        }
+        for &(pass, ms) in parts {
+            let slowest = self.0.entry(pass).or_insert(PartTime { ms, pixels });
+            slowest.ms = slowest.ms.max(ms);
+        }
     }
 }
 
@@ -49,17 +66,18 @@ pub(super) struct InFlight {
     pub(super) is_parted: bool,
     /// When its first part was submitted.
     pub(super) begun: Instant,
-    submitted: VecDeque<Part>,
+    submitted: VecDeque<Submitted>,
     /// Whether all parts have been submitted.
     is_submitted: bool,
     /// When the last finished part was found to be done.
     last_done: Instant,
-    part_ms: Vec<f32>,
+    /// Pass and time in milliseconds of each finished part.
+    part_ms: Vec<(&'static str, f32)>,
 }
 
 #[derive(Debug)]
-struct Part {
-    index: usize,
+struct Submitted {
+    pass: &'static str,
     done: Arc<AtomicBool>,
     submitted: Instant,
 }
@@ -97,7 +115,7 @@ impl InFlight {
 
     /// The caller has submitted the rest of the frame.
     pub(super) fn submitted_whole(&mut self, gpu: &Gpu, now: Instant) {
-        self.watch(gpu, now);
+        self.watch(gpu, FRAME_SCOPE, now);
         self.is_submitted = true;
     }
 
@@ -115,20 +133,19 @@ impl InFlight {
             .pop_front_if(|part| part.done.load(Ordering::Acquire))
         {
             let begun = part.submitted.max(self.last_done);
-            self.part_ms.push((now - begun).as_secs_f32() * 1e3);
+            let ms = (now - begun).as_secs_f32() * 1e3;
+            self.part_ms.push((part.pass, ms));
             self.last_done = now;
         }
         while !self.is_submitted && self.has_room(times) {
+            let pass = renderer.next_part().unwrap_or(FRAME_SCOPE);
             self.is_submitted = renderer.submit_part(gpu);
-            self.watch(gpu, now);
+            self.watch(gpu, pass, now);
         }
         if !self.is_submitted || !self.submitted.is_empty() {
             return None;
         }
-        *times = PartTimes {
-            ms: std::mem::take(&mut self.part_ms),
-            pixels: self.pixels(),
-        };
+        times.learn(&self.part_ms, self.pixels());
         renderer.collect(gpu);
         Some((now - self.begun).as_secs_f32() * 1e3)
     }
@@ -143,19 +160,18 @@ impl InFlight {
     fn has_room(&self, times: &PartTimes) -> bool {
         let pixels = self.pixels();
         let ahead = self.submitted.iter();
-        let ahead = ahead.map(|part| times.expected_ms(part.index, pixels));
+        let ahead = ahead.map(|part| times.expected_ms(part.pass, pixels));
         self.submitted.is_empty() || ahead.sum::<f32>() < AHEAD_MS
     }
 
-    /// Watches for the end of what was submitted last.
-    fn watch(&mut self, gpu: &Gpu, now: Instant) {
+    /// Watches for the end of what was submitted last, a part of `pass`.
+    fn watch(&mut self, gpu: &Gpu, pass: &'static str, now: Instant) {
         let done = Arc::new(AtomicBool::new(false));
         let flag = done.clone();
         gpu.queue
             .on_submitted_work_done(move || flag.store(true, Ordering::Release));
-        let index = self.part_ms.len() + self.submitted.len();
-        self.submitted.push_back(Part {
-            index,
+        self.submitted.push_back(Submitted {
+            pass,
             done,
             submitted: now,
         });

@@ -199,7 +199,7 @@ impl Blend {
             }
         }
         drop(pass);
-        recording.split();
+        recording.split("blend");
         Ok(())
     }
 }

@@ -115,7 +115,7 @@ impl GBufferPass {
                 pass.draw(run.corners(), 0..1);
             }
             drop(pass);
-            recording.split();
+            recording.split("gbuffer");
         }
         Ok(&self.output)
     }

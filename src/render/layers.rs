@@ -125,7 +125,7 @@ impl LayersPass {
             pass.draw(run.corners(), 0..1);
         }
         drop(pass);
-        recording.split();
+        recording.split("layers");
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ use lighting::Lighting;
 use occlusion::Occlusion;
 use points_lines::PointsLines;
 use present::Present;
-use recording::{FRAME_SCOPE, FrameBudget, Recording};
+use recording::{FRAME_SCOPE, FrameBudget, Part, Recording};
 use shadow_rays::ShadowRays;
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
@@ -113,7 +113,7 @@ pub struct Renderer {
     pub spreads_environment: bool,
     stats: FrameStats,
     /// What is left to submit of the last frame, in order.
-    parts: VecDeque<wgpu::CommandBuffer>,
+    parts: VecDeque<Part>,
     /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
     last: Option<(wgpu::BindGroup, FrameSample)>,
 }
@@ -321,21 +321,28 @@ impl Renderer {
 
     /// Ends the frame that was recorded, whose last part `encoder` holds. [`Renderer::submit_part`] submits it.
     pub fn finish(&mut self, encoder: wgpu::CommandEncoder) {
-        let last = self.profiler.finish(encoder);
-        self.parts.push_back(last);
+        self.parts.push_back(Part {
+            pass: FRAME_SCOPE,
+            commands: self.profiler.finish(encoder),
+        });
     }
 
     /// Submits the next part of the frame. After the last one it reads the figures of earlier frames and returns
     /// `true`. Never waits.
     pub fn submit_part(&mut self, gpu: &Gpu) -> bool {
         if let Some(part) = self.parts.pop_front() {
-            gpu.queue.submit([part]);
+            gpu.queue.submit([part.commands]);
             if self.parts.is_empty() {
                 self.profiler.end_frame();
             }
         }
         self.collect(gpu);
         self.parts.is_empty()
+    }
+
+    /// The pass that the next part of the frame belongs to.
+    pub fn next_part(&self) -> Option<&'static str> {
+        self.parts.front().map(|part| part.pass)
     }
 
     /// Forgets the parts of the last frame of `scene` that have not been submitted, and whatever the next frame

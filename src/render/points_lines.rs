@@ -75,7 +75,7 @@ impl PointsLines {
             segments::draw(&mut pass, buffers, &run);
         }
         drop(pass);
-        recording.split();
+        recording.split("points_lines");
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ pub const FRAME_SCOPE: &str = "frame";
 /// submitted between two parts waits for one: this is a third of the tenth of a second that feels immediate.
 const PART_MS: f64 = 33.0;
 /// Triangles of a part that is drawn: a slow adapter draws so many in time.
-const PART_TRIANGLES: u32 = 1 << 17;
+const PART_TRIANGLES: u32 = 1 << 16;
 /// Pixels of a part: a slow adapter lights or filters so many in time.
 const PART_PIXELS: u32 = 1 << 18;
 /// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
@@ -72,6 +72,15 @@ impl FrameBudget {
     }
 }
 
+/// A part of a frame.
+#[derive(Debug)]
+pub struct Part {
+    /// The pass that it is a part of.
+    pub pass: &'static str,
+    /// What is to be submitted.
+    pub commands: wgpu::CommandBuffer,
+}
+
 /// A frame that is being recorded.
 pub struct Recording<'a> {
     /// The device that the frame is recorded for.
@@ -84,7 +93,7 @@ pub struct Recording<'a> {
     label: &'static str,
     stopwatch: Stopwatch,
     /// The parts that are complete.
-    parts: Vec<wgpu::CommandBuffer>,
+    parts: Vec<Part>,
 }
 
 impl std::fmt::Debug for Recording<'_> {
@@ -125,7 +134,7 @@ impl<'a> Recording<'a> {
     /// Those of compiling the kernel.
     pub fn dispatch(
         &mut self,
-        label: &str,
+        label: &'static str,
         kernel: &Kernel,
         shared: &[(u32, &wgpu::BindGroup)],
         own: &[&dyn Bind],
@@ -134,7 +143,7 @@ impl<'a> Recording<'a> {
         let mut pass = self.scope.scoped_compute_pass(label);
         kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)?;
         drop(pass);
-        self.split();
+        self.split(label);
         Ok(())
     }
 
@@ -146,7 +155,7 @@ impl<'a> Recording<'a> {
     /// Those of compiling the kernel.
     pub fn dispatch_pixels(
         &mut self,
-        label: &str,
+        label: &'static str,
         kernel: &Kernel,
         shared: &[(u32, &wgpu::BindGroup)],
         own: &[&dyn Bind],
@@ -171,13 +180,13 @@ impl<'a> Recording<'a> {
     /// Those of compiling the pipeline.
     pub fn cover(
         &mut self,
-        label: &str,
+        label: &'static str,
         cover: &Cover,
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
         let gpu = self.gpu;
-        self.for_bands(target, |scope, band| {
+        self.for_bands(label, target, |scope, band| {
             cover_band(scope, gpu, label, cover, (target, band), own)
         })
     }
@@ -190,13 +199,13 @@ impl<'a> Recording<'a> {
     pub fn cover_in(
         &mut self,
         group: &str,
-        label: &str,
+        label: &'static str,
         cover: &Cover,
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
         let gpu = self.gpu;
-        self.for_bands(target, |scope, band| {
+        self.for_bands(label, target, |scope, band| {
             cover_band(
                 &mut scope.scope(group),
                 gpu,
@@ -211,27 +220,29 @@ impl<'a> Recording<'a> {
     /// Runs `record` for each band of `target`, a part of the frame each.
     fn for_bands(
         &mut self,
+        label: &'static str,
         target: &wgpu::TextureView,
         mut record: impl FnMut(&mut Scope<'a>, [u32; 2]) -> Result<()>,
     ) -> Result<()> {
         for band in bands(image::size_of_view(target), self.budget.pixels()) {
             record(&mut self.scope, band)?;
-            self.split();
+            self.split(label);
         }
         Ok(())
     }
 
-    /// Ends a part where frames are recorded in parts, and goes on in a scope of the same name.
-    pub fn split(&mut self) {
+    /// Ends a part, the work of `pass`, where frames are recorded in parts, and goes on in a scope of the same name.
+    pub fn split(&mut self, pass: &'static str) {
         if self.budget.in_parts {
             let recorded = self.scope.split(self.label, self.gpu.encoder(self.label));
-            self.parts.push(recorded.finish());
+            let commands = recorded.finish();
+            self.parts.push(Part { pass, commands });
         }
     }
 
     /// Ends the frame: the time in milliseconds that the CPU took to record it, and all parts but the last, which
     /// the encoder still holds.
-    pub fn finish(self) -> (f64, Vec<wgpu::CommandBuffer>) {
+    pub fn finish(self) -> (f64, Vec<Part>) {
         (self.stopwatch.ms(), self.parts)
     }
 }

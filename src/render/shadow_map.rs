@@ -216,7 +216,7 @@ impl ShadowMap {
             }
         }
         drop(scope);
-        recording.split();
+        recording.split("shadow_map");
         Ok(())
     }
 }

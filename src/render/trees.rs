@@ -67,7 +67,7 @@ impl TreePasses {
                 state.policy.read_cost(scope, built);
             }
         }
-        recording.split();
+        recording.split("lbvh");
         Ok(Trees {
             group: &geometry.buffers.tree_group,
         })

@@ -337,7 +337,7 @@ impl Environment {
             if spreads {
                 break;
             }
-            recording.split();
+            recording.split("environment");
         }
         Ok(self)
     }
