@@ -1523,10 +1523,18 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     let frame = |batch_rays, in_parts| {
         let mut stage = Stage::new(&gpu, &scene, [117, 83]);
-        stage.renderer.budget = FrameBudget {
+        stage.config.occlusion.mode = OcclusionMode::Rays;
+        let budget = FrameBudget {
             batch_rays,
             in_parts,
+            part_pixels: 117 * 24,
         };
+        stage.renderer.budget = budget;
+        // Smoothed, and the mean of two.
+        let smoothed = stage.draw(&pose, view);
+        stage.renderer.budget = budget;
+        let mean = stage.supersampled(&pose, view, 2);
+        stage.renderer.budget = budget;
         stage.draw(&pose, view);
         stage.renderer.collect(&gpu);
         gpu.check().unwrap();
@@ -1546,10 +1554,12 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
             pixels.into_iter().map(f32::to_bits).collect::<Vec<_>>(),
             stats.rays,
             passes,
+            smoothed,
+            mean,
         )
     };
     let whole = frame(FrameBudget::MOST_RAYS, false);
-    assert!(whole.1 > 1000);
+    assert!(whole.1 > 1000 && whole.3 != whole.4);
     for (batch_rays, in_parts) in [(FrameBudget::MOST_RAYS, true), (1 << 12, false), (1, true)] {
         assert!(
             frame(batch_rays, in_parts) == whole,

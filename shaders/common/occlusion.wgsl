@@ -5,7 +5,7 @@
 #import "common/unseen.wgsl"
 
 fn ambient_visibility_at(pixel: vec2u, normal: vec3f) -> AmbientVisibility {
-    if frame.occlusion + unseen_zero(f32(pixel.x)) == 0u {
+    if unseen_zero(f32(pixel.x)) + frame.occlusion == 0u {
         return ambient_unoccluded(normal);
     }
     return ambient_visibility_unpack(occlusion_words[pixel.y * frame.size.x + pixel.x]);

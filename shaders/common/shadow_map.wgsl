@@ -49,7 +49,7 @@ fn shadow_map_visibility(light: Light, sample: LightSample, position: vec3f, nor
     }
     let uv = vec2f(0.5, -0.5) * ndc.xy + 0.5;
     let step = 1.0 / vec2f(textureDimensions(shadow_maps));
-    let width = frame.pcf_width + unseen_zero(texel);
+    let width = unseen_zero(texel) + frame.pcf_width;
     let reach = (f32(width) - 1.0) * 0.5;
     var sum = 0.0;
     for (var y = 0u; y < width; y++) {

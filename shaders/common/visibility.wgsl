@@ -8,7 +8,7 @@
 #import "common/unseen.wgsl"
 
 fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
-    let shadow_mode = frame.shadow_mode + unseen_zero(sample.distance);
+    let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
     }

@@ -45,11 +45,11 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
     let zero = unseen_zero(f32(pixel.x));
     let display = textureLoad(display_texture, pixel, 0).rgb;
     let covered = display_coverage(hdr.a, params.transparent);
-    let toned = display_covered(hdr.rgb * exposure.scale, covered, params.curve + zero);
+    let toned = display_covered(hdr.rgb * exposure.scale, covered, zero + params.curve);
     let light = vec4f(saturate(toned + display), covered);
     let lit = hdr + vec4f(display, 0.0);
     let at = pixel.y * params.width + pixel.x;
-    if params.index + zero == 0u {
+    if zero + params.index == 0u {
         shown[at] = light;
         radiance[at] = lit;
     } else {

@@ -14,7 +14,7 @@
 #import "common/unseen.wgsl"
 
 fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
-    let shadow_mode = frame.shadow_mode + unseen_zero(sample.distance);
+    let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
@@ -34,10 +34,10 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
     let zero = unseen_zero(in.clip.x);
-    if u32(s.unlit) + zero == 0u {
+    if zero + u32(s.unlit) == 0u {
         let start = shadow_ray_start(in.triangle, s.position);
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
-        for (var i = 0u; i < frame.light_count + zero; i++) {
+        for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
@@ -77,7 +77,7 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let to_eye = frame_to_eye(s.position);
     let start = shadow_ray_start(in.triangle, s.position);
     var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal));
-    let light_count = frame.light_count + unseen_zero(in.clip.x);
+    let light_count = unseen_zero(in.clip.x) + frame.light_count;
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);
         if !light_reaches(sample) {

@@ -17,13 +17,13 @@ fn blend_points_lines(in: Fragment) -> Blended {
     let to_eye = frame_to_eye(s.position);
     let zero = unseen_zero(in.clip.x);
     var radiance = s.emissive;
-    if u32(s.unlit) + zero == 0u {
+    if zero + u32(s.unlit) == 0u {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
-        for (var i = 0u; i < frame.light_count + zero; i++) {
+        for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 var visible = 1.0;
-                if frame.shadow_mode + zero == SHADOWS_MAP {
+                if zero + frame.shadow_mode == SHADOWS_MAP {
                     visible = shadow_map_visibility(lights[i], sample, s.position, s.normal);
                 }
                 radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;

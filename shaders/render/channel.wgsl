@@ -5,6 +5,7 @@
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
+#import "common/unseen.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
@@ -58,6 +59,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
+    let channel = unseen_zero(f32(pixel.x)) + params.channel;
     let position = textureLoad(position_texture, pixel, 0);
     let covered = position.w != 0.0;
     var value = vec3f(0.0);
@@ -70,7 +72,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             textureLoad(emissive_texture, pixel, 0).r,
         );
         let info = triangle_info[(textureLoad(ids_texture, pixel, 0).r & ~GBUFFER_NO_TRIANGLE) - 1u];
-        switch params.channel {
+        switch channel {
             case CHANNEL_POSITION: { value = params.origin + s.position; }
             case CHANNEL_NORMAL: { value = s.normal; }
             case CHANNEL_ALBEDO: { value = s.albedo; }
@@ -92,10 +94,10 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             case CHANNEL_AMBIENT: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
             default: {}
         }
-    } else if params.channel == CHANNEL_POSITION {
+    } else if channel == CHANNEL_POSITION {
         value = vec3f(params.nan);
     }
-    if params.channel == CHANNEL_LIT {
+    if channel == CHANNEL_LIT {
         let lit = textureLoad(hdr_texture, pixel, 0);
         value = lit.rgb + textureLoad(display_texture, pixel, 0).rgb;
         alpha = lit.a;

@@ -23,7 +23,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal));
-    let light_count = frame.light_count + unseen_zero(in.clip.x);
+    let light_count = unseen_zero(in.clip.x) + frame.light_count;
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);
         if !light_reaches(sample) {

@@ -90,7 +90,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var occluded = vec3f(0.0);
-    let rays = params.rays + unseen_zero(f32(pixel.x));
+    let rays = unseen_zero(f32(pixel.x)) + params.rays;
     for (var ray = 0u; ray < rays; ray++) {
         var along =
             cosine_direction(normal, sample_point(pixel, params.index * params.rays + ray));

@@ -54,12 +54,12 @@ fn hashed(id: f32) -> vec3f {
 @fragment
 fn tonemap(in: Corner) -> @location(0) vec4f {
     let zero = unseen_zero(in.clip.x);
-    let channel = params.channel + zero;
+    let channel = zero + params.channel;
     if channel == CHANNEL_LIT {
         let radiance = textureSampleLevel(hdr_texture, hdr_sampler, in.uv, 0.0);
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
         let covered = display_coverage(radiance.a, params.transparent);
-        let toned = display_covered(radiance.rgb * exposure.scale, covered, params.curve + zero);
+        let toned = display_covered(radiance.rgb * exposure.scale, covered, zero + params.curve);
         return vec4f(srgb_encode(toned + shown), covered);
     }
     let size = textureDimensions(channel_texture);

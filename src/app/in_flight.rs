@@ -177,3 +177,24 @@ impl InFlight {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_estimated_by_the_slowest_of_their_pass() {
+        let mut times = PartTimes::default();
+        assert_eq!(times.expected_ms("lighting", 1e6), AHEAD_MS);
+        let frame = [("gbuffer", 3.0), ("lighting", 5.0), ("lighting", 4.0)];
+        times.learn(&frame, 1e6);
+        assert_eq!(times.expected_ms("lighting", 1e6), 5.0);
+        // A larger picture takes longer; a smaller one may not take less.
+        assert_eq!(times.expected_ms("lighting", 4e6), 20.0);
+        assert_eq!(times.expected_ms("gbuffer", 2.5e5), 3.0);
+        // What a frame does not have keeps its time, and the others forget what was slower.
+        times.learn(&[("lighting", 1.0)], 2.5e5);
+        assert_eq!(times.expected_ms("lighting", 5e5), 2.0);
+        assert_eq!(times.expected_ms("gbuffer", 1e6), 3.0);
+    }
+}

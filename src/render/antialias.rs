@@ -2,7 +2,7 @@
 
 use super::{
     edges::{PICTURE_FORMAT, fitted},
-    recording::Recording,
+    recording::{Covered, Recording},
 };
 use crate::{
     Result,
@@ -89,18 +89,19 @@ impl Antialias {
             self.fit_smooth(gpu, size)?;
         }
         let Images { edges, weights } = &self.images;
-        let mut run = |label, cover, target, own: &[&dyn Bind]| {
-            recording.cover_in("antialias", label, cover, target, own)
-        };
-        run("edges", &self.edges, &edges.view, &[picture])?;
-        run("weights", &self.weights, &weights.view, &[edges])?;
         let smooth = if fits { target } else { &self.smooth.view };
-        run("blend", &self.blend, smooth, &[picture, weights])?;
-        if fits {
-            return Ok(());
-        }
-        let stretched: &[&dyn Bind] = &[&self.smooth, &self.sampler];
-        run("stretch", &self.stretch, target, stretched)
+        let covers: [Covered<'_>; 4] = [
+            ("edges", &self.edges, &edges.view, &[picture]),
+            ("weights", &self.weights, &weights.view, &[edges]),
+            ("blend", &self.blend, smooth, &[picture, weights]),
+            (
+                "stretch",
+                &self.stretch,
+                target,
+                &[&self.smooth, &self.sampler],
+            ),
+        ];
+        recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
     }
 
     /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.

@@ -37,6 +37,8 @@ pub struct FrameBudget {
     pub batch_rays: u32,
     /// Whether frames are recorded in parts: so they are until one is known to be short.
     pub in_parts: bool,
+    /// Most pixels that a part lights, filters or covers.
+    pub part_pixels: u32,
 }
 
 impl FrameBudget {
@@ -52,9 +54,13 @@ impl FrameBudget {
         }
     }
 
-    /// Most pixels that a part computes.
+    /// Most pixels that are lit, filtered or covered at once.
     pub fn pixels(self) -> u32 {
-        if self.in_parts { PART_PIXELS } else { u32::MAX }
+        if self.in_parts {
+            self.part_pixels
+        } else {
+            u32::MAX
+        }
     }
 
     /// Learns from the time that a frame and its shadow rays took.
@@ -185,48 +191,40 @@ impl<'a> Recording<'a> {
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
-        let gpu = self.gpu;
-        self.for_bands(label, target, |scope, band| {
-            cover_band(scope, gpu, label, cover, (target, band), own)
-        })
+        for band in bands(image::size_of_view(target), self.budget.pixels()) {
+            cover_band(
+                &mut self.scope,
+                self.gpu,
+                &(label, cover, target, own),
+                band,
+            )?;
+            self.split(label);
+        }
+        Ok(())
     }
 
-    /// As [`Recording::cover`], in a scope `group` of the frame.
+    /// As [`Recording::cover`], for covers one after another in a scope `group` of the frame: label, shader,
+    /// target and resources of each.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline.
-    pub fn cover_in(
-        &mut self,
-        group: &str,
-        label: &'static str,
-        cover: &Cover,
-        target: &wgpu::TextureView,
-        own: &[&dyn Bind],
-    ) -> Result<()> {
-        let gpu = self.gpu;
-        self.for_bands(label, target, |scope, band| {
-            cover_band(
-                &mut scope.scope(group),
-                gpu,
-                label,
-                cover,
-                (target, band),
-                own,
-            )
-        })
-    }
-
-    /// Runs `record` for each band of `target`, a part of the frame each.
-    fn for_bands(
-        &mut self,
-        label: &'static str,
-        target: &wgpu::TextureView,
-        mut record: impl FnMut(&mut Scope<'a>, [u32; 2]) -> Result<()>,
-    ) -> Result<()> {
-        for band in bands(image::size_of_view(target), self.budget.pixels()) {
-            record(&mut self.scope, band)?;
-            self.split(label);
+    /// Those of compiling the pipelines.
+    pub fn cover_each(&mut self, group: &'static str, covers: &[Covered<'_>]) -> Result<()> {
+        if !self.budget.in_parts {
+            // A scope around all of them: Mesa's drivers crash where one ends and another begins without a pass
+            // in between, because the end comes in another command buffer than its beginning.
+            let mut scope = self.scope.scope(group);
+            for covered in covers {
+                let [_, rows] = image::size_of_view(covered.2);
+                cover_band(&mut scope, self.gpu, covered, [0, rows])?;
+            }
+            return Ok(());
+        }
+        for covered in covers {
+            for band in bands(image::size_of_view(covered.2), self.budget.pixels()) {
+                cover_band(&mut self.scope.scope(group), self.gpu, covered, band)?;
+                self.split(group);
+            }
         }
         Ok(())
     }
@@ -247,14 +245,20 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Covers the band of `target` that has this first row and height. The first one clears the others.
+/// Label, shader, target and resources of [`Recording::cover`].
+pub type Covered<'a> = (
+    &'static str,
+    &'a Cover,
+    &'a wgpu::TextureView,
+    &'a [&'a dyn Bind],
+);
+
+/// Covers the band of its target that has this first row and height. The first one clears the others.
 fn cover_band(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
-    label: &str,
-    cover: &Cover,
-    (target, [first_row, rows]): (&wgpu::TextureView, [u32; 2]),
-    own: &[&dyn Bind],
+    (label, cover, target, own): &Covered<'_>,
+    [first_row, rows]: [u32; 2],
 ) -> Result<()> {
     let load = match first_row {
         0 => wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
@@ -275,6 +279,7 @@ impl Default for FrameBudget {
         Self {
             batch_rays: FIRST_BATCH,
             in_parts: true,
+            part_pixels: PART_PIXELS,
         }
     }
 }

@@ -40,7 +40,7 @@ fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) 
     let right = cube_map_direction(group.z, vec2f(1.0, 0.0)) - cube_map_direction(group.z, vec2f(0.0));
     let tangent = normalize(right - normal * dot(normal, right));
     let bitangent = cross(normal, tangent);
-    let count = params.count + unseen_zero(f32(local.x));
+    let count = unseen_zero(f32(local.x)) + params.count;
     var sum = vec4f(0.0);
     for (var i = local.y; i < count; i += PARTS) {
         let s = samples[i];
