@@ -683,6 +683,113 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     );
 }
 
+/// Width and height in pixels of the frames of the scene that canopy has told of so far.
+fn frame_sizes(display: &Display) -> Vec<[u32; 2]> {
+    let log = std::fs::read_to_string(display.path("stderr")).unwrap();
+    let sizes = log.lines().filter_map(|line| {
+        let (_, size) = line.split_once(" ms at ")?;
+        let (width, height) = size.split_once(" × ")?;
+        Some([width.parse().ok()?, height.trim().parse().ok()?])
+    });
+    sizes.collect()
+}
+
+/// The mouse drags from its place to another in `steps`, faster than frames are drawn.
+fn drag(display: &Display, from: [i32; 2], to: [i32; 2], steps: i32) {
+    let place = |at: [i32; 2]| ["mousemove".to_owned(), at[0].to_string(), at[1].to_string()];
+    let mut arguments = place(from).to_vec();
+    arguments.extend(["mousedown".to_owned(), "1".to_owned()]);
+    for step in 1..=steps {
+        arguments.extend(place(
+            [0, 1].map(|i| from[i] + (to[i] - from[i]) * step / steps),
+        ));
+    }
+    arguments.extend(["mouseup".to_owned(), "1".to_owned()]);
+    // What moves with no button held moves nothing.
+    arguments.extend(place([60, 330]));
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    assert!(display.xdotool(&arguments));
+}
+
+/// Frames that take long lose no part of a drag. They are coarse until the mouse rests, and say that they take long.
+#[test]
+fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
+    let line = "scene.obj --size 640x360 --eye 2.5,3,3.5 --target 0,0.2,0 --occlusion rays --shadows rays \
+                --background 303030 --set occlusion.rays=16 --set window.still_samples=1 --set window.panel=false";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let dragged = |to: [i32; 2], steps: i32| {
+        let display = Display::start();
+        std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+        let _canopy = display.canopy_with(&arguments, &[("RUST_LOG", "canopy::app=trace")]);
+        display.focus("scene.obj");
+        let before = display.settled("the scene", Screenshot::is_drawn);
+        let first = frame_sizes(&display).len();
+        drag(&display, [200, 200], to, steps);
+        // The corner shows the background, and for a while the note.
+        let corner = |shot: &Screenshot| shot.pixels[25 * shot.width + 12..][..90].to_vec();
+        let begun = Instant::now();
+        let mut noted = false;
+        while !noted && begun.elapsed() < Duration::from_secs(8) {
+            noted = corner(&display.screenshot()) != corner(&before);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let after = display.settled("the turned scene", |now| *now != before);
+        assert!(corner(&after) == corner(&before), "the note stays");
+        (before, after, frame_sizes(&display).split_off(first), noted)
+    };
+    let (before, at_once, sizes, noted) = dragged([320, 240], 1);
+    assert!(noted, "nothing says that it renders: {sizes:?}");
+    assert_eq!(sizes.last(), Some(&[640, 360]), "{sizes:?}");
+    let (_, in_steps, sizes, _) = dragged([320, 240], 12);
+    assert!(sizes.iter().any(|size| size[0] < 640), "{sizes:?}");
+    assert_eq!(sizes.last(), Some(&[640, 360]), "{sizes:?}");
+    let changed = |a: &Screenshot, b: &Screenshot| {
+        let (darker, brighter) = a.darker_and_brighter(b);
+        darker + brighter
+    };
+    assert!(changed(&at_once, &before) > 0.05);
+    let off = changed(&in_steps, &at_once);
+    assert!(off < 0.01, "{off} of the picture differs");
+}
+
+/// A load that Esc ends leaves the window open, and what it showed.
+#[test]
+fn escape_cancels_a_load() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    // A grid that takes seconds to read.
+    const SIDE: usize = 1200;
+    let mut grid = String::new();
+    for at in 0..SIDE * SIDE {
+        grid += &format!("v {} 0 {}\n", at % SIDE, at / SIDE);
+    }
+    for row in 1..SIDE {
+        for column in 1..SIDE {
+            let corner = row * SIDE + column;
+            let (left, below) = (corner + 1 - SIDE, corner + 1);
+            grid += &format!("f {} {left} {below} {}\n", left - 1, below - 1);
+        }
+    }
+    std::fs::write(display.path("vast.obj"), grid).unwrap();
+    let line = "vast.obj --size 500x300 --set window.panel=false";
+    let mut canopy = display.canopy(&line.split(' ').collect::<Vec<_>>());
+    display.focus("canopy");
+    display.press("Escape");
+    assert!(canopy.0.try_wait().unwrap().is_none(), "it quit");
+    let stays = Instant::now();
+    while stays.elapsed() < Duration::from_secs(12) {
+        let shown = display.xdotool(&["search", "--onlyvisible", "--name", "vast.obj"]);
+        assert!(!shown, "the load went on");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(display.xdotool(&["key", "Escape", "key", "Escape"]));
+    let asked = Instant::now();
+    while canopy.0.try_wait().unwrap().is_none() {
+        assert!(asked.elapsed() < PATIENCE, "it never quits");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn escape_asks_before_it_quits() {
     let display = Display::start();

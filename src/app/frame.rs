@@ -89,7 +89,8 @@ impl Viewer {
             _ => Some(wall_ms),
         };
         let frame = in_flight.frame;
-        log::trace!("drew the scene in {wall_ms:.1} ms");
+        let [width, height] = in_flight.size();
+        log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
         if in_flight.is_parted {
             screen.show_next_picture();
         }

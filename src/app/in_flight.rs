@@ -150,9 +150,13 @@ impl InFlight {
         Some((now - self.begun).as_secs_f32() * 1e3)
     }
 
-    /// Pixels that are traced and shaded.
+    /// Width and height in pixels that are traced and shaded.
+    pub(super) fn size(&self) -> [u32; 2] {
+        self.frame.size(self.picture.area.size)
+    }
+
     fn pixels(&self) -> f32 {
-        let [width, height] = self.frame.size(self.picture.area.size);
+        let [width, height] = self.size();
         width as f32 * height as f32
     }
 

@@ -299,7 +299,11 @@ impl Viewer {
 
     fn perform(&mut self, action: Action) {
         let aspect = self.aspect();
+        let loaded_with = self.state.config.load.clone();
         let left = self.state.perform(action, aspect, &self.options.look);
+        if action == Action::Reset && self.state.config.load != loaded_with {
+            self.reload_scene();
+        }
         match left.and_then(|action| self.perform_on_files(action)) {
             Some(Action::Reload) => {
                 self.state.notify("reading the files again");

@@ -12,11 +12,11 @@ use crate::app::{
 use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
 
 /// Width of a column of numbers, in points.
-const COLUMN: f32 = 38.0;
+const COLUMN: f32 = 34.0;
 /// Height of a row, in points.
 const ROW: f32 = 17.0;
 /// The columns behind the name.
-const COLUMNS: [&str; 4] = ["median", "p95", "max", "share"];
+const COLUMNS: [&str; 5] = ["min", "med", "p95", "max", "share"];
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
     if !facts.has_gpu {
@@ -27,8 +27,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
     if rows.is_empty() {
         ui.weak("No timings yet, or none on this adapter.");
     } else {
-        let tip = "Milliseconds on the GPU over the last 120 frames. Hover a row for more";
-        table_row(ui, "pass, ms", 0, &COLUMNS.map(str::to_owned), None, tip);
+        let tip = "Milliseconds on the GPU over the last 120 frames: least, median, 95th percentile, most, share of the frame. Hover a row for more";
+        let weak = ui.visuals().weak_text_color();
+        table_row(
+            ui,
+            ("pass, ms", 0, weak),
+            &COLUMNS.map(str::to_owned),
+            None,
+            tip,
+        );
         for row in rows {
             pass(ui, &state.passes, row);
         }
@@ -46,7 +53,8 @@ fn pass(ui: &mut Ui, history: &PassHistory, row: &PassRow) {
     let Some(summary) = history.summary(row) else {
         let none = COLUMNS.map(|_| "–".to_owned());
         let tip = format!("{}: not run in the last 120 frames", row.name);
-        return table_row(ui, &row.name, row.depth, &none, None, &tip);
+        let weak = ui.visuals().weak_text_color();
+        return table_row(ui, (&row.name, row.depth, weak), &none, None, &tip);
     };
     let PassSummary {
         min_ms,
@@ -55,29 +63,26 @@ fn pass(ui: &mut Ui, history: &PassHistory, row: &PassRow) {
         max_ms,
         share,
     } = summary;
-    let numbers = [median_ms, p95_ms, max_ms].map(significant);
-    let [median, p95, max] = numbers.clone();
-    let cells = match last {
-        Some(_) => [median, p95, max, format!("{:.0} %", 100.0 * share)],
-        None => COLUMNS.map(|_| "–".to_owned()),
-    };
+    let [min, median, p95, max] = [min_ms, median_ms, p95_ms, max_ms].map(significant);
     let last = last.map_or("not run".into(), |ms| format!("{} ms", significant(ms)));
-    let [median, p95, max] = numbers;
     let tip = format!(
-        "{}\nlast frame: {last}\nmin {} ms, median {median} ms, p95 {p95} ms, max {max} ms\n{:.1} % of the frames",
+        "{}\nlast frame: {last}\nmin {min} ms, median {median} ms, p95 {p95} ms, max {max} ms\n{:.1} % of the frames",
         row.name,
-        significant(min_ms),
         100.0 * share,
     );
-    table_row(ui, &row.name, row.depth, &cells, Some(share), &tip);
+    let cells = [min, median, p95, max, format!("{:.0} %", 100.0 * share)];
+    let color = match row.last_ms() {
+        Some(_) => ui.visuals().text_color(),
+        None => ui.visuals().weak_text_color(),
+    };
+    table_row(ui, (&row.name, row.depth, color), &cells, Some(share), &tip);
 }
 
 /// A name, a bar for its share, and numbers in columns that keep their places.
 fn table_row(
     ui: &mut Ui,
-    name: &str,
-    depth: usize,
-    cells: &[String; 4],
+    (name, depth, color): (&str, usize, egui::Color32),
+    cells: &[String; COLUMNS.len()],
     share: Option<f64>,
     tip: &str,
 ) {
@@ -104,17 +109,11 @@ fn table_row(
         rect.left() + indent,
         rect.center().y - galley.size().y * 0.5,
     );
-    painter.galley(at, galley, visuals.text_color());
+    painter.galley(at, galley, color);
     let font = FontId::monospace(10.5);
     for (column, cell) in cells.iter().enumerate() {
         let right = rect.left() + names + COLUMN * (column + 1) as f32;
         let at = Pos2::new(right - 2.0, rect.center().y);
-        painter.text(
-            at,
-            Align2::RIGHT_CENTER,
-            cell,
-            font.clone(),
-            visuals.text_color(),
-        );
+        painter.text(at, Align2::RIGHT_CENTER, cell, font.clone(), color);
     }
 }
