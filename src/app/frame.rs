@@ -95,6 +95,10 @@ impl Viewer {
             screen.show_next_picture();
         }
         self.in_flight = None;
+        // Where frames follow one another in time, the time between them is what was recorded.
+        if self.schedule.since_last_frame(Instant::now()).is_none() {
+            self.state.record_frame(wall_ms);
+        }
         if let Some(frame_ms) = frame_ms.filter(|_| !frame.at_rest) {
             let budget_ms = match self.state.config.window.frame_ms {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,

@@ -100,13 +100,13 @@ fn rate(ui: &mut Ui, state: &State) {
     // The mean of few frames: it can be read, and follows what is changed.
     let recent: Vec<f32> = state.frame_ms.iter().rev().take(30).copied().collect();
     let text = if recent.is_empty() {
-        "idle".into()
+        "no frame yet".into()
     } else {
         let ms = f64::from(recent.iter().sum::<f32>()) / recent.len() as f64;
         let fps = significant(1000.0 / ms.max(1e-3));
         format!("{:>5} ms {fps:>6} fps", significant(ms))
     };
-    let tip = "Time from one frame to the next, as the mean of the last 30";
+    let tip = "Time of a frame, as the mean of the last 30: from one to the next while a clip plays, else until it is drawn";
     ui.label(digits(text)).on_hover_text(tip);
 }
 
@@ -144,7 +144,7 @@ fn graph(ui: &mut Ui, state: &State) {
         visuals.weak_text_color(),
     );
     response.on_hover_text(
-        "Time from one frame to the next, the last on the right. Marks on top are frames above the scale",
+        "Times of frames, the last on the right. Marks on top are frames above the scale",
     );
 }
 
