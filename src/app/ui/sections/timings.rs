@@ -12,7 +12,7 @@ use crate::app::{
 use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
 
 /// Width of a column of numbers, in points.
-const COLUMN: f32 = 34.0;
+const COLUMN: f32 = 31.0;
 /// Height of a row, in points.
 const ROW: f32 = 17.0;
 /// The columns behind the name.
@@ -104,13 +104,13 @@ fn table_row(
     let indent = 4.0 + 8.0 * depth as f32;
     let text = egui::WidgetText::from(name);
     let wrap = Some(egui::TextWrapMode::Truncate);
-    let galley = text.into_galley(ui, wrap, names - indent - 4.0, TextStyle::Small);
+    let galley = text.into_galley(ui, wrap, names - indent - 2.0, TextStyle::Small);
     let at = Pos2::new(
         rect.left() + indent,
         rect.center().y - galley.size().y * 0.5,
     );
     painter.galley(at, galley, color);
-    let font = FontId::monospace(10.5);
+    let font = FontId::monospace(9.5);
     for (column, cell) in cells.iter().enumerate() {
         let right = rect.left() + names + COLUMN * (column + 1) as f32;
         let at = Pos2::new(right - 2.0, rect.center().y);
