@@ -11,8 +11,10 @@ use crate::app::{
 };
 use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
 
-/// Width of a column of numbers, in points.
-const COLUMN: f32 = 31.0;
+/// Least and largest width of a column of numbers, in points.
+const COLUMN: [f32; 2] = [31.0, 38.0];
+/// Width that the longest name takes, in points.
+const NAME: f32 = 112.0;
 /// Height of a row, in points.
 const ROW: f32 = 17.0;
 /// The columns behind the name.
@@ -91,7 +93,9 @@ fn table_row(
     response.on_hover_text(tip);
     let painter = ui.painter_at(rect);
     let visuals = ui.visuals();
-    let names = rect.width() - COLUMN * cells.len() as f32;
+    let columns = cells.len() as f32;
+    let column_width = ((rect.width() - NAME) / columns).clamp(COLUMN[0], COLUMN[1]);
+    let names = rect.width() - column_width * columns;
     if let Some(share) = share {
         let bar = vec2(names * share.clamp(0.0, 1.0) as f32, ROW - 4.0);
         let color = accent(visuals).gamma_multiply(0.25);
@@ -112,7 +116,7 @@ fn table_row(
     painter.galley(at, galley, color);
     let font = FontId::monospace(9.5);
     for (column, cell) in cells.iter().enumerate() {
-        let right = rect.left() + names + COLUMN * (column + 1) as f32;
+        let right = rect.left() + names + column_width * (column + 1) as f32;
         let at = Pos2::new(right - 2.0, rect.center().y);
         painter.text(at, Align2::RIGHT_CENTER, cell, font.clone(), color);
     }
