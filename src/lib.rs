@@ -18,7 +18,8 @@
 //!    batch, or fits their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how
 //!    trees age.
 //! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
-//!    [`render::points_lines`]: points and lines over them, from which no rays start.
+//!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::motion`],
+//!    where asked for: where that was in the last frame.
 //! 6. [`render::shadows`]: [`render::shadow_classify`] lists the shadow rays that have to be traced and
 //!    [`render::shadow_rays`] traces them, to a bit of visibility per pixel and light; or, to compare with,
 //!    [`render::shadow_map`] draws the depth that each light sees.

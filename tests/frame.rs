@@ -792,6 +792,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: [4096, 2560],
+        motion: false,
     };
     let mut encoder = gpu.encoder("test");
     let picture = canopy::gpu::GpuImage::new(
@@ -1088,6 +1089,110 @@ fn tonemap_equals_its_twin_for_every_curve() {
             "{curve:?}: {} levels test little",
             levels.len()
         );
+    }
+}
+
+/// A ramp over four levels of eight bits, from black, in the middle and up to white: rows of neighbours have the
+/// mean that they would have with more bits, and without noise they have not.
+#[test]
+fn dithering_keeps_the_mean_of_neighbours() {
+    const STEPS: usize = 250;
+    let gpu = gpu();
+    for lowest in [0.0, 100.0, 251.0] {
+        let radiance = |step: usize| {
+            let encoded = (lowest + 4.0 * step as f32 / (STEPS - 1) as f32) / 255.0;
+            if encoded <= 0.04045 {
+                encoded / 12.92
+            } else {
+                ((encoded + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let materials = (0..STEPS).map(|step| glowing(Vec3::splat(radiance(step))));
+        let quads = (0..STEPS).map(|step| {
+            let corner = Vec3::new(step as f32 - 0.5 * STEPS as f32, -1.0, 0.0);
+            quad(corner, Vec3::X, 2.0 * Vec3::Y, step)
+        });
+        let scene = scene(quads, materials.collect());
+        let mut stage = Stage::new(&gpu, &scene, [4 * STEPS as u32, 4]);
+        stage.darken();
+        stage.config.image.tonemap = Tonemap::None;
+        let view = View {
+            projection: Projection::Orthographic { half_height: 0.5 },
+            ..look_at(Vec3::Z, Vec3::ZERO, 10.0)
+        };
+        let pose = Pose::new(&scene, None, 0.0);
+        // The greatest distance in levels of the mean of 50 neighbours from what it should be.
+        let mut error = |dither: bool, samples: u32| {
+            stage.config.image.dither = dither;
+            let picture = stage.supersampled(&pose, view, samples);
+            let lit = stage.channel(Channel::Lit);
+            let of_fifty = |(bytes, lit): (&[u8], &[[f32; 4]])| {
+                let stored: f64 = bytes.iter().step_by(4).map(|&level| f64::from(level)).sum();
+                let exact = |lit: &[f32; 4]| {
+                    let radiance = Vec3::from_slice(lit).as_dvec3();
+                    let exposure = Exposure {
+                        scale: 1.0,
+                        ..Exposure::default()
+                    };
+                    let params = TonemapParams::default();
+                    255.0 * tonemap::tonemap(&params, &exposure, radiance, DVec3::ZERO).x
+                };
+                (stored - lit.iter().map(exact).sum::<f64>()).abs() / 50.0
+            };
+            let fifties = picture.chunks(200).zip(lit.texels.chunks(50));
+            fifties.map(of_fifty).fold(0.0, f64::max)
+        };
+        for samples in [1, 3] {
+            let (dithered, rounded) = (error(true, samples), error(false, samples));
+            println!(
+                "from {lowest}, {samples} samples: {dithered:.3} levels, {rounded:.3} without"
+            );
+            assert!(
+                dithered < 0.1,
+                "from {lowest}, {samples} samples: {dithered}"
+            );
+            assert!(rounded > 0.3, "from {lowest}, {samples} samples: {rounded}");
+        }
+    }
+}
+
+/// Noise is for what lies between two levels.
+#[test]
+fn dithering_leaves_colours_of_eight_bits_as_they_are() {
+    let gpu = gpu();
+    let colors = [[17, 130, 250], [128, 128, 128], [1, 2, 3], [255, 0, 77]];
+    let background = [60_u8, 200, 9];
+    let linear = |color: [u8; 3]| {
+        Vec3::from(color.map(|level| {
+            let encoded = f32::from(level) / 255.0;
+            if encoded <= 0.04045 {
+                encoded / 12.92
+            } else {
+                ((encoded + 0.055) / 1.055).powf(2.4)
+            }
+        }))
+    };
+    let materials = colors.map(|color| scene::Material {
+        unlit: true,
+        ..matte(linear(color))
+    });
+    let quads = (0..4).map(|i| quad(Vec3::new(i as f32 - 2.0, -1.0, 0.0), Vec3::X, Vec3::Y, i));
+    let scene = scene(quads, materials.into());
+    let mut stage = Stage::new(&gpu, &scene, [40, 20]);
+    stage.config.image.dither = true;
+    stage.config.image.background = linear(background).to_array();
+    let view = View {
+        projection: Projection::Orthographic { half_height: 1.0 },
+        ..look_at(Vec3::Z * 4.0, Vec3::ZERO, 20.0)
+    };
+    let picture = stage.draw(&Pose::new(&scene, None, 0.0), view);
+    for (at, pixel) in picture.chunks(4).enumerate() {
+        let (x, y) = (at % 40, at / 40);
+        let expected = if y < 10 { background } else { colors[x / 10] };
+        // Edges are smoothed.
+        if !(x + 1).is_multiple_of(10) && !x.is_multiple_of(10) && !(8..12).contains(&y) {
+            assert_eq!(pixel[..3], expected, "at {x}, {y}");
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 // accumulate: one thread per pixel. resolve, fade: a triangle that covers the target.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/dither.wgsl"
 #import "common/exposure.wgsl"
 #import "common/unseen.wgsl"
 
@@ -22,6 +23,8 @@ struct AccumulateParams {
     transparent: u32,
     // Of the mean in what fade writes: 1 with the last frame.
     mean_share: f32,
+    // Same as TonemapParams.dither.
+    dither: u32,
 }
 
 @group(0) @binding(0) var<uniform> first_row: u32;
@@ -62,10 +65,16 @@ fn mean(at: vec2u) -> vec4f {
     return shown_sums[at.y * params.width + at.x] / f32(params.index + 1u);
 }
 
+// `linear` as a target of eight bits stores it.
+fn stored(linear: vec4f, at: vec2u) -> vec4f {
+    let encoded = srgb_encode(linear.rgb);
+    return vec4f(select(encoded, dither(encoded, at), params.dither != 0u), linear.a);
+}
+
 @fragment
 fn resolve(in: Corner) -> @location(0) vec4f {
-    let mean = mean(vec2u(in.clip.xy));
-    return vec4f(srgb_encode(mean.rgb), mean.a);
+    let at = vec2u(in.clip.xy);
+    return stored(mean(at), at);
 }
 
 @fragment
@@ -74,5 +83,5 @@ fn fade(in: Corner) -> @location(0) vec4f {
     let encoded = textureLoad(first_texture, at, 0);
     let first = vec4f(srgb_decode(encoded.rgb), encoded.a);
     let faded = mix(first, mean(at), params.mean_share);
-    return vec4f(srgb_encode(faded.rgb), faded.a);
+    return stored(faded, at);
 }

@@ -1,14 +1,16 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
-//      triangle_info
-// out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN
+//      triangle_info, where surfaces were in the last frame
+// out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
+//      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
 #import "common/unseen.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/motion.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_words.wgsl"
@@ -26,6 +28,8 @@
 @group(1) @binding(10) var<uniform> params: ChannelParams;
 @group(1) @binding(11) var channel_out: texture_storage_2d<rgba32float, write>;
 @group(1) @binding(12) var display_texture: texture_2d<f32>;
+@group(1) @binding(13) var<uniform> motion: MotionParams;
+@group(1) @binding(14) var last_position_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -92,10 +96,17 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 }
             }
             case CHANNEL_AMBIENT: { value = vec3f(ambient_visibility_at(pixel, s.normal).visibility); }
+            case CHANNEL_MOTION: {
+                let last = textureLoad(last_position_texture, pixel, 0).xyz;
+                let moved = motion_of_point(motion, s.position, last);
+                value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
+            }
             default: {}
         }
     } else if channel == CHANNEL_POSITION {
         value = vec3f(params.nan);
+    } else if channel == CHANNEL_MOTION {
+        value = vec3f(motion_of_direction(motion, frame_ray(pixel)), 0.0);
     }
     if channel == CHANNEL_LIT {
         let lit = textureLoad(hdr_texture, pixel, 0);

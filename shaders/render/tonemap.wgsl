@@ -3,10 +3,11 @@
 // in   hdr, the exposure, and display (colours shown without exposure or tone mapping); or the channel's
 //      floats
 // out  target, sRGB-encoded by this shader (the target's format is not sRGB); of a transparent picture
-//      premultiplied before that, with the coverage as alpha
+//      premultiplied before that, with the coverage as alpha; the lit image dithered
 // A triangle that covers the target. hdr is filtered where the target is larger; channels are not.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/dither.wgsl"
 #import "common/exposure.wgsl"
 #import "common/unseen.wgsl"
 
@@ -20,6 +21,8 @@ struct TonemapParams {
     // Whether the lit image keeps its coverage as alpha.
     transparent: u32,
     offset: vec4f,
+    // Whether the lit image is dithered.
+    dither: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: TonemapParams;
@@ -60,7 +63,11 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         let shown = textureSampleLevel(display_texture, hdr_sampler, in.uv, 0.0).rgb;
         let covered = display_coverage(radiance.a, params.transparent);
         let toned = display_covered(radiance.rgb * exposure.scale, covered, zero + params.curve);
-        return vec4f(srgb_encode(toned + shown), covered);
+        let encoded = srgb_encode(toned + shown);
+        let dithered = dither(encoded, vec2u(in.clip.xy));
+        // Colours that are shown as they are given have no radiance, and get no noise.
+        let is_dithered = params.dither != 0u && any(radiance.rgb != vec3f(0.0));
+        return vec4f(select(encoded, dithered, is_dithered), covered);
     }
     let size = textureDimensions(channel_texture);
     let texel = textureLoad(channel_texture, min(vec2u(in.uv * vec2f(size)), size - 1u), 0);

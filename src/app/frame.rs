@@ -228,6 +228,7 @@ impl Viewer {
             },
             channel: picture.channel,
             size: frame.size(picture.area.size),
+            motion: false,
         };
         let drawn_to = (screen::FORMAT, picture.area.size);
         let needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);

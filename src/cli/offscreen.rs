@@ -39,6 +39,8 @@ pub(super) struct Offscreen {
     renderer: Renderer,
     uploaded: UploadedScene,
     target: wgpu::Texture,
+    /// Whether [`Channel::Motion`] is going to be read.
+    pub(super) motion: bool,
 }
 
 /// What a draw took.
@@ -109,6 +111,7 @@ impl Offscreen {
             scene,
             renderer,
             uploaded,
+            motion: false,
         })
     }
 
@@ -133,7 +136,13 @@ impl Offscreen {
     /// Compiles what a sample of `moment` needs and is not compiled yet. Returns the milliseconds that took.
     pub(super) fn compile(&mut self, moment: &Moment, sample: FrameSample) -> Result<f64> {
         let stopwatch = Stopwatch::new();
-        let input = input(&self.scene, &self.config, self.exposure_ev, moment);
+        let input = input(
+            &self.scene,
+            &self.config,
+            self.exposure_ev,
+            moment,
+            self.motion,
+        );
         let target = (self.target.format(), input.size);
         let buffers = &self.uploaded.buffers;
         let needs = self
@@ -145,7 +154,13 @@ impl Offscreen {
 
     /// Draws a sample of `moment` and waits for it.
     pub(super) fn draw(&mut self, moment: &Moment, sample: FrameSample) -> Result<Drawn> {
-        let input = input(&self.scene, &self.config, self.exposure_ev, moment);
+        let input = input(
+            &self.scene,
+            &self.config,
+            self.exposure_ev,
+            moment,
+            self.motion,
+        );
         let mut encoder = self.gpu.encoder("frame");
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
             label: Some("picture"),
@@ -203,6 +218,7 @@ fn input<'a>(
     config: &'a Config,
     exposure_ev: f32,
     moment: &'a Moment,
+    motion: bool,
 ) -> FrameInput<'a> {
     FrameInput {
         scene,
@@ -213,6 +229,7 @@ fn input<'a>(
         elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: config.output.size,
+        motion,
     }
 }
 

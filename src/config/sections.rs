@@ -210,6 +210,7 @@ section! {
         exposure: ExposureMode,
         tonemap: Tonemap,
         antialias: Antialias,
+        dither: bool,
         background: [f32; 3] => BACKGROUND: RangeInclusive<f32> = 0.0..=1e6,
         anisotropy: u32 => ANISOTROPY: RangeInclusive<u32> = 1..=16,
     }

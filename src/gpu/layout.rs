@@ -228,6 +228,15 @@ gpu_structs! {
         tiles: u32,
         _pad: [u32; 3],
     }
+    /// The cameras of this frame and the last one, for what has moved in the picture.
+    MotionParams {
+        /// As [`Frame::clip_from_offset`], without the sample's shift.
+        clip_from_offset: [[f32; 4]; 4],
+        /// The same of the last frame.
+        last_clip_from_offset: [[f32; 4]; 4],
+        last_eye: [f32; 3],
+        triangle_count: u32,
+    }
     /// What `occlusion_rays` and `occlusion_filter` need.
     OcclusionParams {
         /// As [`Frame::clip_from_offset`], without the sample's shift.
@@ -291,6 +300,9 @@ gpu_structs! {
         /// 1 where the lit image keeps its coverage as alpha; its colours are premultiplied then.
         transparent: u32,
         offset: [f32; 4],
+        /// 1 where the lit image is dithered.
+        dither: u32,
+        _pad: [u32; 3],
     }
     /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
     SkyParams {
@@ -312,6 +324,8 @@ gpu_structs! {
         transparent: u32,
         /// Share of the mean where it fades in over the first frame.
         mean_share: f32,
+        /// As [`TonemapParams::dither`].
+        dither: u32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {

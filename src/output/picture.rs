@@ -2,7 +2,10 @@
 
 use crate::{
     Error, Result,
-    render::{Channel, FloatImage, tonemap::COST_SCALE},
+    render::{
+        Channel, FloatImage,
+        tonemap::{COST_SCALE, MOTION_SHOWN},
+    },
 };
 use glam::Vec3;
 use image::ImageFormat;
@@ -104,6 +107,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
             Channel::Mesh | Channel::Material => hashed(value.x),
             Channel::Cost => heat((value.x + value.y) / COST_SCALE),
+            Channel::Motion => value / (2.0 * MOTION_SHOWN) + 0.5,
             Channel::Roughness
             | Channel::Metallic
             | Channel::Occlusion

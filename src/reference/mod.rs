@@ -6,6 +6,7 @@ pub mod environment;
 pub mod exposure;
 pub mod lbvh;
 pub mod lighting;
+pub mod motion;
 pub mod occlusion;
 pub mod shadow_start;
 pub mod tonemap;

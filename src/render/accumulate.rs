@@ -78,6 +78,7 @@ impl Accumulate {
                 width: frame.size[0],
                 transparent: u32::from(frame.is_transparent()),
                 mean_share: frame.sample.mean_share(),
+                dither: u32::from(frame.config.image.dither),
             },
         );
         recording.dispatch_pixels(

@@ -34,11 +34,13 @@ pub enum Channel {
     Cost,
     /// Ambient visibility; 1 where it is not traced.
     Ambient,
+    /// How far what is seen has moved in the picture since the last frame, in pixels: x to the right, y down.
+    Motion,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -53,6 +55,7 @@ impl Channel {
         Self::Shadow,
         Self::Cost,
         Self::Ambient,
+        Self::Motion,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -72,6 +75,7 @@ impl Channel {
             Self::Shadow => "shadow",
             Self::Cost => "cost",
             Self::Ambient => "ambient",
+            Self::Motion => "motion",
         }
     }
 }
@@ -91,4 +95,5 @@ wgsl_constants! {
     const CHANNEL_SHADOW: u32 = Channel::Shadow as u32;
     const CHANNEL_COST: u32 = Channel::Cost as u32;
     const CHANNEL_AMBIENT: u32 = Channel::Ambient as u32;
+    const CHANNEL_MOTION: u32 = Channel::Motion as u32;
 }

@@ -3,7 +3,7 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Radiance, Visibility, fitted},
+    edges::{AmbientVisibility, GBuffer, Motion, Radiance, Visibility, fitted},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -42,6 +42,8 @@ pub struct ChannelSource<'a> {
     pub ambient: &'a AmbientVisibility,
     /// Output of `lighting`.
     pub radiance: &'a Radiance,
+    /// Output of `motion`.
+    pub motion: Motion<'a>,
 }
 
 impl ChannelPass {
@@ -60,6 +62,8 @@ impl ChannelPass {
             Read,
             Binding::Uniform,
             Store(FORMAT),
+            Float,
+            Binding::Uniform,
             Float,
         ];
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
@@ -119,6 +123,8 @@ impl ChannelPass {
                 &self.params,
                 &self.output,
                 &radiance.display,
+                source.motion.params,
+                source.motion.last_position,
             ],
             size,
             recording.budget.pixels(),

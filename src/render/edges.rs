@@ -5,8 +5,8 @@ use super::scene_buffers::SceneBuffers;
 use crate::{
     Error, Result,
     gpu::{
-        Gpu, GpuImage,
-        layout::{SHADOW_HEADER, ShadowView},
+        Gpu, GpuImage, Uniform,
+        layout::{MotionParams, SHADOW_HEADER, ShadowView},
         pass,
     },
 };
@@ -94,6 +94,15 @@ impl GBuffer {
         ];
         images.map(|image| Some(pass::color(&image.view, load)))
     }
+}
+
+/// Where what each pixel shows was in the last frame: made by `motion`.
+#[derive(Debug, Clone, Copy)]
+pub struct Motion<'a> {
+    /// The cameras.
+    pub params: &'a Uniform<MotionParams>,
+    /// World position in the last frame; w is that of [`GBuffer::position`].
+    pub last_position: &'a GpuImage,
 }
 
 /// Which lights each pixel sees: made by the shadow passes.

@@ -44,6 +44,15 @@ pub struct FrameInput<'a> {
     pub channel: Channel,
     /// Pixels in a row and rows that are traced and shaded; the target may be larger.
     pub size: [u32; 2],
+    /// Whether the channel [`Channel::Motion`] is going to be read. It is known as well where it is shown.
+    pub motion: bool,
+}
+
+impl FrameInput<'_> {
+    /// Whether what has moved since the last frame has to be known.
+    pub fn wants_motion(&self) -> bool {
+        self.motion || self.channel == Channel::Motion
+    }
 }
 
 /// Which of the frames of a supersampled picture this is. The frames look at different points of their
@@ -127,6 +136,8 @@ pub struct Prepared<'a> {
     pub exposure_ev: f32,
     /// As in [`FrameInput`].
     pub elapsed_secs: f32,
+    /// Whether what has moved since the last frame has to be known.
+    pub motion: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -166,6 +177,7 @@ impl<'a> Prepared<'a> {
             size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
+            motion: input.wants_motion(),
         })
     }
 

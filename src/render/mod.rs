@@ -16,6 +16,7 @@ pub mod exposure;
 mod formats;
 pub mod frame;
 pub mod gbuffer;
+mod last_positions;
 pub mod layers;
 pub mod lighting;
 pub mod lights;
@@ -24,6 +25,7 @@ mod material_uniforms;
 pub mod materials;
 mod merge;
 pub mod mipmap;
+pub mod motion;
 pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_history;
@@ -78,6 +80,7 @@ use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
 use layers::LayersPass;
 use lighting::Lighting;
+use motion::MotionPass;
 use occlusion::Occlusion;
 use points_lines::PointsLines;
 use present::Present;
@@ -98,6 +101,7 @@ pub struct Renderer {
     trees: TreePasses,
     gbuffer: GBufferPass,
     points_lines: PointsLines,
+    motion: MotionPass,
     shadows: Shadows,
     occlusion: Occlusion,
     lighting: Lighting,
@@ -131,6 +135,7 @@ impl Renderer {
             trees: uploader.trees.clone(),
             gbuffer: GBufferPass::new(gpu, layouts),
             points_lines: PointsLines::new(layouts),
+            motion: MotionPass::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
             occlusion: Occlusion::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
@@ -181,6 +186,9 @@ impl Renderer {
         self.trees.needs(measures, &mut needs);
         self.gbuffer.needs(buffers, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
+        if input.wants_motion() {
+            self.motion.needs(&mut needs);
+        }
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
         self.lighting.needs(&mut needs);
@@ -223,6 +231,7 @@ impl Renderer {
         // Until this frame is recorded whole, there is none to read back or to go on from.
         self.last = None;
         self.parts.clear();
+        self.motion.begin();
         self.occlusion.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1])?;
@@ -243,10 +252,14 @@ impl Renderer {
             .write(gpu, layouts, prepared, environment, shadow_maps);
         let plan = state.update(gpu, &frame);
 
+        state.last_positions.keep(r, &frame, &plan)?;
         let geometry = self.deform.record(r, &frame, &plan)?;
         let trees = self.trees.record(r, geometry, state, &plan)?;
         let gbuffer = self.gbuffer.record(r, &frame, geometry)?;
         self.points_lines.record(r, &frame, geometry, gbuffer)?;
+        let last_positions = state.last_positions.get();
+        self.motion
+            .record(r, &frame, geometry, gbuffer, last_positions)?;
         let visibility = self.shadows.record(r, &frame, geometry, trees, gbuffer)?;
         let ambient = self
             .occlusion
@@ -265,6 +278,7 @@ impl Renderer {
             visibility,
             ambient,
             radiance,
+            motion: self.motion.output(gbuffer),
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;
@@ -276,6 +290,8 @@ impl Renderer {
         let (cpu_record_ms, parts) = recording.finish();
         self.parts.extend(parts);
         state.policy.settle(&plan);
+        state.last_positions.settle();
+        self.motion.settle(&frame);
         self.occlusion.settle(&frame);
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
@@ -359,6 +375,8 @@ impl Renderer {
         self.last = None;
         self.environment.abandon();
         scene.state.policy.abandon(self.stats.tree_work);
+        scene.state.last_positions.abandon();
+        self.motion.begin();
         self.shadows.abandon();
         self.occlusion.begin();
         self.present.exposure.abandon();

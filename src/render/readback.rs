@@ -44,6 +44,10 @@ impl Renderer {
         let Some((group, sample)) = &self.last else {
             return Err(Error::NotFound("no frame has been drawn yet".into()));
         };
+        if channel == Channel::Motion && !self.motion.is_known() {
+            let why = "the frame was drawn without its motion";
+            return Err(Error::NotFound(why.into()));
+        }
         let radiance = self.lighting.output();
         let [width, height] = radiance.size();
         let texels = if channel == Channel::Lit && sample.count > 1 {
@@ -64,6 +68,7 @@ impl Renderer {
                 visibility: self.shadows.output(),
                 ambient: self.occlusion.output(),
                 radiance,
+                motion: self.motion.output(self.gbuffer.output()),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

@@ -4,6 +4,7 @@
 use super::{
     draw_lists::{DrawLists, Surfaces},
     frame::Prepared,
+    last_positions::LastPositions,
     materials::MovedMaterials,
     scene_buffers::SceneBuffers,
     tree_policy::{TreePlan, TreePolicy},
@@ -33,6 +34,7 @@ pub struct SceneState {
     pub tree: Tree,
     /// When they are built again.
     pub(super) policy: TreePolicy,
+    pub(super) last_positions: LastPositions,
     pose: WrittenPose,
     materials: MovedMaterials,
 }
@@ -65,6 +67,7 @@ impl SceneState {
         Self {
             tree,
             policy,
+            last_positions: LastPositions::default(),
             pose: WrittenPose::default(),
             materials: MovedMaterials::default(),
         }

@@ -27,6 +27,8 @@ wgsl_constants! {
 
 /// Nodes and triangles that the hottest colour of the cost view stands for.
 pub const COST_SCALE: f32 = 256.0;
+/// Motion in pixels, either way, that the ends of the range show.
+pub const MOTION_SHOWN: f32 = 32.0;
 
 /// The pass.
 #[derive(Debug)]
@@ -130,6 +132,7 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
             let scale = 0.5 / scene.radius().max(1e-20);
             (glam::Vec3::splat(-nearest), scale)
         }
+        Channel::Motion => (glam::Vec3::splat(MOTION_SHOWN), 0.5 / MOTION_SHOWN),
         Channel::Cost => (glam::Vec3::ZERO, 1.0 / COST_SCALE),
         _ => (glam::Vec3::ZERO, 1.0),
     };
@@ -139,5 +142,7 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
         scale,
         transparent: u32::from(frame.is_transparent()),
         offset: offset.extend(0.0).to_array(),
+        dither: u32::from(frame.config.image.dither),
+        ..TonemapParams::default()
     }
 }

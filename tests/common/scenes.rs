@@ -212,6 +212,8 @@ pub(crate) struct Stage<'a> {
     pub exposure_ev: f32,
     /// Seconds since the last frame.
     pub elapsed_secs: f32,
+    /// Whether frames are drawn with their motion.
+    pub motion: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -223,6 +225,8 @@ impl<'a> Stage<'a> {
         config.environment.background = Background::Color;
         // No ambient occlusion on GPUs either: the twins have none.
         config.occlusion.mode = OcclusionMode::Off;
+        // Nor do they add noise.
+        config.image.dither = false;
         let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
             gpu,
@@ -234,6 +238,7 @@ impl<'a> Stage<'a> {
             shown: Channel::Lit,
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,
+            motion: false,
         }
     }
 
@@ -310,6 +315,7 @@ impl<'a> Stage<'a> {
             elapsed_secs: self.elapsed_secs,
             channel: self.shown,
             size: self.size,
+            motion: self.motion,
         };
         let (gpu, uploaded, view) = (self.gpu, &mut self.uploaded, &target.view);
         self.renderer

@@ -48,6 +48,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         let config = &mut state.config;
         let is_metered = config.image.is_metered();
         metering(ui, &mut config.exposure, is_metered, edits);
+        let tip = "Adds noise of one level of eight bits, so that smooth colours show no bands";
+        Row::new("dither", &["image.dither"], tip).show(ui, edits, |ui| {
+            ui.checkbox(&mut config.image.dither, "against bands")
+        });
     });
 }
 

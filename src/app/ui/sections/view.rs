@@ -157,5 +157,8 @@ fn meaning(channel: Channel) -> &'static str {
         Channel::Shadow => "Where the first light is visible",
         Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
         Channel::Ambient => "How much of the environment a point sees",
+        Channel::Motion => {
+            "How far a point has moved in the picture since the last frame, 32 pixels at most"
+        }
     }
 }

@@ -1,0 +1,63 @@
+// motion: where the point that a pixel shows was in the last frame, one thread per pixel.
+//
+// in   G-buffer (position, ids), the merged scene (group 2), last_positions: its vertices in the last frame
+// out  last_position: world position, with the position's w; zeros on the background
+// A point keeps its place in its triangle or on its line, so it has moved by the mean of what the corners have
+// moved by, weighted by its barycentric coordinates. Differences are what is weighted: where all corners move
+// alike, the coordinates of a sliver, which rounding has spoilt, do not matter.
+#import "common/gbuffer.wgsl"
+#import "common/motion.wgsl"
+#import "common/scene.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: MotionParams;
+@group(1) @binding(2) var position_texture: texture_2d<f32>;
+@group(1) @binding(3) var ids_texture: texture_2d<u32>;
+@group(1) @binding(4) var<storage, read> last_positions: array<f32>;
+@group(1) @binding(5) var last_position_out: texture_storage_2d<rgba32float, write>;
+
+// How far a vertex has moved since the last frame.
+fn path(vertex: u32) -> vec3f {
+    let first = 3u * vertex;
+    let last = vec3f(last_positions[first], last_positions[first + 1u], last_positions[first + 2u]);
+    return scene_position(vertex) - last;
+}
+
+fn triangle_path(triangle: u32, position: vec3f) -> vec3f {
+    let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+    let a = scene_position(i.x) - position;
+    let b = scene_position(i.y) - position;
+    let c = scene_position(i.z) - position;
+    let normal = cross(b - a, c - a);
+    let areas = vec3f(dot(cross(b, c), normal), dot(cross(c, a), normal), dot(cross(a, b), normal));
+    let area = areas.x + areas.y + areas.z;
+    let weights = select(vec3f(1.0 / 3.0), areas / area, area > 0.0);
+    return mat3x3f(path(i.x), path(i.y), path(i.z)) * weights;
+}
+
+fn line_path(line: u32, position: vec3f) -> vec3f {
+    let first = 3u * params.triangle_count + 2u * line;
+    let i = vec2u(indices[first], indices[first + 1u]);
+    let start = scene_position(i.x);
+    let along = scene_position(i.y) - start;
+    let length2 = dot(along, along);
+    let part = select(0.0, saturate(dot(position - start, along) / length2), length2 > 0.0);
+    return mix(path(i.x), path(i.y), part);
+}
+
+@compute @workgroup_size(8, 8)
+fn motion(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let texel = textureLoad(position_texture, pixel, 0);
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    var moved = vec3f(0.0);
+    if gbuffer_is_triangle(seen) {
+        moved = triangle_path(seen - 1u, texel.xyz);
+    } else if seen != 0u {
+        moved = line_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u - params.triangle_count, texel.xyz);
+    }
+    textureStore(last_position_out, pixel, vec4f(texel.xyz - moved, texel.w));
+}

@@ -1,0 +1,65 @@
+//! The vertices of the last frame, where the next one needs them.
+
+use super::{frame::Frame, recording::Recording, tree_policy::TreePlan};
+use crate::Result;
+
+/// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex from the first
+/// frame on that asks for it.
+#[derive(Debug, Default)]
+pub(super) struct LastPositions {
+    buffer: Option<wgpu::Buffer>,
+    /// Whether the merged positions are those of a frame that was recorded whole.
+    is_drawn: bool,
+    /// Whether the buffer holds what the last frame's motion is to be measured from.
+    is_kept: bool,
+}
+
+impl LastPositions {
+    /// Keeps the positions of the last frame, before `deform` writes those of this one, where the frame asks for
+    /// its motion. Until [`LastPositions::settle`] the next frame has no last one.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub(super) fn keep(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        plan: &TreePlan,
+    ) -> Result<()> {
+        let (gpu, positions) = (recording.gpu, &frame.buffers.positions);
+        let moves = plan.changed.contains(&true);
+        self.is_kept = std::mem::take(&mut self.is_drawn) && moves && frame.motion;
+        if !self.is_kept {
+            return Ok(());
+        }
+        let buffer = match self.buffer.take() {
+            Some(buffer) => buffer,
+            None => gpu.catch(|| {
+                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+                gpu.buffer("deform.last_positions", positions.size(), usage)
+            })?,
+        };
+        let bytes = 12 * u64::from(frame.buffers.vertex_count);
+        recording
+            .scope
+            .copy_buffer_to_buffer(positions, 0, &buffer, 0, bytes);
+        self.buffer = Some(buffer);
+        Ok(())
+    }
+
+    /// The positions of the last frame, where they differ from this one's.
+    pub(super) fn get(&self) -> Option<&wgpu::Buffer> {
+        self.buffer.as_ref().filter(|_| self.is_kept)
+    }
+
+    /// The frame has been recorded whole.
+    pub(super) fn settle(&mut self) {
+        self.is_drawn = true;
+    }
+
+    /// The frame that was recorded is not going to be drawn whole.
+    pub(super) fn abandon(&mut self) {
+        self.is_drawn = false;
+    }
+}

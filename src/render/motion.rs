@@ -1,0 +1,163 @@
+//! `motion`: where the point that a pixel shows was in the last frame.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Motion, fitted},
+    frame::Frame,
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs, Uniform,
+        layout::MotionParams,
+        pass::Binding::{Float, Read, Store, Uint, Uniform as Params},
+    },
+};
+use glam::{Mat4, Vec3};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const FORMAT: Format = Format::Rgba32Float;
+
+/// The pass. Its image has one texel until something moves.
+#[derive(Debug)]
+pub struct MotionPass {
+    kernel: Kernel,
+    params: Uniform<MotionParams>,
+    output: GpuImage,
+    /// The camera of the last frame, once that has been recorded whole.
+    last: Option<Camera>,
+    /// The same, while a frame is being recorded.
+    previous: Option<Camera>,
+    /// Whether the last frame's motion is known.
+    is_known: bool,
+    /// Whether the image holds it; otherwise nothing moved, and the G-buffer's positions do.
+    has_output: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Camera {
+    /// [`SceneBuffers::version`](super::SceneBuffers::version).
+    scene: u64,
+    clip_from_offset: Mat4,
+    eye: Vec3,
+}
+
+impl Camera {
+    fn of(frame: &Frame<'_>) -> Self {
+        Self {
+            scene: frame.buffers.version,
+            clip_from_offset: frame.view.clip_from_offset(frame.aspect()),
+            eye: frame.view.eye(),
+        }
+    }
+}
+
+impl MotionPass {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let bindings = [Params, Params, Float, Uint, Read, Store(FORMAT)];
+        let path = "render/motion.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
+            params: Uniform::new(gpu, "motion.params"),
+            output: image(gpu, [1, 1]),
+            last: None,
+            previous: None,
+            is_known: false,
+            has_output: false,
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Begins a frame, before anything of it is recorded. Until [`MotionPass::settle`] says that the frame has
+    /// been recorded whole, the next one has no last frame.
+    pub fn begin(&mut self) {
+        self.previous = self.last.take();
+        (self.is_known, self.has_output) = (false, false);
+    }
+
+    /// Finds where each pixel's point was, where the frame asks for its motion. `last_positions` are the vertices of the last frame where they differ
+    /// from this one's. Without a last frame of the same scene nothing has moved.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        last_positions: Option<&wgpu::Buffer>,
+    ) -> Result<()> {
+        if !frame.motion {
+            return Ok(());
+        }
+        self.is_known = true;
+        let gpu = recording.gpu;
+        let now = Camera::of(frame);
+        let last = self.previous.filter(|last| last.scene == now.scene);
+        let Camera {
+            clip_from_offset: last_clip,
+            eye: last_eye,
+            ..
+        } = last.unwrap_or(now);
+        let params = MotionParams {
+            clip_from_offset: now.clip_from_offset.to_cols_array_2d(),
+            last_clip_from_offset: last_clip.to_cols_array_2d(),
+            last_eye: last_eye.to_array(),
+            triangle_count: geometry.buffers.triangle_count,
+        };
+        self.params.write(gpu, &params);
+        let Some(last_positions) = last_positions.filter(|_| last.is_some()) else {
+            return Ok(());
+        };
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+        }
+        self.has_output = true;
+        recording.dispatch_pixels(
+            "motion",
+            &self.kernel,
+            &[(0, &frame.group), (2, geometry.group)],
+            &[
+                &self.params,
+                &gbuffer.position,
+                &gbuffer.ids,
+                last_positions,
+                &self.output,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )
+    }
+
+    /// Whether the last frame asked for its motion.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The motion of the last frame, whose G-buffer is given.
+    pub fn output<'a>(&'a self, gbuffer: &'a GBuffer) -> Motion<'a> {
+        let last_position = match self.has_output {
+            true => &self.output,
+            false => &gbuffer.position,
+        };
+        Motion {
+            params: &self.params,
+            last_position,
+        }
+    }
+
+    /// The frame has been recorded whole.
+    pub fn settle(&mut self, frame: &Frame<'_>) {
+        self.last = Some(Camera::of(frame));
+    }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    GpuImage::new(gpu, "last_position", size, FORMAT, usage)
+}
