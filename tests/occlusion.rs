@@ -833,6 +833,50 @@ fn rays_test_masked_and_blended_surfaces() {
 
 /// A closed room of rough and of smooth material is black under environment lighting, with layers and
 /// without.
+/// Between bright walls, light goes to and fro: what they occlude is brighter than what black walls do, by the fit
+/// of the twin. A uniform environment of radiance 1 makes what is scattered the albedo's share.
+#[test]
+fn occluded_light_bounces_between_bright_walls() {
+    let gpu = gpu();
+    let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0);
+    let wall = quad(Vec3::new(-2.0, 0.0, 0.0), 4.0 * Vec3::X, 2.0 * Vec3::Y, 0);
+    let view = look_at(Vec3::new(0.3, 1.0, 2.0), Vec3::new(0.0, 0.3, 0.0), 20.0);
+    let lit = |albedo: f32, mode: OcclusionMode| {
+        let mut material = both_sides(Vec3::splat(albedo));
+        material.roughness = 1.0;
+        let scene = scene([floor.clone(), wall.clone()], vec![material]);
+        let mut stage = stage(&gpu, &scene, SIZE);
+        stage.config.occlusion.mode = mode;
+        stage.config.sun.enabled = canopy::config::Switch::Off;
+        stage.config.environment.color = [1.0; 3];
+        stage.draw(&rest(&scene), view);
+        [Channel::Lit, Channel::Ambient].map(|channel| stage.channel(channel).texels)
+    };
+    let [[black, visibility], [black_open, _]] =
+        [OcclusionMode::Rays, OcclusionMode::Off].map(|mode| lit(0.0, mode));
+    for albedo in [0.25, 0.8] {
+        let [[grey, _], [open, _]] =
+            [OcclusionMode::Rays, OcclusionMode::Off].map(|mode| lit(albedo, mode));
+        let mut occluded = 0;
+        for pixel in 0..grey.len() {
+            let scattered = f64::from(open[pixel][0] - black_open[pixel][0]);
+            let share = f64::from(visibility[pixel][0]);
+            if open[pixel][3] == 0.0 || share > 0.95 {
+                continue;
+            }
+            occluded += 1;
+            let arrived = f64::from(grey[pixel][0] - black[pixel][0]) / scattered;
+            let expected = occlusion::bounced(share, f64::from(albedo));
+            assert!(
+                (arrived - expected).abs() < 0.02,
+                "albedo {albedo}, {share} visible: {arrived}, not {expected}"
+            );
+            assert!(albedo < 0.5 || expected > share + 0.02 || share < 0.1);
+        }
+        assert!(occluded > 100, "{occluded}");
+    }
+}
+
 #[test]
 fn environment_lighting_does_not_leak_into_a_closed_room() {
     let gpu = gpu();

@@ -78,7 +78,8 @@ fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility) -> vec3f 
     let scattered = s.albedo * (1.0 - dielectric.once - dielectric.again);
     let once = mix(dielectric.once, metal.once, s.metallic)
         * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic) * ambient.visibility;
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
+        * ambient_bounced(ambient.visibility, s.albedo);
     let mirrored = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
     return (once * mirrored + gathered * environment_diffuse(ambient.bent_normal)) * s.occlusion;
 }

@@ -253,11 +253,12 @@ fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, ambient: AmbientVisibili
     let scattered = s.albedo * left * (1.0 - l.transmission);
     let once = mix(dielectric.once, metal.once, s.metallic)
         * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
-    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic);
-    let diffuse_light = environment_diffuse(ambient.bent_normal) * ambient.visibility;
+    let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
+        * ambient_bounced(ambient.visibility, s.albedo);
+    let diffuse_light = environment_diffuse(ambient.bent_normal);
     var sum = once * layers_prefiltered(s, l, to_eye) + gathered * diffuse_light;
     sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
-        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light;
+        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light * ambient.visibility;
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_visibility = specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
     let coat = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness)
