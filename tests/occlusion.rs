@@ -129,6 +129,7 @@ fn twin_rays(
         let pixel = [index as u32 % width, index as u32 / width];
         let surface = SurfacePoint {
             position: seen.position.as_dvec3(),
+            last_position: seen.position.as_dvec3(),
             normal: seen.start().geometric_normal,
             frames: 1,
         };
@@ -614,6 +615,34 @@ fn occlusion_follows_moving_objects() {
     }
     let slid = errors(1.5 - 2.9, &mut stage);
     assert!(slid[0] < 0.05 && slid[1] < 0.5, "{slid:?}");
+}
+
+/// What moves takes its history along: the whole scene rises towards a camera that stays, so nothing that a point
+/// sees changes, and the rays of several frames count.
+#[test]
+fn what_moves_keeps_its_history() {
+    let gpu = gpu();
+    let scene = clutter();
+    let view = clutter_view();
+    let at = |step: u32| {
+        let mut pose = rest(&scene);
+        for world_from_node in &mut pose.world_from_node {
+            world_from_node.w_axis += (step as f32 * Vec3::new(0.02, 0.05, 0.01)).extend(0.0);
+        }
+        pose
+    };
+    let errors = |stage: &mut Stage<'_>, step: u32| {
+        distance(&shares(stage), &converged(&gpu, &scene, &at(step), view))[0]
+    };
+    let mut moving = gathering(&gpu, &scene, 2, false);
+    for step in 0..8 {
+        moving.draw(&at(step), view);
+    }
+    let mut anew = gathering(&gpu, &scene, 2, false);
+    anew.draw(&at(7), view);
+    let (moving, anew) = (errors(&mut moving, 7), errors(&mut anew, 7));
+    println!("{moving:.4} with eight frames, {anew:.4} with one");
+    assert!(moving < 0.6 * anew, "{moving} {anew}");
 }
 
 /// A table over a floor that it darkens: the visible part of its top is unoccluded, up to the edge, from the

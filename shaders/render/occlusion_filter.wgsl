@@ -1,11 +1,11 @@
 // occlusion_filter: filters the ambient occlusion over frames and over neighbouring pixels.
 //
 // occlusion_accumulate
-// in   fresh: this frame's signal from occlusion_rays; G-buffer (position); the last frame's history:
-//      last_occlusion, last_surfaces
+// in   fresh: this frame's signal from occlusion_rays; G-buffer (position); where that was in the last frame; the
+//      last frame's history: last_occlusion, last_surfaces
 // out  occlusion_out, surfaces_out: means over the frames since the pixel's surface became visible, and that
 //      surface
-// The last frame's history is read at the surface's reprojected position, from the four pixels around it.
+// The last frame's history is read where the last frame saw the surface's point, from the four pixels around it.
 // Pixels count that show the same surface: either plane holds the other's point to within a pixel's width,
 // and the normals agree. Where none does, the history begins anew.
 //
@@ -30,6 +30,7 @@
 @group(1) @binding(5) var last_surfaces: texture_2d<u32>;
 @group(1) @binding(6) var occlusion_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
+@group(1) @binding(8) var last_position_texture: texture_2d<f32>;
 
 @group(1) @binding(2) var occlusion_texture: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
@@ -67,7 +68,8 @@ fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
     let near = tolerance(pixel_surface.position);
     // Follows the motion of the point itself: the jitter within the pixel is no motion.
     let clip = params.clip_from_offset * vec4f(pixel_surface.position - frame.eye, 1.0);
-    let last_clip = params.last_clip_from_offset * vec4f(pixel_surface.position - params.last_eye, 1.0);
+    let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
+    let last_clip = params.last_clip_from_offset * vec4f(last_position - params.last_eye, 1.0);
     let at = vec2f(pixel) + in_picture(last_clip) - in_picture(clip);
     let corner = floor(at);
     let part = at - corner;
@@ -81,7 +83,7 @@ fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
         let seen = all(tap >= vec2f(0.0)) && all(tap < vec2f(frame.size)) && last_clip.w > 0.0;
         let tap_texel = vec2u(select(vec2f(0.0), tap, seen));
         let last = occlusion_surface_unpack(textureLoad(last_surfaces, tap_texel, 0));
-        let off = last.position - pixel_surface.position;
+        let off = last.position - last_position;
         let away = max(abs(dot(off, pixel_surface.normal)), abs(dot(off, last.normal)));
         let same = seen && last.frames > 0u && away < near && dot(last.normal, pixel_surface.normal) > 0.9;
         let sides = select(1.0 - part, part, step == vec2u(1u));

@@ -117,6 +117,8 @@ pub fn rays(
 pub struct SurfacePoint {
     /// World position.
     pub position: DVec3,
+    /// World position in the last frame.
+    pub last_position: DVec3,
     /// Normal of its triangle.
     pub normal: DVec3,
     /// Number of frames whose rays its mean has.
@@ -126,7 +128,12 @@ pub struct SurfacePoint {
 impl SurfacePoint {
     /// The greater distance of either point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
-        let off = other.position - self.position;
+        self.away_from(other, self.position)
+    }
+
+    /// The same of this point where it is at `position`.
+    fn away_from(&self, other: &Self, position: DVec3) -> f64 {
+        let off = other.position - position;
         off.dot(self.normal).abs().max(off.dot(other.normal).abs())
     }
 }
@@ -182,7 +189,7 @@ pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remember
             (index as u32 / now.size[0]).into(),
         );
         let here = now.in_picture(point.position);
-        let there = before.in_picture(point.position);
+        let there = before.in_picture(point.last_position);
         let at = here.zip(there).map(|(here, there)| pixel + there - here);
         let (mut sum, mut frames, mut weights) = (Occlusion::default(), 0.0, 0.0);
         for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
@@ -192,7 +199,7 @@ pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remember
             let Some((other, blocked)) = before.at(last, tap) else {
                 continue;
             };
-            let same = point.away(&other) < now.tolerance(point.position)
+            let same = point.away_from(&other, point.last_position) < now.tolerance(point.position)
                 && other.normal.dot(point.normal) > 0.9;
             let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
             let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));

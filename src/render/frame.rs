@@ -50,8 +50,9 @@ pub struct FrameInput<'a> {
 
 impl FrameInput<'_> {
     /// Whether what has moved since the last frame has to be known.
-    pub fn wants_motion(&self) -> bool {
-        self.motion || self.channel == Channel::Motion
+    pub fn wants_motion(&self, gpu: &Gpu) -> bool {
+        let has_history = self.config.occlusion.sends_rays(gpu.capabilities.fast_rays);
+        self.motion || self.channel == Channel::Motion || has_history
     }
 }
 
@@ -143,6 +144,7 @@ pub struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Moves the origin, finds the sun and the lights, and measures the scene.
     pub fn new(
+        gpu: &Gpu,
         input: &FrameInput<'a>,
         buffers: &'a SceneBuffers,
         sample: FrameSample,
@@ -177,7 +179,7 @@ impl<'a> Prepared<'a> {
             size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
-            motion: input.wants_motion(),
+            motion: input.wants_motion(gpu),
         })
     }
 

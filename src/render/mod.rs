@@ -186,7 +186,7 @@ impl Renderer {
         self.trees.needs(measures, &mut needs);
         self.gbuffer.needs(buffers, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
-        if input.wants_motion() {
+        if input.wants_motion(gpu) {
             self.motion.needs(&mut needs);
         }
         self.shadows.needs(input, buffers, &mut needs);
@@ -242,7 +242,7 @@ impl Renderer {
 
         // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what
         // changes the trees.
-        let mut prepared = Prepared::new(input, buffers, sample, &self.environment)?;
+        let mut prepared = Prepared::new(gpu, input, buffers, sample, &self.environment)?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
         let spreads = self.spreads_environment;
         let environment = self.environment.record(r, &prepared.config, spreads)?;
@@ -258,12 +258,13 @@ impl Renderer {
         let gbuffer = self.gbuffer.record(r, &frame, geometry)?;
         self.points_lines.record(r, &frame, geometry, gbuffer)?;
         let last_positions = state.last_positions.get();
-        self.motion
+        let motion = self
+            .motion
             .record(r, &frame, geometry, gbuffer, last_positions)?;
         let visibility = self.shadows.record(r, &frame, geometry, trees, gbuffer)?;
         let ambient = self
             .occlusion
-            .record(r, &frame, geometry, trees, gbuffer, &plan)?;
+            .record(r, &frame, geometry, trees, gbuffer, motion, &plan)?;
         let radiance = self
             .lighting
             .record(r, &frame, geometry, gbuffer, visibility, ambient)?;
@@ -278,7 +279,7 @@ impl Renderer {
             visibility,
             ambient,
             radiance,
-            motion: self.motion.output(gbuffer),
+            motion,
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;

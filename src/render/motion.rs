@@ -84,16 +84,16 @@ impl MotionPass {
 
     /// Finds where each pixel's point was, where the frame asks for its motion. `last_positions` are the vertices of the last frame where they differ
     /// from this one's. Without a last frame of the same scene nothing has moved.
-    pub fn record(
-        &mut self,
+    pub fn record<'a>(
+        &'a mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
-        gbuffer: &GBuffer,
+        gbuffer: &'a GBuffer,
         last_positions: Option<&wgpu::Buffer>,
-    ) -> Result<()> {
+    ) -> Result<Motion<'a>> {
         if !frame.motion {
-            return Ok(());
+            return Ok(self.output(gbuffer));
         }
         self.is_known = true;
         let gpu = recording.gpu;
@@ -112,7 +112,7 @@ impl MotionPass {
         };
         self.params.write(gpu, &params);
         let Some(last_positions) = last_positions.filter(|_| last.is_some()) else {
-            return Ok(());
+            return Ok(self.output(gbuffer));
         };
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
@@ -131,7 +131,8 @@ impl MotionPass {
             ],
             frame.size,
             recording.budget.pixels(),
-        )
+        )?;
+        Ok(self.output(gbuffer))
     }
 
     /// Whether the last frame asked for its motion.

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
+    edges::{AmbientVisibility, GBuffer, Geometry, Motion, Trees, fitted},
     frame::{Frame, FrameInput},
     occlusion_filter::OcclusionFilter,
     occlusion_history::History,
@@ -54,6 +54,7 @@ impl Occlusion {
     }
 
     /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -61,6 +62,7 @@ impl Occlusion {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
+        motion: Motion<'_>,
         plan: &TreePlan,
     ) -> Result<&AmbientVisibility> {
         let gpu = recording.gpu;
@@ -84,7 +86,7 @@ impl Occlusion {
         self.rays
             .record(recording, frame, geometry, trees, gbuffer, history)?;
         self.filter
-            .record(recording, frame, gbuffer, history, output)?;
+            .record(recording, frame, gbuffer, motion, history, output)?;
         Ok(output)
     }
 

@@ -3,7 +3,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer},
+    edges::{AmbientVisibility, GBuffer, Motion},
     frame::Frame,
     occlusion_history::{BLOCKED_FORMAT, History, SURFACES_FORMAT, Tap},
     recording::Recording,
@@ -39,7 +39,9 @@ impl OcclusionFilter {
         };
         let (uniform, blocked) = (Binding::Uniform, Store(BLOCKED_FORMAT));
         let surfaces = Store(SURFACES_FORMAT);
-        let accumulate = [uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces];
+        let accumulate = [
+            uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces, Float,
+        ];
         let filter = [uniform, uniform, Uint, Uint, blocked];
         let finish = [uniform, uniform, Uint, Uint, Uint, Write];
         Self {
@@ -65,6 +67,7 @@ impl OcclusionFilter {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
+        motion: Motion<'_>,
         history: &History,
         output: &AmbientVisibility,
     ) -> Result<()> {
@@ -90,6 +93,7 @@ impl OcclusionFilter {
                 &last.surfaces,
                 &now.blocked,
                 surfaces,
+                motion.last_position,
             ],
         )?;
         if filters {
