@@ -642,7 +642,8 @@ fn what_moves_keeps_its_history() {
     anew.draw(&at(7), view);
     let (moving, anew) = (errors(&mut moving, 7), errors(&mut anew, 7));
     println!("{moving:.4} with eight frames, {anew:.4} with one");
-    assert!(moving < 0.6 * anew, "{moving} {anew}");
+    // Where the camera alone counts as motion, it is 0.42.
+    assert!(moving < 0.25 * anew, "{moving} {anew}");
 }
 
 /// A table over a floor that it darkens: the visible part of its top is unoccluded, up to the edge, from the
