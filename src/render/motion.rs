@@ -82,8 +82,9 @@ impl MotionPass {
         (self.is_known, self.has_output) = (false, false);
     }
 
-    /// Finds where each pixel's point was, where the frame asks for its motion. `last_positions` are the vertices of the last frame where they differ
-    /// from this one's. Without a last frame of the same scene nothing has moved.
+    /// Finds where each pixel's point was, where the frame asks for its motion. `last_positions` are the vertices
+    /// of the last frame where they differ from this one's. Without a last frame of the same scene nothing has
+    /// moved.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
