@@ -5,18 +5,14 @@
 #import "common/octahedral.wgsl"
 
 struct OcclusionParams {
-    // Frame.clip_from_offset without the subpixel jitter, of this frame and of the last one.
-    clip_from_offset: mat4x4f,
-    last_clip_from_offset: mat4x4f,
-    last_eye: vec3f,
     // Number of this frame since the history began.
     index: u32,
     // Rays per pixel and frame.
     rays: u32,
-    // Length of the rays.
-    reach: f32,
     // Width of a pixel in metres at the eye, and the width that each metre of depth adds.
     pixel_side: vec2f,
+    // Length of the rays.
+    reach: f32,
     // Most earlier frames that the history counts; 0 where the history begins.
     remembered: u32,
     // Pixels between the taps of the filter; 0 leaves the signal unfiltered.

@@ -20,6 +20,7 @@
 // One thread per pixel in all of them.
 #import "common/occlusion_signal.wgsl"
 #import "common/frame.wgsl"
+#import "common/motion.wgsl"
 #import "common/ambient_visibility.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -31,6 +32,7 @@
 @group(1) @binding(6) var occlusion_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
 @group(1) @binding(8) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(9) var<uniform> motion: MotionParams;
 
 @group(1) @binding(2) var occlusion_texture: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
@@ -47,11 +49,6 @@ fn tolerance(position: vec3f) -> f32 {
     return params.pixel_side.x + params.pixel_side.y * depth + 9.5367432e-7 * largest;
 }
 
-// Position in the picture, in pixels from its upper left corner. `clip` is in clip space.
-fn in_picture(clip: vec4f) -> vec2f {
-    return (clip.xy / clip.w * vec2f(0.5, -0.5) + 0.5) * vec2f(frame.size);
-}
-
 @compute @workgroup_size(8, 8)
 fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
@@ -66,11 +63,9 @@ fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
         texel.w,
     );
     let near = tolerance(pixel_surface.position);
-    // Follows the motion of the point itself: the jitter within the pixel is no motion.
-    let clip = params.clip_from_offset * vec4f(pixel_surface.position - frame.eye, 1.0);
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
-    let last_clip = params.last_clip_from_offset * vec4f(last_position - params.last_eye, 1.0);
-    let at = vec2f(pixel) + in_picture(last_clip) - in_picture(clip);
+    let was_in_front = motion_had_in_front(motion, last_position);
+    let at = vec2f(pixel) - motion_of_point(motion, pixel_surface.position, last_position);
     let corner = floor(at);
     let part = at - corner;
     var weights = 0.0;
@@ -80,7 +75,7 @@ fn occlusion_accumulate(@builtin(global_invocation_id) id: vec3u) {
     for (var i = 0u; i < 4u; i++) {
         let step = vec2u(i & 1u, i >> 1u);
         let tap = corner + vec2f(step);
-        let seen = all(tap >= vec2f(0.0)) && all(tap < vec2f(frame.size)) && last_clip.w > 0.0;
+        let seen = all(tap >= vec2f(0.0)) && all(tap < vec2f(frame.size)) && was_in_front;
         let tap_texel = vec2u(select(vec2f(0.0), tap, seen));
         let last = occlusion_surface_unpack(textureLoad(last_surfaces, tap_texel, 0));
         let off = last.position - last_position;

@@ -239,24 +239,19 @@ gpu_structs! {
     }
     /// What `occlusion_rays` and `occlusion_filter` need.
     OcclusionParams {
-        /// As [`Frame::clip_from_offset`], without the sample's shift.
-        clip_from_offset: [[f32; 4]; 4],
-        /// The same of the last frame.
-        last_clip_from_offset: [[f32; 4]; 4],
-        last_eye: [f32; 3],
         /// Frames since the history began.
         index: u32,
         /// Rays of a pixel in a frame.
         rays: u32,
-        /// How far they go, in metres.
-        reach: f32,
         /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
         pixel_side: [f32; 2],
+        /// Length of the rays in metres.
+        reach: f32,
         /// Earlier frames that count at most; 0 where the history begins.
         remembered: u32,
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
-        _pad: [u32; 2],
+        _pad: u32,
     }
     /// How a picture is exposed.
     Exposure {

@@ -293,7 +293,7 @@ impl Renderer {
         state.policy.settle(&plan);
         state.last_positions.settle();
         self.motion.settle(&frame);
-        self.occlusion.settle(&frame);
+        self.occlusion.settle();
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
         let metered = input.config.image.is_metered() && frame.is_lit();

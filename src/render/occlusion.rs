@@ -91,8 +91,8 @@ impl Occlusion {
     }
 
     /// The frame has been recorded whole.
-    pub fn settle(&mut self, frame: &Frame<'_>) {
-        self.history.settle(&frame.view, frame.aspect());
+    pub fn settle(&mut self) {
+        self.history.settle();
     }
 
     /// Ambient visibility of the last frame.

@@ -40,7 +40,7 @@ impl OcclusionFilter {
         let (uniform, blocked) = (Binding::Uniform, Store(BLOCKED_FORMAT));
         let surfaces = Store(SURFACES_FORMAT);
         let accumulate = [
-            uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces, Float,
+            uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces, Float, uniform,
         ];
         let filter = [uniform, uniform, Uint, Uint, blocked];
         let finish = [uniform, uniform, Uint, Uint, Uint, Write];
@@ -94,6 +94,7 @@ impl OcclusionFilter {
                 &now.blocked,
                 surfaces,
                 motion.last_position,
+                motion.params,
             ],
         )?;
         if filters {

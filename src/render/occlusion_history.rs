@@ -6,7 +6,6 @@ use crate::{
     gpu::{Gpu, GpuImage, UniformArray, layout::OcclusionParams},
     scene::Projection,
 };
-use glam::{Mat4, Vec3};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 /// Means of what is blocked: a share and a direction in 4 × 16 bits.
@@ -33,10 +32,10 @@ pub struct History {
     made_for: Option<Key>,
     /// Frames since the history began; the generation of the last one is number `(frames − 1) % 2`.
     frames: u32,
-    /// The camera of the last frame, once it has been recorded whole.
-    last: Option<(Mat4, Vec3)>,
+    /// Whether the last frame has been recorded whole.
+    is_whole: bool,
     /// The same, while a frame is being recorded.
-    previous: Option<(Mat4, Vec3)>,
+    was_whole: bool,
     /// Whether anything moved in the last frame.
     moved: bool,
 }
@@ -98,8 +97,8 @@ impl History {
             params,
             made_for: None,
             frames: 0,
-            last: None,
-            previous: None,
+            is_whole: false,
+            was_whole: false,
             moved: false,
         })
     }
@@ -112,7 +111,7 @@ impl History {
     /// Begins a frame, before anything of it is recorded. Until [`History::settle`] says that the frame has
     /// been recorded whole, the next one begins a history of its own.
     pub fn begin(&mut self) {
-        self.previous = self.last.take();
+        self.was_whole = std::mem::take(&mut self.is_whole);
     }
 
     /// Makes room for a frame and writes its parameters. `moves` says whether anything in the scene has moved
@@ -125,30 +124,24 @@ impl History {
             settings: settings.clone(),
             blended_cast: frame.config.shadows.blended_cast,
         };
-        let last = self.previous.take();
+        let was_whole = std::mem::take(&mut self.was_whole);
         if self.size() != Some(key.size) {
             *self = gpu.catch(|| Self::of_size(gpu, key.size))??;
         }
-        let continued = last.filter(|_| self.made_for.as_ref() == Some(&key));
+        let continues = was_whole && self.made_for.as_ref() == Some(&key);
         self.made_for = Some(key);
-        if continued.is_none() {
+        if !continues {
             self.frames = 0;
         }
         // Once all stands still, what was found while something moved counts no more.
-        let moves = moves && continued.is_some();
+        let moves = moves && continues;
         let remembered = match (std::mem::replace(&mut self.moved, moves), moves) {
-            _ if continued.is_none() => 0,
+            _ if !continues => 0,
             (true, false) => 0,
             (_, true) => settings.history.min(MOVING) - 1,
             (false, false) => settings.history - 1,
         };
-        let eye = frame.view.eye();
-        let now = frame.view.clip_from_offset(frame.aspect());
-        let (last, last_eye) = continued.unwrap_or((now, eye));
         let params = OcclusionParams {
-            clip_from_offset: now.to_cols_array_2d(),
-            last_clip_from_offset: last.to_cols_array_2d(),
-            last_eye: last_eye.to_array(),
             index: self.frames,
             rays: settings.rays,
             reach: if settings.radius > 0.0 {
@@ -165,10 +158,10 @@ impl History {
     }
 
     /// The frame has been recorded whole.
-    pub fn settle(&mut self, view: &View, aspect: f32) {
+    pub fn settle(&mut self) {
         if self.made_for.is_some() {
             self.frames = self.frames.wrapping_add(1);
-            self.last = Some((view.clip_from_offset(aspect), view.eye()));
+            self.is_whole = true;
         }
     }
 
