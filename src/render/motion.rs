@@ -11,7 +11,7 @@ use crate::{
     gpu::{
         Gpu, GpuImage, Kernel, Needs, Uniform,
         layout::MotionParams,
-        pass::Binding::{Float, Read, Store, Uint, Uniform as Params},
+        pass::Binding::{self, Float, Read, Store, Uint},
     },
 };
 use glam::{Mat4, Vec3};
@@ -57,7 +57,8 @@ impl MotionPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let bindings = [Params, Params, Float, Uint, Read, Store(FORMAT)];
+        let uniform = Binding::Uniform;
+        let bindings = [uniform, uniform, Float, Uint, Read, Store(FORMAT)];
         let path = "render/motion.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),

@@ -211,8 +211,8 @@ impl<'a> Recording<'a> {
     /// Those of compiling the pipelines.
     pub fn cover_each(&mut self, group: &'static str, covers: &[Covered<'_>]) -> Result<()> {
         if !self.budget.in_parts {
-            // A scope around all of them: Mesa's drivers crash where one ends and another begins without a pass
-            // in between, because the end comes in another command buffer than its beginning.
+            // A scope around all of them: lavapipe 22 crashes where one ends and another begins without a pass in
+            // between, because the end comes in another command buffer than its beginning.
             let mut scope = self.scope.scope(group);
             for covered in covers {
                 let [_, rows] = image::size_of_view(covered.2);

@@ -106,7 +106,8 @@ fn rate(ui: &mut Ui, state: &State) {
         let fps = significant(1000.0 / ms.max(1e-3));
         format!("{:>5} ms {fps:>6} fps", significant(ms))
     };
-    let tip = "Time of a frame, as the mean of the last 30: from one to the next while a clip plays, else until it is drawn";
+    let tip = "Time of a frame, as the mean of the last 30: from one to the next while a clip plays, \
+               else until it is drawn";
     ui.label(digits(text)).on_hover_text(tip);
 }
 

@@ -29,7 +29,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
     if rows.is_empty() {
         ui.weak("No timings yet, or none on this adapter.");
     } else {
-        let tip = "Milliseconds on the GPU over the last 120 frames: least, median, 95th percentile, most, share of the frame. Hover a row for more";
+        let tip = "Milliseconds on the GPU over the last 120 frames: least, median, 95th percentile, \
+                   most, share of the frame. Hover a row for more";
         let weak = ui.visuals().weak_text_color();
         table_row(
             ui,
