@@ -589,10 +589,13 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
         fn test(@builtin(global_invocation_id) thread: vec3u) {{
             if thread.x < arrayLength(&rays) {{
                 let ray = rays[thread.x];
-                out[thread.x] = sky_sun_disc(ray.xyz, vec3f({:?}, {:?}, {:?}), ray.w, -0.0125385);
+                out[thread.x] = sky_sun_disc(ray.xyz, vec3f({:?}, {:?}, {:?}), {:?}, ray.w, -0.0125385);
             }}
         }}",
-        to_sun.x, to_sun.y, to_sun.z
+        to_sun.x,
+        to_sun.y,
+        to_sun.z,
+        atmosphere::SUN_RADIUS
     );
     let arrays = gpu.capabilities.arrays;
     let composed = shader::compose_text(&SHADERS, "test", &source, arrays).unwrap();

@@ -138,6 +138,8 @@ struct Camera {
 /// All effects, the same on every adapter.
 fn whole() -> Config {
     let mut config = Config::default();
+    config.sun.angle = 0.0;
+    config.lights.radius = 0.0;
     config.occlusion.mode = OcclusionMode::Off;
     config
 }

@@ -14,7 +14,7 @@ use canopy::{
         shadow_start::Seen,
         trace::closest_hit,
     },
-    render::{Channel, View},
+    render::{Channel, View, blue_noise},
     scene::{AlphaMode, Pose, Projection, Scene, Transform},
 };
 use common::{
@@ -135,7 +135,7 @@ fn twin_rays(
         };
         Some((
             surface,
-            occlusion::rays(triangles, seen, pixel, rays, reach),
+            occlusion::rays(triangles, seen, (blue_noise::mask(), pixel), rays, reach),
         ))
     });
     pixels.collect()

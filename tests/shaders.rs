@@ -54,7 +54,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 90,
+        2 * 91,
         "entry points were added or lost: count them here too"
     );
 }
@@ -179,26 +179,26 @@ fn the_layout_test_can_fail() {
     assert_eq!(
         difference(
             rust,
-            &parse("first_row: u32, first_light: u32, light_count: u32")
+            &parse("first_row: u32, first_slot: u32, slot_count: u32")
         ),
         None
     );
     assert!(
         difference(
             rust,
-            &parse("first_light: u32, first_row: u32, light_count: u32")
+            &parse("first_slot: u32, first_row: u32, slot_count: u32")
         )
         .is_some(),
         "swapped members pass"
     );
     assert!(
-        difference(rust, &parse("first_row: u32, light: u32, light_count: u32")).is_some(),
+        difference(rust, &parse("first_row: u32, slot: u32, slot_count: u32")).is_some(),
         "a renamed member passes"
     );
     assert!(
         difference(
             rust,
-            &parse("first_row: u32, first_light: vec2u, light_count: u32")
+            &parse("first_row: u32, first_slot: vec2u, slot_count: u32")
         )
         .is_some(),
         "a moved member passes"
@@ -206,7 +206,7 @@ fn the_layout_test_can_fail() {
     assert!(
         difference(
             rust,
-            &parse("first_row: u32, first_light: u32, @size(8) light_count: u32")
+            &parse("first_row: u32, first_slot: u32, @size(8) slot_count: u32")
         )
         .is_some(),
         "another stride passes"
@@ -214,7 +214,7 @@ fn the_layout_test_can_fail() {
     assert!(
         difference(
             rust,
-            &parse("first_row: u32, first_light: u32, light_count: u32, more: mat4x4f")
+            &parse("first_row: u32, first_slot: u32, slot_count: u32, more: mat4x4f")
         )
         .is_some(),
         "a further member passes"

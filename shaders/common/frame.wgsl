@@ -26,6 +26,16 @@ struct Frame {
     // Whether `occlusion_words` holds this frame's ambient visibility.
     occlusion: u32,
     sun_horizon: f32,
+    // Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are chosen.
+    light_slots: u32,
+    // Shadow rays to a light that has a size.
+    light_rays: u32,
+    // Which rays of the sampling sequence these are: the number of frames before.
+    sample_index: u32,
+    // Width of a pixel in metres at the eye, and the width that each metre of depth adds.
+    pixel_side: vec2f,
+    // Half the angular diameter of the sun's disc, in radians.
+    sun_radius: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -39,4 +49,9 @@ fn frame_ray(pixel: vec2u) -> vec3f {
 // Unit vector from a surface to the eye.
 fn frame_to_eye(position: vec3f) -> vec3f {
     return select(normalize(frame.eye - position), -frame.forward, frame.orthographic != 0u);
+}
+
+// Width of a pixel at a point, in metres.
+fn frame_pixel_width(position: vec3f) -> f32 {
+    return frame.pixel_side.x + frame.pixel_side.y * dot(position - frame.eye, frame.forward);
 }

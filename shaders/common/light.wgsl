@@ -14,6 +14,8 @@ struct Light {
     shadow_view: u32,
     spot_scale: f32,
     spot_offset: f32,
+    // In metres; of a directional light the sine of half its angular diameter. 0 for a point.
+    radius: f32,
 }
 
 @group(0) @binding(1) var<uniform> lights: array<Light, LIGHT_LIMIT>;

@@ -9,8 +9,6 @@ struct OcclusionParams {
     index: u32,
     // Rays per pixel and frame.
     rays: u32,
-    // Width of a pixel in metres at the eye, and the width that each metre of depth adds.
-    pixel_side: vec2f,
     // Length of the rays.
     reach: f32,
     // Most earlier frames that the history counts; 0 where the history begins.

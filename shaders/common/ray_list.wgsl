@@ -1,10 +1,10 @@
 // The list of shadow rays of one batch. An entry packs a pixel, counted from the batch's first one (24 bits),
-// and a light (8 bits). Entry i is texel i of the list, row by row.
+// and a slot (8 bits; common/chosen_lights.wgsl). Entry i is texel i of the list, row by row.
 
 struct RayBatch {
     first_row: u32,
-    first_light: u32,
-    light_count: u32,
+    first_slot: u32,
+    slot_count: u32,
 }
 
 fn ray_list_texel(entry: u32) -> vec2u {

@@ -71,12 +71,13 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
 }
 
-// Whether anything lies within `distance` metres of a surface along a direction above its horizon. A grazing
+// How far away something lies within `distance` metres of a surface along a direction above its horizon: any of
+// what does, and −1 where nothing does. A grazing
 // ray starts at the smooth surface, so that neighbouring triangles do not occlude it; the steeper the ray,
 // the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
 // that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
 // counts as occluded if it points below the triangle.
-fn shadow_ray_occluded(start: ShadowStart, direction: vec3f, distance: f32) -> bool {
+fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32) -> f32 {
     let cosine = dot(start.geometric_normal, direction);
     let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
     let straight = Ray(start.origin, 0.0, direction, distance);
@@ -85,23 +86,23 @@ fn shadow_ray_occluded(start: ShadowStart, direction: vec3f, distance: f32) -> b
     if lifts {
         ray = Ray(start.origin, 0.0, lift, 1.0);
     }
-    var occluded = false;
+    var hit = -1.0;
     // A loop, so that the code of the traversal, which is large, is inlined only once.
     loop {
-        occluded = bvh_any_hit(ray, frame.leaf_cutoff);
-        if !lifts || (occluded && cosine <= 0.0) {
+        let found = bvh_traverse(ray, frame.leaf_cutoff, true);
+        hit = select(found.t, -1.0, found.leaf == BVH_MISS);
+        if !lifts {
+            break;
+        }
+        if hit >= 0.0 && cosine <= 0.0 {
+            hit *= length(lift);
             break;
         }
         lifts = false;
         ray = straight;
-        if !occluded {
+        if hit < 0.0 {
             ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
         }
     }
-    return occluded;
-}
-
-// Whether the light is visible from a surface that faces it.
-fn shadow_ray_visible(start: ShadowStart, sample: LightSample) -> bool {
-    return !shadow_ray_occluded(start, sample.to_light, sample.distance);
+    return hit;
 }

@@ -1,5 +1,6 @@
 // Visibility of lights from a pixel's surface: traced by shadow rays (`shadow_words`, which the importer
 // binds) or looked up in shadow maps.
+#import "common/chosen_lights.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/light.wgsl"
@@ -7,13 +8,19 @@
 #import "common/shadow_words.wgsl"
 #import "common/unseen.wgsl"
 
-fn visibility(i: u32, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
+// Of the light in a slot, times its weight.
+fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
     let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
-        return f32((shadow_words[shadow_word(i, pixel)] >> (i % 32u)) & 1u);
+        return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
+        return shadow_map_visibility(lights[chosen.light], sample, s.position, s.smooth_normal);
     }
     return 1.0;
+}
+
+// The light in a slot of a pixel.
+fn visibility_light(slot: u32, pixel: vec2u) -> ChosenLight {
+    return chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
 }

@@ -8,23 +8,66 @@
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
+#import "common/light_choice.wgsl"
+#import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
 
-fn visibility(i: u32, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+// The visibility of light `i` from a fragment.
+fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     let shadow_mode = unseen_zero(sample.distance) + frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
-        return select(0.0, 1.0, shadow_ray_visible(start, sample));
+        return light_visible_share(start, lights[i], sample, pixel, SAMPLE_BLENDED_LIGHTS + i).share;
     }
     if shadow_mode == SHADOWS_MAP {
         return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
     }
     return 1.0;
+}
+
+// Chooses lights where rays to all of them would be too many. All have a weight of 1 otherwise.
+struct BlendedLights {
+    choice: LightChoice,
+    chooses: bool,
+}
+
+fn blended_weight(s: Surface, to_eye: vec3f, sample: LightSample) -> f32 {
+    return select(0.0, light_weight(s, to_eye, sample), light_reaches(sample));
+}
+
+fn blended_lights(pixel: vec2u, s: Surface, to_eye: vec3f) -> BlendedLights {
+    let zero = unseen_zero(s.roughness);
+    let chooses = zero + frame.light_slots < frame.light_count;
+    var total = 0.0;
+    if chooses {
+        for (var i = 0u; i < zero + frame.light_count; i++) {
+            total += blended_weight(s, to_eye, light_sample(lights[i], s.position));
+        }
+    }
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).x;
+    return BlendedLights(light_choice_begin(total, u), chooses);
+}
+
+// What the next light is multiplied with; 0 where it is not chosen.
+fn blended_take(
+    all: ptr<function, BlendedLights>,
+    s: Surface,
+    to_eye: vec3f,
+    sample: LightSample,
+) -> f32 {
+    if !(*all).chooses {
+        return 1.0;
+    }
+    let weight = blended_weight(s, to_eye, sample);
+    var choice = (*all).choice;
+    let count = light_choice_take(&choice, weight);
+    (*all).choice = choice;
+    return f32(count) * choice.step / max(weight, 1.0e-38);
 }
 
 @fragment
@@ -37,11 +80,14 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     if zero + u32(s.unlit) == 0u {
         let start = shadow_ray_start(in.triangle, s.position);
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
+        let pixel = vec2u(in.clip.xy);
+        var all = blended_lights(pixel, s, to_eye);
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
-            if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+            let weight = blended_take(&all, s, to_eye, sample);
+            if weight > 0.0 && light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
-                    * visibility(i, s, start, sample);
+                    * (weight * visibility(i, pixel, s, start, sample));
             }
         }
     }
@@ -77,13 +123,16 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let to_eye = frame_to_eye(s.position);
     let start = shadow_ray_start(in.triangle, s.position);
     var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal));
+    let pixel = vec2u(in.clip.xy);
+    var all = blended_lights(pixel, s, to_eye);
     let light_count = unseen_zero(in.clip.x) + frame.light_count;
     for (var i = 0u; i < light_count; i++) {
         let sample = light_sample(lights[i], s.position);
-        if !light_reaches(sample) {
+        let weight = blended_take(&all, s, to_eye, sample);
+        if weight == 0.0 || !light_reaches(sample) {
             continue;
         }
-        let visible = visibility(i, s, start, sample);
+        let visible = weight * visibility(i, pixel, s, start, sample);
         if visible > 0.0 {
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }

@@ -6,6 +6,7 @@
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
 // `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
+#import "common/chosen_lights.wgsl"
 #import "common/unseen.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
@@ -39,13 +40,24 @@ struct ChannelParams {
     nan: f32,
 }
 
-// Visibility of the first light.
+// Visibility of the first light; where lights are chosen, of those.
 fn shadow(pixel: vec2u, s: Surface) -> f32 {
     if frame.light_count == 0u {
         return 1.0;
     }
     if frame.shadow_mode == SHADOWS_RAYS {
-        return f32(shadow_words[shadow_word(0u, pixel)] & 1u);
+        if frame.light_slots == frame.light_count {
+            return shadow_share_unpack(shadow_words[shadow_word(0u, pixel)], 0u);
+        }
+        var visible = 0.0;
+        var slots = 0.0;
+        for (var slot = 0u; slot < frame.light_slots; slot++) {
+            let is_filled = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]).weight > 0.0;
+            let share = shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
+            visible += select(0.0, share, is_filled);
+            slots += select(0.0, 1.0, is_filled);
+        }
+        return select(1.0, visible / max(slots, 1.0), slots > 0.0);
     }
     let sample = light_sample(lights[0], s.position);
     if !light_reaches(sample) || dot(s.normal, sample.to_light) <= 0.0 {

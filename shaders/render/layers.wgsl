@@ -23,13 +23,14 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal));
-    let light_count = unseen_zero(in.clip.x) + frame.light_count;
-    for (var i = 0u; i < light_count; i++) {
-        let sample = light_sample(lights[i], s.position);
+    let slots = unseen_zero(in.clip.x) + frame.light_slots;
+    for (var slot = 0u; slot < slots; slot++) {
+        let chosen = visibility_light(slot, pixel);
+        let sample = light_sample(lights[chosen.light], s.position);
         if !light_reaches(sample) {
             continue;
         }
-        let visible = visibility(i, pixel, s, sample);
+        let visible = visibility(slot, chosen, pixel, s, sample);
         if visible > 0.0 {
             radiance += layers_evaluate(s, l, to_eye, sample.to_light) * sample.irradiance * visible;
         }

@@ -1,7 +1,7 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
-// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility or
-//      shadow maps, ambient visibility
+// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
+//      chosen lights or shadow maps, ambient visibility
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, which
 //      shows the environment
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
@@ -28,7 +28,7 @@
 fn background(pixel: vec2u) -> vec3f {
     let ray = frame_ray(pixel);
     let angle = max(2.0 * length(frame.view_up) / f32(frame.size.y), 1.0e-6);
-    let disc = sky_sun_disc(ray, frame.to_sun, angle, frame.sun_horizon)
+    let disc = sky_sun_disc(ray, frame.to_sun, frame.sun_radius, angle, frame.sun_horizon)
         * frame.sun_disc
         * frame.environment_scale;
     let seen = environment_prefiltered(ray, frame.background_blur)
@@ -72,11 +72,12 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         }
         let to_eye = frame_to_eye(s.position);
         radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal));
-        for (var i = 0u; i < frame.light_count; i++) {
-            let sample = light_sample(lights[i], s.position);
+        for (var slot = 0u; slot < frame.light_slots; slot++) {
+            let chosen = visibility_light(slot, pixel);
+            let sample = light_sample(lights[chosen.light], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
-                    * visibility(i, pixel, s, sample);
+                    * visibility(slot, chosen, pixel, s, sample);
             }
         }
     }

@@ -45,8 +45,7 @@
 // coordinates.
 fn tolerance(position: vec3f) -> f32 {
     let largest = max(abs(position.x), max(abs(position.y), abs(position.z)));
-    let depth = dot(position - frame.eye, frame.forward);
-    return params.pixel_side.x + params.pixel_side.y * depth + 9.5367432e-7 * largest;
+    return frame_pixel_width(position) + 9.5367432e-7 * largest;
 }
 
 @compute @workgroup_size(8, 8)

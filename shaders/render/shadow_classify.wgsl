@@ -1,14 +1,18 @@
 // shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
 //
-// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the batch: its rows and lights;
+// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the batch:
+//      its rows and slots;
 //      `arguments` all zero
-// out  list: an entry for every ray. Tiles come in any order; within a tile of 8 × 8 pixels rays are ordered
-//      by light, then row by row, so that rays traced side by side are coherent.
-//      arguments: the number of rays, and the workgroups of `shadow_rays` that trace them
+// out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 × 8 pixels rays are ordered
+//      by slot, then row by row, so that rays traced side by side are coherent.
+//      arguments: the number of entries and of rays, and the workgroups of `shadow_rays` that trace them
 //      shadow_words: the words of pixels that show points and lines, and the counts
+//      blocked_out: zeros where no ray is sent
 // A thread per row of a tile, eight tiles a workgroup: two barriers are enough for 512 pixels. A tile without
 // rays takes no space in the list. Threads of different workgroups meet only in atomicAdd; `shadow_arguments`
 // is a dispatch of its own, of one thread.
+#import "common/blocked_light_store.wgsl"
+#import "common/chosen_lights.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/shadow_start.wgsl"
@@ -17,9 +21,12 @@
 struct RayArguments {
     // Workgroups of the indirect dispatch.
     groups: vec3u,
+    // Entries of the list.
     rays: atomic<u32>,
     // Tiles that have rays.
     tiles: atomic<u32>,
+    // Rays: as many an entry as its light's size asks for.
+    sent: atomic<u32>,
 }
 
 @group(1) @binding(0) var position_texture: texture_2d<f32>;
@@ -29,20 +36,24 @@ struct RayArguments {
 @group(1) @binding(4) var<storage, read_write> arguments: RayArguments;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(7) var blocked_out: texture_storage_2d_array<r32uint, write>;
 
-// For each light of the batch and each row, a bit for each pixel that has a ray.
-var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_LIGHTS>;
+// For each slot of the batch and each row, a bit for each pixel that has a ray.
+var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_SLOTS>;
 // First entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;
+// Rays of each row.
+var<workgroup> row_sent: array<u32, 64>;
 
 @compute @workgroup_size(64)
 fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
     let tile = thread / 8u;
     let row = thread % 8u;
     let first = vec2u(64u * workgroup.x + 8u * tile, batch.first_row + 8u * workgroup.y + row);
-    for (var i = 0u; i < batch.light_count; i++) {
+    for (var i = 0u; i < batch.slot_count; i++) {
         row_masks[64u * i + thread] = 0u;
     }
+    var sent = 0u;
     for (var column = 0u; column < 8u; column++) {
         let pixel = first + vec2u(column, 0u);
         if any(pixel >= frame.size) {
@@ -51,27 +62,32 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let seen = textureLoad(ids_texture, pixel, 0).r;
         if !gbuffer_is_triangle(seen) {
             if seen != 0u {
-                // The lights of a batch span two words at most.
-                shadow_words[shadow_word(batch.first_light, pixel)] = SHADOW_UNTRACED;
-                let last_light = batch.first_light + batch.light_count - 1u;
-                shadow_words[shadow_word(last_light, pixel)] = SHADOW_UNTRACED;
+                for (var i = 0u; i < batch.slot_count; i++) {
+                    shadow_words[shadow_word(batch.first_slot + i, pixel)] = SHADOW_UNTRACED;
+                }
             }
             continue;
         }
         let position = textureLoad(position_texture, pixel, 0).xyz;
         let start = shadow_ray_start(seen - 1u, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-        for (var i = 0u; i < batch.light_count; i++) {
-            let light = lights[batch.first_light + i];
-            if shadow_ray_needed(start, normal, light_sample(light, start.position)) {
+        for (var i = 0u; i < batch.slot_count; i++) {
+            let slot = batch.first_slot + i;
+            let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
+            let sample = light_sample(lights[chosen.light], start.position);
+            if chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample) {
                 row_masks[64u * i + thread] |= 1u << column;
+                sent += select(frame.light_rays, 1u, lights[chosen.light].radius == 0.0);
+            } else {
+                blocked_light_store(pixel, slot, 0u);
             }
         }
     }
+    row_sent[thread] = sent;
     workgroupBarrier();
     if row == 0u {
         var rays = 0u;
-        for (var i = 0u; i < batch.light_count; i++) {
+        for (var i = 0u; i < batch.slot_count; i++) {
             for (var other = 0u; other < 8u; other++) {
                 rays += countOneBits(row_masks[64u * i + thread + other]);
             }
@@ -79,21 +95,26 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         if rays > 0u {
             tile_first[tile] = atomicAdd(&arguments.rays, rays);
             atomicAdd(&arguments.tiles, 1u);
+            var tile_sent = 0u;
+            for (var other = 0u; other < 8u; other++) {
+                tile_sent += row_sent[thread + other];
+            }
+            atomicAdd(&arguments.sent, tile_sent);
         }
     }
     workgroupBarrier();
-    var light_first = tile_first[tile];
-    for (var i = 0u; i < batch.light_count; i++) {
-        var entry = light_first;
+    var slot_first = tile_first[tile];
+    for (var i = 0u; i < batch.slot_count; i++) {
+        var entry = slot_first;
         for (var other = 0u; other < 8u; other++) {
             let rays = countOneBits(row_masks[64u * i + 8u * tile + other]);
-            light_first += rays;
+            slot_first += rays;
             entry += select(0u, rays, other < row);
         }
         var mask = row_masks[64u * i + thread];
         while mask != 0u {
             let pixel = (first.y - batch.first_row) * frame.size.x + first.x + firstTrailingBit(mask);
-            let packed = pixel | ((batch.first_light + i) << 24u);
+            let packed = pixel | ((batch.first_slot + i) << 24u);
             textureStore(list_out, ray_list_texel(entry), vec4u(packed, 0u, 0u, 0u));
             mask &= mask - 1u;
             entry++;
@@ -108,6 +129,6 @@ fn shadow_arguments() {
     let groups = (rays + RAY_BLOCK - 1u) / RAY_BLOCK;
     let rows = max((groups + 65534u) / 65535u, 1u);
     arguments.groups = vec3u((groups + rows - 1u) / rows, rows, 1u);
-    shadow_words[SHADOW_RAYS_SENT] += rays;
+    shadow_words[SHADOW_RAYS_SENT] += atomicLoad(&arguments.sent);
     shadow_words[SHADOW_TILES_SENDING] += atomicLoad(&arguments.tiles);
 }

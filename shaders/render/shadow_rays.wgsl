@@ -1,17 +1,21 @@
 // shadow_rays: traces shadow rays through the trees.
 //
-// in   G-buffer (position, normal, ids), lights, the merged scene (group 2), the trees (group 1); for
-//      `shadow_rays` the list of a batch, which shadow_classify writes
-// out  shadow_words: a bit where a light is visible, the cost of finding out, and the number of rays
+// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the trees
+//      (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes
+// out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl)
-// shadow_rays: a thread per entry of the list. It adds bits and cost to words that are zero before the first
+//      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the filter
+// shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the first
 // batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel, in
 // tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
 // atomicAdd.
+#import "common/blocked_light.wgsl"
+#import "common/blocked_light_store.wgsl"
+#import "common/chosen_lights.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
-#import "common/shadow_ray.wgsl"
+#import "common/light_visibility.wgsl"
 #import "common/shadow_words.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
@@ -20,9 +24,21 @@
 @group(3) @binding(2) var normal_texture: texture_2d<u32>;
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
 @group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
-@group(3) @binding(5) var list_texture: texture_2d<u32>;
+@group(3) @binding(5) var blocked_out: texture_storage_2d_array<r32uint, write>;
+@group(3) @binding(6) var list_texture: texture_2d<u32>;
 // Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
-@group(3) @binding(6) var<uniform> arguments: vec4u;
+@group(3) @binding(7) var<uniform> arguments: vec4u;
+
+fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
+    return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
+}
+
+// The visible share of a slot's light, as its byte in a word.
+fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample) -> u32 {
+    let seen = light_visible_share(start, light, sample, pixel, SAMPLE_LIGHTS + slot);
+    blocked_light_store(pixel, slot, blocked_light_pack(light, sample, seen, start.position));
+    return shadow_share_pack(seen.share, slot);
+}
 
 @compute @workgroup_size(RAY_BLOCK)
 fn shadow_rays(
@@ -35,14 +51,14 @@ fn shadow_rays(
         return;
     }
     let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
-    let light = entry >> 24u;
+    let slot = entry >> 24u;
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
     let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
     let start = shadow_ray_start(triangle, textureLoad(position_texture, pixel, 0).xyz);
-    if shadow_ray_visible(start, light_sample(lights[light], start.position)) {
-        atomicOr(&shadow_words[shadow_word(light, pixel)], 1u << (light % 32u));
-    }
+    let light = lights[light_of(slot, pixel).light];
+    let share = traced(start, pixel, slot, light, light_sample(light, start.position));
+    atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
     let cost = shadow_cost_word(pixel);
     atomicAdd(&shadow_words[cost], bvh_nodes_visited);
     atomicAdd(&shadow_words[cost + 1u], bvh_triangles_visited);
@@ -70,19 +86,20 @@ fn shadow_rays_by_pixel(
             start = shadow_ray_start(seen - 1u, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
-        for (var first = 0u; first < frame.light_count; first += 32u) {
+        for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
             if surface {
-                for (var i = first; i < min(frame.light_count, first + 32u); i++) {
-                    let sample = light_sample(lights[i], start.position);
-                    if !shadow_ray_needed(start, normal, sample) {
+                for (var slot = first; slot < min(frame.light_slots, first + 4u); slot++) {
+                    let chosen = light_of(slot, pixel);
+                    let light = lights[chosen.light];
+                    let sample = light_sample(light, start.position);
+                    if chosen.weight == 0.0 || !shadow_ray_needed(start, normal, sample) {
+                        blocked_light_store(pixel, slot, 0u);
                         continue;
                     }
-                    rays++;
-                    if shadow_ray_visible(start, sample) {
-                        word |= 1u << (i - first);
-                    }
+                    rays += select(frame.light_rays, 1u, light.radius == 0.0);
+                    word |= traced(start, pixel, slot, light, sample);
                 }
             }
             atomicStore(&shadow_words[shadow_word(first, pixel)], word);

@@ -131,6 +131,7 @@ mod tests {
             color: Vec3::new(1.0, 0.5, 0.25),
             intensity,
             range: None,
+            radius: None,
         };
         Scene {
             nodes: vec![node(0, 30.0), node(1, 80.0)],
@@ -144,6 +145,7 @@ mod tests {
         environment::Sun {
             to_sun: -Vec3::from(direction(20.0, 40.0)),
             illuminance: Vec3::new(50.0, 40.0, 30.0),
+            radius: 0.0,
         }
     }
 

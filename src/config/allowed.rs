@@ -39,6 +39,17 @@ impl<N: PartialOrd + Display, const COUNT: usize> Allows<[N; COUNT]> for RangeIn
     }
 }
 
+/// Every element has to be in the range.
+impl<N: PartialOrd + Display> Allows<Vec<N>> for RangeInclusive<N> {
+    fn fault(&self, value: &Vec<N>) -> Option<String> {
+        value.iter().find_map(|element| self.fault(element))
+    }
+
+    fn text(&self) -> String {
+        Allows::<N>::text(self)
+    }
+}
+
 /// A few values.
 impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
     fn fault(&self, value: &N) -> Option<String> {

@@ -56,6 +56,12 @@ impl<T: Element, const COUNT: usize> Describe for [T; COUNT] {
     }
 }
 
+impl<T: Element> Describe for Vec<T> {
+    fn what() -> String {
+        format!("a list of {}", T::SEVERAL)
+    }
+}
+
 /// "a, b or c".
 pub(super) fn one_of(names: &[&str]) -> String {
     match names.split_last() {

@@ -19,8 +19,8 @@ pub use choices::{
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Environment, Exposure, Gpu, Image, Load, Occlusion, Output, Scene, Shadows,
-    Sun, Tree, Window,
+    Animation, Camera, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion, Output, Scene,
+    Shadows, Sun, Tree, Window,
 };
 
 use crate::{Error, Result};
@@ -92,6 +92,7 @@ config! {
         camera: Camera,
         tree: Tree,
         shadows: Shadows,
+        lights: Lights,
         occlusion: Occlusion,
         sun: Sun,
         environment: Environment,

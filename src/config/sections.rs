@@ -158,10 +158,20 @@ section! {
         mode: ShadowMode,
         compact_rays: bool,
         blended_cast: bool,
+        rays: u32 => RAYS: RangeInclusive<u32> = 1..=64,
+        max_rays: u32 => MAX_RAYS: RangeInclusive<u32> = 1..=1024,
         map_resolution: u32 => MAP_RESOLUTION: RangeInclusive<u32> = 64..=8192,
         map_pcf_width: u32 => MAP_PCF_WIDTHS: [u32; 4] = [1, 3, 5, 7],
         map_depth_bias: f32 => MAP_DEPTH_BIAS: RangeInclusive<f32> = 0.0..=1e3,
         map_normal_bias: f32 => MAP_NORMAL_BIAS: RangeInclusive<f32> = 0.0..=1e3,
+    }
+}
+
+section! {
+    /// `[lights]`: lights of the scene that shine from somewhere.
+    Lights {
+        radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
+        radii: Vec<f32> => RADII: RangeInclusive<f32> = -1.0..=1e6,
     }
 }
 
@@ -181,6 +191,7 @@ section! {
     Sun {
         enabled: Switch,
         direction: [f32; 3] => DIRECTION: Direction = Direction,
+        angle: f32 => ANGLE: RangeInclusive<f32> = 0.0..=90.0,
         strength: f32 => STRENGTH: RangeInclusive<f32> = 0.0..=1e9,
         color: [f32; 3] => COLOR: RangeInclusive<f32> = 0.0..=1e6,
     }

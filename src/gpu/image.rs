@@ -1,4 +1,4 @@
-//! A texture of one level and one layer with a view of all of it: what passes hand each other.
+//! A texture of one level with a view of all of it: what passes hand each other.
 
 use super::{bind::Bind, device::Gpu};
 
@@ -20,22 +20,27 @@ impl GpuImage {
         format: wgpu::TextureFormat,
         usage: wgpu::TextureUsages,
     ) -> Self {
-        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some(label),
-            size: wgpu::Extent3d {
-                width: size[0].max(1),
-                height: size[1].max(1),
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage,
-            view_formats: &[],
-        });
+        let texture = texture(gpu, label, size, 1, format, usage);
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
             label: Some(label),
+            ..Default::default()
+        });
+        Self { texture, view }
+    }
+
+    /// As [`GpuImage::new`] with `layers`, whose view is an array.
+    pub fn with_layers(
+        gpu: &Gpu,
+        label: &str,
+        size: [u32; 2],
+        layers: u32,
+        format: wgpu::TextureFormat,
+        usage: wgpu::TextureUsages,
+    ) -> Self {
+        let texture = texture(gpu, label, size, layers, format, usage);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor {
+            label: Some(label),
+            dimension: Some(wgpu::TextureViewDimension::D2Array),
             ..Default::default()
         });
         Self { texture, view }
@@ -45,6 +50,30 @@ impl GpuImage {
     pub fn size(&self) -> [u32; 2] {
         size_of_view(&self.view)
     }
+}
+
+fn texture(
+    gpu: &Gpu,
+    label: &str,
+    size: [u32; 2],
+    layers: u32,
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
+    gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width: size[0].max(1),
+            height: size[1].max(1),
+            depth_or_array_layers: layers.max(1),
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    })
 }
 
 impl Bind for GpuImage {

@@ -10,14 +10,24 @@ wgsl_constants! {
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
     /// Entries of the stack of the traversal that `canopy bench trace` measures by.
     pub const BASELINE_STACK: u32 = 96;
-    /// Lights of a batch of shadow rays.
-    pub const RAY_BATCH_LIGHTS: u32 = 16;
+    /// Slots of a batch of shadow rays.
+    pub const RAY_BATCH_SLOTS: u32 = 16;
     /// Threads of a workgroup that traces a list of rays.
     pub const RAY_BLOCK: u32 = 64;
     /// Entries in a row of the texture that holds the list of shadow rays.
     pub const RAY_LIST_WIDTH: u32 = 4096;
     /// Words of counts in front of what shadow rays leave behind.
     pub const SHADOW_HEADER: u32 = 2;
+    /// Dimension of the sampling sequence for ambient occlusion.
+    pub const SAMPLE_OCCLUSION: u32 = 0;
+    /// Dimension for the choice of lights.
+    pub const SAMPLE_LIGHT_CHOICE: u32 = 1;
+    /// Dimension for the first slot of a pixel's lights; one more for each further slot.
+    pub const SAMPLE_LIGHTS: u32 = 2;
+    /// Dimension for the choice of lights of blended surfaces.
+    pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_LIGHTS + LIGHT_LIMIT;
+    /// Dimension for the first light of blended surfaces; one more for each further light.
+    pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
     /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
     /// most.
     pub const ANTIALIAS_CONTRAST: u32 = 13;
@@ -117,7 +127,17 @@ gpu_structs! {
         occlusion: u32,
         /// Sine of the elevation below which the ground hides the sun's disc.
         sun_horizon: f32,
-        _pad: [u32; 3],
+        /// Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are chosen.
+        light_slots: u32,
+        /// Shadow rays to a light that has a size.
+        light_rays: u32,
+        /// Number of frames before, of whose rays these are the next ones of the sampling sequence.
+        sample_index: u32,
+        /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+        pixel_side: [f32; 2],
+        /// Half the angular diameter of the sun's disc, in radians.
+        sun_radius: f32,
+        _pad: u32,
     }
     /// A light in world space.
     Light {
@@ -135,7 +155,9 @@ gpu_structs! {
         /// `saturate(cos_angle * spot_scale + spot_offset)²` is the cone's falloff.
         spot_scale: f32,
         spot_offset: f32,
-        _pad: [u32; 2],
+        /// In metres; of a directional light the sine of half its angular diameter. 0 for a point.
+        radius: f32,
+        _pad: u32,
     }
     /// One layer of the shadow maps.
     ShadowView {
@@ -215,18 +237,21 @@ gpu_structs! {
     /// Shadow rays that are listed and traced together: of all pixels in a band of rows, to some lights.
     RayBatch {
         first_row: u32,
-        first_light: u32,
-        /// At most [`RAY_BATCH_LIGHTS`].
-        light_count: u32,
+        first_slot: u32,
+        /// At most [`RAY_BATCH_SLOTS`].
+        slot_count: u32,
     }
     /// How many rays of a batch are sent.
     RayArguments {
         /// Arguments of the indirect dispatch that traces them.
         groups: [u32; 3],
+        /// Entries of the list.
         rays: u32,
         /// Tiles of 8 × 8 pixels that send them.
         tiles: u32,
-        _pad: [u32; 3],
+        /// Rays: several an entry whose light has a size.
+        sent: u32,
+        _pad: [u32; 2],
     }
     /// The cameras of this frame and the last one, for what has moved in the picture.
     MotionParams {
@@ -241,17 +266,13 @@ gpu_structs! {
     OcclusionParams {
         /// Frames since the history began.
         index: u32,
-        /// Rays of a pixel in a frame.
         rays: u32,
-        /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
-        pixel_side: [f32; 2],
         /// Length of the rays in metres.
         reach: f32,
         /// Earlier frames that count at most; 0 where the history begins.
         remembered: u32,
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
-        _pad: u32,
     }
     /// How a picture is exposed.
     Exposure {

@@ -3,32 +3,13 @@
 
 use super::{
     lbvh::Triangle,
+    sampling,
     shadow_start::{Seen, ShadowStart},
 };
+use crate::gpu::layout::SAMPLE_OCCLUSION;
 use glam::{DMat4, DVec2, DVec3, Vec3};
 
-/// Two numbers in [0, 1) for ray `k` of a pixel: the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient
-/// Multidimensional Sampling"), rotated by the R₂ sequence (Roberts 2018) at the pixel's index on the Z
-/// curve.
-pub fn numbers(pixel: [u32; 2], k: u32) -> [f64; 2] {
-    let (mut second, mut column) = (0_u32, 1_u32 << 31);
-    for bit in 0..32 {
-        if k >> bit & 1 == 1 {
-            second ^= column;
-        }
-        column ^= column >> 1;
-    }
-    let spread = |x: u32| (0..16).fold(0_u32, |sum, bit| sum | (x >> bit & 1) << (2 * bit));
-    let index = spread(pixel[0]) | spread(pixel[1]) << 1;
-    let moved = |bits: u32, step: u32| bits.wrapping_add(index.wrapping_mul(step)) >> 8;
-    [
-        moved(k.reverse_bits(), 3_242_174_889),
-        moved(second, 2_447_445_414),
-    ]
-    .map(|bits| f64::from(bits) / f64::from(1 << 24))
-}
-
-/// The direction of two such numbers: cosine-distributed about a unit vector (basis: Duff et al. 2017).
+/// The direction of two numbers in [0, 1): cosine-distributed about a unit vector (basis: Duff et al. 2017).
 pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     let n = normal.as_dvec3();
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
@@ -92,7 +73,7 @@ impl Occlusion {
 pub fn rays(
     triangles: &[Triangle],
     seen: &Seen,
-    pixel: [u32; 2],
+    (mask, pixel): (&[u16], [u32; 2]),
     (first, count): (u32, u32),
     reach: f64,
 ) -> Occlusion {
@@ -100,7 +81,10 @@ pub fn rays(
     let horizon = start.horizon_normal;
     let mut blocked = Occlusion::default();
     for k in first..first + count {
-        let mut along = direction(seen.normal, numbers(pixel, k));
+        let mut along = direction(
+            seen.normal,
+            sampling::point(mask, pixel, k, SAMPLE_OCCLUSION),
+        );
         // Directions below the horizon are mirrored.
         along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
         if start.is_blocked(triangles, along, reach) {
@@ -278,27 +262,10 @@ mod tests {
 
     /// The first 4^n points of a pixel lie one to a cell, however the square is cut into 4^n equal cells.
     #[test]
-    fn numbers_are_spread_evenly() {
-        for pixel in [[0, 0], [1, 0], [77, 1020]] {
-            for [columns, rows] in [[16, 16], [64, 4], [1, 256]] {
-                // Rotated back to the cells of the sequence.
-                let origin = numbers(pixel, 0);
-                let mut cells = vec![0; 256];
-                for k in 0..256 {
-                    let n = numbers(pixel, k);
-                    let back = |i: usize| (n[i] - origin[i]).rem_euclid(1.0);
-                    let column = (back(0) * f64::from(columns)) as usize;
-                    cells[column * rows as usize + (back(1) * f64::from(rows)) as usize] += 1;
-                }
-                assert!(cells.iter().all(|&count| count == 1), "{columns} × {rows}");
-            }
-        }
-    }
-
-    #[test]
     fn directions_have_the_mean_and_the_length_of_a_cosine() {
         for normal in [Vec3::Y, Vec3::Z, Vec3::NEG_Z, Vec3::new(0.36, -0.48, -0.8)] {
-            let all = (0..4096).map(|k| direction(normal, numbers([3, 5], k)));
+            let all =
+                (0..4096).map(|k| direction(normal, sampling::point(&[0; 4096], [3, 5], k, 0)));
             let sum: DVec3 = all
                 .inspect(|d| {
                     assert!((d.length() - 1.0).abs() < 1e-6 && d.dot(normal.as_dvec3()) >= 0.0);

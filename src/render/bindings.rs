@@ -15,7 +15,8 @@ use wgpu::ShaderStages;
 /// The shared layouts.
 #[derive(Debug)]
 pub struct Layouts {
-    /// `common/frame.wgsl`, `common/light.wgsl`, `common/shadow_map.wgsl`, `common/environment.wgsl`.
+    /// `common/frame.wgsl`, `common/light.wgsl`, `common/shadow_map.wgsl`, `common/environment.wgsl`,
+    /// `common/sampling.wgsl`.
     pub frame: wgpu::BindGroupLayout,
     /// `common/bvh.wgsl`.
     pub tree: wgpu::BindGroupLayout,
@@ -78,6 +79,7 @@ impl Layouts {
                     (RAYS, Binding::Uniform),
                     (RAYS, Binding::Cube),
                     (RAYS, Binding::Sampler),
+                    (RAYS, Binding::Uniform),
                 ],
             ),
             tree: crate::accel::Tree::layout(gpu, RAYS),

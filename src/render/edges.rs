@@ -10,7 +10,7 @@ use crate::{
         pass,
     },
 };
-use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
+use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, PICTURE_FORMAT};
 
@@ -108,49 +108,78 @@ pub struct Motion<'a> {
 /// Which lights each pixel sees: made by the shadow passes.
 #[derive(Debug)]
 pub struct Visibility {
-    /// Counts, visibility and costs: common/shadow_words.wgsl. Only the counts where no shadow rays are
+    /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow rays are
     /// traced.
     pub words: wgpu::Buffer,
-    size: [u32; 2],
-    /// How many lights shadow rays are traced to, where they are traced.
-    traced_lights: Option<u32>,
+    /// What the filter reads, a layer a slot; one texel without it.
+    pub blocked: GpuImage,
+    plan: VisibilityPlan,
+}
+
+/// How lights are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VisibilityPlan {
+    /// Pixels in a row, and rows.
+    pub size: [u32; 2],
+    /// Slots of a pixel for lights that shadow rays are traced to, where they are traced.
+    pub traced_slots: Option<u32>,
+    /// Whether there are more lights than slots.
+    pub chooses: bool,
+    /// Whether the rays are filtered.
+    pub filters: bool,
 }
 
 impl Visibility {
-    /// Zeros for shadow rays of `size` pixels to `traced_lights`.
+    /// Zeros for what `plan` traces.
     ///
     /// # Errors
     ///
     /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
-    pub fn new(gpu: &Gpu, size: [u32; 2], traced_lights: Option<u32>) -> Result<Self> {
-        let [width, height] = size;
+    pub fn new(gpu: &Gpu, plan: VisibilityPlan) -> Result<Self> {
+        let [width, height] = plan.size;
         let pixels = u64::from(width) * u64::from(height);
-        let cost = traced_lights.map_or(0, |_| 2 * pixels);
-        let bytes = 4 * (u64::from(SHADOW_HEADER) + visibility_words(size, traced_lights) + cost);
-        let lights = traced_lights.unwrap_or(0);
+        let cost = plan.traced_slots.map_or(0, |_| 2 * pixels);
+        let lights = plan.traced_slots.unwrap_or(0);
+        let chosen = if plan.chooses {
+            pixels * u64::from(lights)
+        } else {
+            0
+        };
+        let bytes = 4 * (u64::from(SHADOW_HEADER) + plan.words() + cost + chosen);
         let what = format!("shadow rays for {width} × {height} pixels and {lights} lights");
         gpu.check_binding(&what, bytes)?;
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
-        Ok(Self {
-            words: fitted(gpu, size, || gpu.buffer("shadow_words", bytes, usage))?,
-            size,
-            traced_lights,
+        let image = |label, is_used: bool| {
+            let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+            let size = if is_used { plan.size } else { [1, 1] };
+            // The filter takes two slots at a time.
+            let layers = if is_used {
+                lights.next_multiple_of(2)
+            } else {
+                1
+            };
+            GpuImage::with_layers(gpu, label, size, layers, Format::R32Uint, usage)
+        };
+        fitted(gpu, plan.size, || Self {
+            words: gpu.buffer("shadow_words", bytes, usage),
+            blocked: image("blocked_light", plan.filters),
+            plan,
         })
     }
 
-    /// Whether it was made for this size and these lights.
-    pub fn is_for(&self, size: [u32; 2], traced_lights: Option<u32>) -> bool {
-        (self.size, self.traced_lights) == (size, traced_lights)
+    /// What it was made for.
+    pub fn plan(&self) -> VisibilityPlan {
+        self.plan
     }
 
     /// Whether shadow rays are traced.
     pub fn is_traced(&self) -> bool {
-        self.traced_lights.is_some()
+        self.plan.traced_slots.is_some()
     }
 
-    /// Words of visibility behind the counts: a bit per light, 32 lights a layer of the picture.
+    /// Words of visibility behind the counts: a byte per slot, four slots a layer of the picture.
     pub fn len(&self) -> usize {
-        visibility_words(self.size, self.traced_lights) as usize
+        self.plan.words() as usize
     }
 
     /// Whether there are none.
@@ -159,9 +188,24 @@ impl Visibility {
     }
 }
 
-fn visibility_words([width, height]: [u32; 2], traced_lights: Option<u32>) -> u64 {
-    let layers = traced_lights.map_or(0, |lights| lights.div_ceil(32).max(1));
-    u64::from(layers) * u64::from(width) * u64::from(height)
+impl VisibilityPlan {
+    /// No shadow rays, for pictures of `size` pixels.
+    pub fn untraced(size: [u32; 2]) -> Self {
+        Self {
+            size,
+            traced_slots: None,
+            chooses: false,
+            filters: false,
+        }
+    }
+
+    fn words(&self) -> u64 {
+        let layers = self
+            .traced_slots
+            .map_or(0, |slots| slots.div_ceil(4).max(1));
+        let [width, height] = self.size;
+        u64::from(layers) * u64::from(width) * u64::from(height)
+    }
 }
 
 /// How much of the environment each pixel sees: made by the occlusion passes.

@@ -1,8 +1,14 @@
 //! A frame's inputs, what is settled before its first pass, and the uniforms of group 0.
 
 use super::{
-    aov::Channel, bindings::Layouts, edges::ShadowMaps, environment::Environment, lights,
-    scene_buffers::SceneBuffers, view::View,
+    aov::Channel,
+    bindings::Layouts,
+    blue_noise,
+    edges::ShadowMaps,
+    environment::Environment,
+    lights::{self, LightPlan},
+    scene_buffers::SceneBuffers,
+    view::View,
 };
 use crate::{
     Error, Result,
@@ -135,6 +141,10 @@ pub struct Prepared<'a> {
     pub size: [u32; 2],
     /// As in [`FrameInput`].
     pub exposure_ev: f32,
+    /// How many of the lights, and how many rays, a pixel sends.
+    pub light_plan: LightPlan,
+    /// Number of frames before, of whose rays this frame's are the next ones.
+    pub sample_index: u32,
     /// As in [`FrameInput`].
     pub elapsed_secs: f32,
     /// Whether what has moved since the last frame has to be known.
@@ -142,12 +152,13 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Moves the origin, finds the sun and the lights, and measures the scene.
+    /// Moves the origin, finds the sun and the lights, and measures the scene. `frames` have been drawn before.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
         buffers: &'a SceneBuffers,
         sample: FrameSample,
+        frames: u32,
         environment: &Environment,
     ) -> Result<Self> {
         let origin = buffers.origin;
@@ -170,6 +181,13 @@ impl<'a> Prepared<'a> {
             buffers,
             bounds: Aabb::union_of_finite(&parts),
             parts,
+            light_plan: LightPlan::new(&lights, &config.shadows),
+            // The frames of a picture have rays of their own, so that it is the same whatever was drawn before.
+            sample_index: if sample.count > 1 {
+                sample.index
+            } else {
+                frames
+            },
             pose,
             view: input.view.moved(-origin),
             config,
@@ -244,6 +262,7 @@ pub struct FrameUniforms {
     frame: wgpu::Buffer,
     lights: wgpu::Buffer,
     shadow_views: wgpu::Buffer,
+    blue_noise: wgpu::Buffer,
 }
 
 impl FrameUniforms {
@@ -259,6 +278,11 @@ impl FrameUniforms {
         Self {
             frame: uniform("frame", 1, size_of::<GpuFrame>()),
             lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
+            blue_noise: gpu.buffer_with(
+                "blue_noise",
+                bytemuck::cast_slice::<u16, u8>(blue_noise::mask()),
+                wgpu::BufferUsages::UNIFORM,
+            ),
             shadow_views: uniform("shadow_views", SHADOW_VIEW_LIMIT, size_of::<ShadowView>()),
         }
     }
@@ -317,6 +341,11 @@ impl FrameUniforms {
                 Projection::Orthographic { .. }
             )),
             occlusion: u32::from(config.occlusion.sends_rays(gpu.capabilities.fast_rays)),
+            light_slots: input.light_plan.slots,
+            light_rays: input.light_plan.rays,
+            sample_index: input.sample_index,
+            pixel_side: input.view.pixel_side(input.size[1]),
+            sun_radius: lights::sun_disc_radius(&config.sun),
             ..GpuFrame::default()
         };
         gpu.queue
@@ -342,6 +371,7 @@ impl FrameUniforms {
                 &environment.brdf_table.buffer,
                 &environment.prefiltered.view,
                 &environment.sampler,
+                &self.blue_noise,
             ],
         );
         Frame { group, prepared }

@@ -2,12 +2,12 @@
 
 use super::environment;
 use crate::{
-    config::{Config, Switch},
+    config::{Config, ShadowMode, Shadows, Sun as SunConfig, Switch},
     gpu::{
         layout::{LIGHT_LIMIT, Light as GpuLight},
         library::wgsl_constants,
     },
-    scene::{Light, LightKind, Pose, Scene, environment::Sun},
+    scene::{Light, LightKind, Pose, Scene, atmosphere, environment::Sun},
 };
 use glam::{Mat4, Vec3};
 
@@ -22,6 +22,92 @@ wgsl_constants! {
 
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
+
+/// How many lights a pixel sends shadow rays to, and how many rays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LightPlan {
+    /// All lights.
+    pub lights: u32,
+    /// Lights that a pixel has room for: all of them, or as many as the budget allows.
+    pub slots: u32,
+    /// Rays to a light that has a size.
+    pub rays: u32,
+    /// Whether a light has a size.
+    pub is_soft: bool,
+}
+
+impl LightPlan {
+    /// For `lights` within the budget of `shadows`.
+    pub fn new(lights: &[GpuLight], shadows: &Shadows) -> Self {
+        let soft = lights.iter().filter(|light| light.radius > 0.0).count() as u32;
+        let all = lights.len() as u32;
+        let rays = match soft {
+            0 => 1,
+            _ => shadows.rays.min(shadows.max_rays),
+        };
+        let wanted = all - soft + soft * rays;
+        let is_within = wanted <= shadows.max_rays || shadows.mode != ShadowMode::Rays;
+        Self {
+            lights: all,
+            slots: if is_within {
+                all
+            } else {
+                all.min(shadows.max_rays / rays)
+            },
+            rays,
+            is_soft: soft > 0,
+        }
+    }
+
+    /// Whether there are more lights than a pixel has room for.
+    pub fn chooses(&self) -> bool {
+        self.slots < self.lights
+    }
+
+    /// Most rays that a pixel sends.
+    pub fn rays_per_pixel(&self) -> u32 {
+        self.slots * self.rays
+    }
+
+    /// Whether a pose of `scene` may have more lights than the budget allows rays to.
+    pub fn may_choose(scene: &Scene, config: &Config) -> bool {
+        let lights = scene.nodes.iter().filter(|node| node.light.is_some());
+        let most = lights.count() as u32 + 1;
+        most * config.shadows.rays > config.shadows.max_rays
+    }
+}
+
+/// Sine of half the angular diameter of the settings' sun.
+fn sun_radius(sun: &SunConfig) -> f32 {
+    (0.5 * sun.angle).to_radians().sin()
+}
+
+/// Half the angular diameter of the sun's disc in radians, which has a size even where its shadows are hard.
+pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
+    match sun.angle {
+        0.0 => atmosphere::SUN_RADIUS as f32,
+        angle => (0.5 * angle).to_radians(),
+    }
+}
+
+/// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the file,
+/// else that of the settings for all lights.
+fn radius(light: &Light, index: usize, config: &Config) -> f32 {
+    let own = config
+        .lights
+        .radii
+        .get(index)
+        .filter(|radius| **radius >= 0.0);
+    match light.kind {
+        LightKind::Directional => match light.radius {
+            Some(angle) => angle.sin(),
+            None => sun_radius(&config.sun),
+        },
+        _ => *own
+            .or(light.radius.as_ref())
+            .unwrap_or(&config.lights.radius),
+    }
+}
 
 /// Where the sun's light comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +153,7 @@ pub fn sun_in_force(
             illuminance: sun.illuminance * config.environment.intensity,
         });
     }
-    let lights = of_scene(scene, pose);
+    let lights = of_scene(scene, pose, config);
     let sun = lights[brightest_from_above(&lights)?];
     Some(SunInForce {
         source: SunSource::Scene,
@@ -92,12 +178,13 @@ fn strength(light: &GpuLight) -> f32 {
 /// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. A sun of the
 /// settings takes the place of the scene's own. Shadow views are left open.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
-    let mut lights = of_scene(scene, pose);
+    let mut lights = of_scene(scene, pose, config);
     if has_sun(scene, config) {
         if let Some(replaced) = brightest_from_above(&lights) {
             lights.remove(replaced);
         }
-        let sun = directional(-config.sun.to_sun(), environment::sun_illuminance(config));
+        let illuminance = environment::sun_illuminance(config);
+        let sun = directional(-config.sun.to_sun(), illuminance, sun_radius(&config.sun));
         lights.insert(0, sun);
     }
     lights.truncate(LIGHT_LIMIT as usize);
@@ -105,7 +192,7 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
 }
 
 /// Every light of `scene` at `pose`.
-fn of_scene(scene: &Scene, pose: &Pose) -> Vec<GpuLight> {
+fn of_scene(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
     scene
         .nodes
         .iter()
@@ -113,7 +200,10 @@ fn of_scene(scene: &Scene, pose: &Pose) -> Vec<GpuLight> {
         .zip(&pose.visible)
         .filter(|(_, shows)| **shows)
         .filter_map(|((node, world_from_node), _)| {
-            Some(place(pose.light(scene, node.light?), *world_from_node))
+            let index = node.light?;
+            let light = pose.light(scene, index);
+            let radius = radius(light, index, config);
+            Some(place(light, radius, *world_from_node))
         })
         .collect()
 }
@@ -138,15 +228,16 @@ pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Config) -> Optio
 pub fn add_sun(lights: &mut Vec<GpuLight>, sun: &Sun, config: &Config) {
     lights.truncate(LIGHT_LIMIT as usize - 1);
     let illuminance = sun.illuminance * config.environment.intensity;
-    lights.insert(0, directional(-sun.to_sun, illuminance));
+    lights.insert(0, directional(-sun.to_sun, illuminance, sun.radius.sin()));
 }
 
-fn directional(direction: Vec3, intensity: Vec3) -> GpuLight {
+fn directional(direction: Vec3, intensity: Vec3, radius: f32) -> GpuLight {
     GpuLight {
         kind: LIGHT_DIRECTIONAL,
         direction: direction.to_array(),
         intensity: intensity.to_array(),
         shadow_view: NO_SHADOW_VIEW,
+        radius,
         ..GpuLight::default()
     }
 }
@@ -167,7 +258,7 @@ pub fn has_sun(scene: &Scene, config: &Config) -> bool {
 }
 
 /// A light where its node is, shining along −Z.
-fn place(light: &Light, world_from_node: Mat4) -> GpuLight {
+fn place(light: &Light, radius: f32, world_from_node: Mat4) -> GpuLight {
     let (kind, spot_scale, spot_offset) = match light.kind {
         LightKind::Directional => (LIGHT_DIRECTIONAL, 0.0, 0.0),
         LightKind::Point => (LIGHT_POINT, 0.0, 0.0),
@@ -191,6 +282,7 @@ fn place(light: &Light, world_from_node: Mat4) -> GpuLight {
         shadow_view: NO_SHADOW_VIEW,
         spot_scale,
         spot_offset,
+        radius,
         ..GpuLight::default()
     }
 }

@@ -7,6 +7,7 @@ pub mod aov;
 mod bands;
 pub mod bindings;
 pub mod blend;
+pub mod blue_noise;
 pub mod channel;
 pub mod deform;
 pub mod draw_lists;
@@ -18,6 +19,7 @@ pub mod frame;
 pub mod gbuffer;
 mod last_positions;
 pub mod layers;
+pub mod light_choice;
 pub mod lighting;
 pub mod lights;
 pub mod material_textures;
@@ -120,6 +122,8 @@ pub struct Renderer {
     parts: VecDeque<Part>,
     /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
     last: Option<(wgpu::BindGroup, FrameSample)>,
+    /// Frames that have been recorded.
+    frames: u32,
 }
 
 impl Renderer {
@@ -149,6 +153,7 @@ impl Renderer {
             stats: FrameStats::default(),
             parts: VecDeque::new(),
             last: None,
+            frames: 0,
             uploader: Arc::new(uploader),
         })
     }
@@ -242,7 +247,8 @@ impl Renderer {
 
         // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what
         // changes the trees.
-        let mut prepared = Prepared::new(gpu, input, buffers, sample, &self.environment)?;
+        let mut prepared =
+            Prepared::new(gpu, input, buffers, sample, self.frames, &self.environment)?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
         let spreads = self.spreads_environment;
         let environment = self.environment.record(r, &prepared.config, spreads)?;
@@ -290,6 +296,7 @@ impl Renderer {
         // Recorded whole: what it has left holds for the next frame.
         let (cpu_record_ms, parts) = recording.finish();
         self.parts.extend(parts);
+        self.frames = self.frames.wrapping_add(1);
         state.policy.settle(&plan);
         state.last_positions.settle();
         self.motion.settle(&frame);

@@ -1,10 +1,9 @@
 //! What `occlusion_rays` and `occlusion_filter` keep from frame to frame.
 
-use super::{frame::Prepared, view::View};
+use super::frame::Prepared;
 use crate::{
     Result, config,
     gpu::{Gpu, GpuImage, UniformArray, layout::OcclusionParams},
-    scene::Projection,
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
@@ -150,7 +149,6 @@ impl History {
                 FAR
             },
             remembered,
-            pixel_side: pixel_side(&frame.view, frame.size[1]),
             ..OcclusionParams::default()
         };
         let taps = TAP_STEPS.map(|step| OcclusionParams { step, ..params });
@@ -178,14 +176,5 @@ impl History {
         } else {
             [even, odd]
         }
-    }
-}
-
-/// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
-fn pixel_side(view: &View, rows: u32) -> [f32; 2] {
-    let rows = rows.max(1) as f32;
-    match view.projection {
-        Projection::Perspective { fov_y } => [0.0, 2.0 * (0.5 * fov_y).tan() / rows],
-        Projection::Orthographic { half_height } => [2.0 * half_height / rows, 0.0],
     }
 }

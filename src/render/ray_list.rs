@@ -4,7 +4,7 @@
 
 use crate::gpu::{
     Gpu, GpuImage,
-    layout::{RAY_BATCH_LIGHTS, RAY_LIST_WIDTH, RayBatch},
+    layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch},
 };
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages, TextureUsages};
@@ -27,7 +27,7 @@ pub struct RayList {
     params: wgpu::Buffer,
 }
 
-/// The rays of all pixels in some rows to some lights.
+/// The rays of all pixels in some rows for some slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Batch {
     /// Tiles in a row and rows of tiles.
@@ -38,11 +38,11 @@ pub struct Batch {
 }
 
 impl RayList {
-    /// A list for pictures of `size` pixels with `lights` lights, of up to `most` rays at once; without
-    /// lights it has no batch.
-    pub fn new(gpu: &Gpu, size: [u32; 2], lights: u32, most: u32) -> Self {
-        let batches = batches(size, lights, most);
-        let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.light_count;
+    /// A list for pictures of `size` pixels with `slots` lights each, of up to `most` entries at once;
+    /// without lights it has no batch.
+    pub fn new(gpu: &Gpu, size: [u32; 2], slots: u32, most: u32) -> Self {
+        let batches = batches(size, slots, most);
+        let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.slot_count;
         let rows = batches
             .iter()
             .map(rays)
@@ -94,23 +94,23 @@ impl RayList {
     }
 }
 
-/// Every pixel's ray to every light, in batches of up to `most`, or of a row of tiles where that alone is
+/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles where that alone is
 /// more: all rows at once, in bands only where the picture alone is more than a batch.
-fn batches([width, height]: [u32; 2], lights: u32, most: u32) -> Vec<Batch> {
+fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
     let band_rows = (most / width.max(1) / TILE * TILE)
         .min(height.next_multiple_of(TILE))
         .max(TILE);
-    let batch_lights = (most / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_LIGHTS);
+    let batch_slots = (most / (width.max(1) * band_rows)).clamp(1, RAY_BATCH_SLOTS);
     let mut batches = Vec::new();
     for first_row in (0..height).step_by(band_rows as usize) {
-        for first_light in (0..lights).step_by(batch_lights as usize) {
+        for first_slot in (0..slots).step_by(batch_slots as usize) {
             batches.push(Batch {
                 tiles: [width, band_rows.min(height - first_row)].map(|side| side.div_ceil(TILE)),
                 offset: STRIDE * batches.len() as u64,
                 params: RayBatch {
                     first_row,
-                    first_light,
-                    light_count: batch_lights.min(lights - first_light),
+                    first_slot,
+                    slot_count: batch_slots.min(slots - first_slot),
                 },
             });
         }
@@ -145,18 +145,18 @@ mod tests {
                     assert_eq!(batch.offset, STRIDE * index as u64);
                     let RayBatch {
                         first_row,
-                        first_light,
-                        light_count,
+                        first_slot,
+                        slot_count,
                     } = batch.params;
                     assert_eq!(
-                        (first_row, first_light),
+                        (first_row, first_slot),
                         (row, light),
                         "{size:?}, {lights} lights"
                     );
-                    assert!((1..=RAY_BATCH_LIGHTS).contains(&light_count));
+                    assert!((1..=RAY_BATCH_SLOTS).contains(&slot_count));
                     let rows = TILE * batch.tiles[1];
-                    assert!(size[0] * rows * light_count <= most.max(size[0] * TILE));
-                    light += light_count;
+                    assert!(size[0] * rows * slot_count <= most.max(size[0] * TILE));
+                    light += slot_count;
                     if light == lights {
                         (row, light) = (row + rows, 0);
                     }

@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{self, Float, Store, Uint, Write},
+        pass::Binding::{self, Float, Store, StoreArray, Uint, Write},
     },
 };
 
@@ -26,7 +26,17 @@ impl ShadowClassify {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let entries = Store(wgpu::TextureFormat::R32Uint);
-        let bindings = [Float, Uint, Uint, Binding::Uniform, Write, Write, entries];
+        let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
+        let bindings = [
+            Float,
+            Uint,
+            Uint,
+            Binding::Uniform,
+            Write,
+            Write,
+            entries,
+            blocked,
+        ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/shadow_classify.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &shared, &bindings);
@@ -65,6 +75,7 @@ impl ShadowClassify {
             &arguments,
             &visibility.words,
             &list.entries,
+            &visibility.blocked,
         ];
         let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
         // A workgroup has eight tiles.

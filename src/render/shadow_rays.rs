@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{self, Float, Uint, Write},
+        pass::Binding::{self, Float, StoreArray, Uint, Write},
         profiler::PassTiming,
     },
 };
@@ -30,14 +30,15 @@ impl ShadowRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let bindings = [uniform, Float, Uint, Uint, Write, Uint, uniform];
+        let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
+        let bindings = [uniform, Float, Uint, Uint, Write, blocked, Uint, uniform];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
             Kernel::new(gpu, "render/shadow_rays.wgsl", entry, &shared, bindings)
         };
         Self {
             listed: kernel("shadow_rays", &bindings),
-            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..5]),
+            by_pixel: kernel("shadow_rays_by_pixel", &bindings[..6]),
         }
     }
 
@@ -65,10 +66,10 @@ impl ShadowRays {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let (ids, words) = (&gbuffer.ids, &visibility.words);
+        let blocked = &visibility.blocked;
         let Some((list, batch)) = batch else {
-            let own: &[&dyn Bind] = &[position, normal, ids, words];
-            let lights = (frame.lights.len() as u32).max(1);
-            let most = recording.budget.batch_rays / lights;
+            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked];
+            let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
             let kernel = &self.by_pixel;
             return recording.dispatch_pixels(LABEL, kernel, &shared, own, frame.size, most);
         };
@@ -79,6 +80,7 @@ impl ShadowRays {
             normal,
             ids,
             words,
+            blocked,
             &list.entries,
             &arguments,
         ];

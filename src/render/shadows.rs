@@ -2,8 +2,10 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, fitted},
+    edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
     frame::{Frame, FrameInput, Prepared},
+    light_choice::LightChoice,
+    lights::LightPlan,
     ray_list::RayList,
     recording::Recording,
     scene_buffers::SceneBuffers,
@@ -21,10 +23,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Shadows {
     map: ShadowMap,
+    choice: LightChoice,
     classify: ShadowClassify,
     rays: ShadowRays,
     list: RayList,
-    /// Size, lights and most rays that the list was made for.
+    /// Size, slots and most entries that the list was made for.
     list_is_for: ([u32; 2], u32, u32),
     output: Visibility,
     /// Shadow rays, and tiles that sent them.
@@ -40,11 +43,12 @@ impl Shadows {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             map: ShadowMap::new(gpu, layouts),
+            choice: LightChoice::new(gpu, layouts),
             classify: ShadowClassify::new(gpu, layouts),
             rays: ShadowRays::new(gpu, layouts),
             list: RayList::new(gpu, [1, 1], 0, 1),
             list_is_for: ([1, 1], 0, 1),
-            output: Visibility::new(gpu, [1, 1], None)?,
+            output: Visibility::new(gpu, VisibilityPlan::untraced([1, 1]))?,
             counters: Counters::new(gpu, "shadow_rays.counters"),
         })
     }
@@ -56,6 +60,9 @@ impl Shadows {
             ShadowMode::Off => {}
             ShadowMode::Map => self.map.needs(buffers, needs),
             ShadowMode::Rays => {
+                if LightPlan::may_choose(input.scene, input.config) {
+                    self.choice.needs(needs);
+                }
                 if shadows.compact_rays {
                     self.classify.needs(needs);
                 }
@@ -84,16 +91,23 @@ impl Shadows {
         gbuffer: &GBuffer,
     ) -> Result<&Visibility> {
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
-        let light_count = frame.lights.len() as u32;
-        let traced_lights = (shadows.mode == ShadowMode::Rays).then_some(light_count);
-        if !self.output.is_for(frame.size, traced_lights) {
-            self.output = Visibility::new(gpu, frame.size, traced_lights)?;
+        let lights = frame.light_plan;
+        let traces = shadows.mode == ShadowMode::Rays;
+        let plan = VisibilityPlan {
+            size: frame.size,
+            traced_slots: traces.then_some(lights.slots),
+            chooses: traces && lights.chooses(),
+            filters: false,
+        };
+        if self.output.plan() != plan {
+            self.output = Visibility::new(gpu, plan)?;
         }
-        let listed_lights = traced_lights.filter(|_| shadows.compact_rays).unwrap_or(0);
-        let list_is_for = (frame.size, listed_lights, recording.budget.batch_rays);
+        let listed = plan.traced_slots.filter(|_| shadows.compact_rays);
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
+        let list_is_for = (frame.size, listed.unwrap_or(0), most);
         if self.list_is_for != list_is_for {
-            let (size, lights, most) = list_is_for;
-            self.list = fitted(gpu, size, || RayList::new(gpu, size, lights, most))?;
+            let (size, slots, most) = list_is_for;
+            self.list = fitted(gpu, size, || RayList::new(gpu, size, slots, most))?;
             self.list_is_for = list_is_for;
         }
         let (list, output) = (&self.list, &self.output);
@@ -102,6 +116,7 @@ impl Shadows {
             ShadowMode::Map => self.map.record(recording, geometry, shadows.blended_cast)?,
             ShadowMode::Rays if shadows.compact_rays => {
                 recording.scope.clear_buffer(&output.words, 0, None);
+                self.choose(recording, frame, geometry, gbuffer)?;
                 recording.scope.clear_buffer(&list.arguments, 0, None);
                 for batch in &list.batches {
                     self.classify
@@ -114,6 +129,7 @@ impl Shadows {
             ShadowMode::Rays => {
                 let header = 4 * u64::from(SHADOW_HEADER);
                 recording.scope.clear_buffer(&output.words, 0, Some(header));
+                self.choose(recording, frame, geometry, gbuffer)?;
                 self.rays
                     .record(recording, frame, geometry, trees, gbuffer, None, output)?;
             }
@@ -122,6 +138,22 @@ impl Shadows {
             self.counters.record(&mut recording.scope, &output.words);
         }
         Ok(output)
+    }
+
+    /// Chooses lights where there are too many.
+    fn choose(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<()> {
+        match frame.light_plan.chooses() {
+            true => self
+                .choice
+                .record(recording, frame, geometry, gbuffer, &self.output),
+            false => Ok(()),
+        }
     }
 
     /// Visibility of the last frame.

@@ -72,6 +72,15 @@ impl View {
         ]
     }
 
+    /// Side of a pixel in metres at the eye, and what a metre of depth adds to it, in a picture of `rows`.
+    pub fn pixel_side(&self, rows: u32) -> [f32; 2] {
+        let rows = rows.max(1) as f32;
+        match self.projection {
+            Projection::Perspective { fov_y } => [0.0, 2.0 * (0.5 * fov_y).tan() / rows],
+            Projection::Orthographic { half_height } => [2.0 * half_height / rows, 0.0],
+        }
+    }
+
     /// The eight corners of what is seen, in the world, near ones first.
     pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
         let offset_from_clip = self.clip_from_offset(aspect).inverse();

@@ -43,13 +43,17 @@ pub(super) fn load(
     // An object of a few bytes becomes a thousand in memory.
     let objects = container.json.iter().filter(|&&b| b == b'{').count() as u64;
     load.check(Budget::JsonObjects, objects, || path.display().to_string())?;
-    let container::Parsed { root, pointers } =
-        container::parse(container.json, &mut repairs).map_err(error)?;
+    let container::Parsed {
+        root,
+        pointers,
+        light_extras,
+    } = container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;
     let mut file = File {
         path,
         required: root.extensions_required.iter().cloned().collect(),
         root,
+        light_extras,
         buffers: Vec::new(),
         views: Vec::new(),
         folder,

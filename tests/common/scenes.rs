@@ -3,7 +3,7 @@
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, Switch},
     gpu::{Gpu, GpuImage},
-    reference::lighting,
+    reference::{lbvh::Triangle, lighting, shadow_start::Seen, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
@@ -131,6 +131,7 @@ pub(crate) fn add_light(scene: &mut Scene, kind: LightKind, intensity: f32, from
         color: Vec3::ONE,
         intensity,
         range: None,
+        radius: None,
     });
 }
 
@@ -225,6 +226,10 @@ impl<'a> Stage<'a> {
         config.environment.background = Background::Color;
         // No ambient occlusion on GPUs either: the twins have none.
         config.occlusion.mode = OcclusionMode::Off;
+        // Nor do lights have a size, and each gets its ray.
+        config.sun.angle = 0.0;
+        config.lights.radius = 0.0;
+        config.shadows.max_rays = 1024;
         // Nor do they add noise.
         config.image.dither = false;
         let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();
@@ -357,4 +362,24 @@ impl<'a> Stage<'a> {
             .read_merged(self.gpu, &self.uploaded.buffers)
             .unwrap()
     }
+}
+
+/// The point of a triangle that a pixel shows, by its position, normal and mesh; `None` where rounding decides.
+pub(crate) fn seen_at(
+    merged: &Merged,
+    soup: &[Triangle],
+    (position, normal, mesh): (Vec3, Vec3, usize),
+    eye: Vec3,
+) -> Option<Seen> {
+    let range = merged.meshes[mesh].clone();
+    let own = &soup[range.start as usize..range.end as usize];
+    let (triangle, _) = closest_hit(own, eye, position - eye, 1e-3, 1e30)?;
+    let triangle = range.start as usize + triangle;
+    Some(Seen {
+        position,
+        normal,
+        triangle: soup[triangle],
+        corner_normals: merged.indices[triangle].map(|v| merged.normals[v as usize]),
+        to_eye: (eye - position).normalize(),
+    })
 }

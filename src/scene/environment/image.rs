@@ -43,6 +43,8 @@ pub struct Sun {
     pub to_sun: Vec3,
     /// Illuminance of a surface that faces it.
     pub illuminance: Vec3,
+    /// Half its angular diameter in radians: of a disc that has half of its light as near to its middle.
+    pub radius: f32,
 }
 
 impl EnvironmentImage {

@@ -80,6 +80,7 @@ impl EnvironmentImage {
         if !is_sun {
             return;
         }
+        let radius = self.sun_radius(middle, surroundings);
         let mut covered = Vec::new();
         self.near(middle, REACH, |at, _, solid_angle| {
             covered.push((at, solid_angle));
@@ -94,7 +95,33 @@ impl EnvironmentImage {
         self.sun = Some(Sun {
             to_sun: middle.as_vec3(),
             illuminance: (taken * f64::from(self.scale)).as_vec3(),
+            radius: radius as f32,
         });
+    }
+
+    /// Half the angular diameter of the sun at `middle`: that of an even disc whose inner half, by light, reaches as
+    /// far. The sun of a picture is the disc and the blur of its texels, whose variances add.
+    fn sun_radius(&self, middle: DVec3, surroundings: DVec3) -> f64 {
+        let mut rings = Vec::new();
+        let mut texel = 0.0;
+        self.near(middle, CORE, |at, direction, solid_angle| {
+            let more = (radiance(self.texels[at]) - surroundings).max(DVec3::ZERO);
+            rings.push((
+                direction.angle_between(middle),
+                solid_angle * luminance(more),
+            ));
+            texel = solid_angle;
+        });
+        rings.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let whole: f64 = rings.iter().map(|(_, light)| light).sum();
+        let mut inner = 0.0;
+        let half = rings.iter().find(|(_, light)| {
+            inner += light;
+            inner >= 0.5 * whole
+        });
+        let median = half.map_or(0.0, |(angle, _)| *angle);
+        // Half of a texel's light is as near to its middle as a disc of half its area reaches.
+        (2.0 * median * median - texel / PI).max(0.0).sqrt()
     }
 
     /// The direction of the centre of a texel.

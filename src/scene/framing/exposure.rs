@@ -176,6 +176,7 @@ mod tests {
                 color: Vec3::ONE,
                 intensity,
                 range: None,
+                radius: None,
             }],
             ..Scene::default()
         };

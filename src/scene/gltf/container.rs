@@ -2,6 +2,7 @@
 
 use crate::scene::files::clip;
 use ::gltf::json::{Root, Value, deserialize};
+use serde_json::Map;
 use std::ops::Range;
 
 /// A channel of KHR_animation_pointer, which gltf-json does not represent.
@@ -20,6 +21,8 @@ pub(super) struct Pointer {
 pub(super) struct Parsed {
     pub(super) root: Root,
     pub(super) pointers: Vec<Pointer>,
+    /// The extras of each light, which [`Root`] does not hold.
+    pub(super) light_extras: Vec<Map<String, Value>>,
 }
 
 /// The parts of a `.gltf` or `.glb` file.
@@ -111,6 +114,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     let mut value: Value =
         deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
+    let light_extras = light_extras(&value);
     simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
         // A scene without nodes leaves the key out.
@@ -150,7 +154,19 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         let why = clip(&e.to_string(), 200);
         format!("holds JSON that is not glTF 2.0: {why}")
     })?;
-    Ok(Parsed { root, pointers })
+    Ok(Parsed {
+        root,
+        pointers,
+        light_extras,
+    })
+}
+
+/// The extras of each light; empty where a light has none.
+fn light_extras(value: &Value) -> Vec<Map<String, Value>> {
+    let lights = value.pointer("/extensions/KHR_lights_punctual/lights");
+    let lights = lights.and_then(Value::as_array).into_iter().flatten();
+    let extras = lights.map(|light| light.get("extras").and_then(Value::as_object).cloned());
+    extras.map(Option::unwrap_or_default).collect()
 }
 
 /// The pointer of a channel, if it has one.

@@ -5,6 +5,7 @@ use crate::{
     scene::files::{Bytes, Folder, clip},
 };
 use ::gltf::json::Root;
+use serde_json::{Map, Value};
 use std::{
     cell::RefCell,
     collections::{HashMap, HashSet},
@@ -20,6 +21,8 @@ const MAX_WARNINGS: usize = 100;
 pub(super) struct File<'a> {
     pub(super) path: &'a Path,
     pub(super) root: Root,
+    /// The extras of each light.
+    pub(super) light_extras: Vec<Map<String, Value>>,
     /// The extensions that the file requires.
     pub(super) required: HashSet<String>,
     /// The bytes of each buffer, or why there are none: an error only if something reads them.

@@ -13,7 +13,11 @@ use ::gltf::json::{
     validation::Checked,
 };
 use glam::Vec3;
-use std::f32::consts::FRAC_PI_2;
+use serde_json::{Map, Value};
+use std::{f32::consts::FRAC_PI_2, f64::consts::PI};
+
+/// The largest radius of a light, in metres.
+const LARGEST: f32 = 1e6;
 
 /// Reads all lights.
 pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
@@ -31,9 +35,28 @@ pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
             color: Vec3::from(json.color).clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST)),
             intensity: json.intensity.clamp(0.0, BRIGHTEST),
             range: json.range.filter(|range| range.is_finite() && *range > 0.0),
+            radius: file
+                .light_extras
+                .get(index)
+                .and_then(|extras| radius(kind, extras)),
         });
     }
     Ok(())
+}
+
+/// The size of a light by its extras, which Blender fills with the custom properties of the light: `radius` or, by
+/// the name that Blender gives it, `shadow_soft_size` in metres; of a directional light `angle`, its angular diameter
+/// in radians.
+fn radius(kind: LightKind, extras: &Map<String, Value>) -> Option<f32> {
+    let number = |key| extras.get(key).and_then(Value::as_f64);
+    let radius = match kind {
+        LightKind::Directional => number("angle").map(|angle| 0.5 * angle.min(PI)),
+        LightKind::Point | LightKind::Spot { .. } => {
+            number("radius").or_else(|| number("shadow_soft_size"))
+        }
+    };
+    let radius = radius? as f32;
+    (0.0..=LARGEST).contains(&radius).then_some(radius)
 }
 
 fn light_kind(json: &JsonLight) -> Option<LightKind> {

@@ -3,6 +3,7 @@
 mod environment;
 mod geometry;
 mod image;
+mod lights;
 mod notes;
 mod occlusion;
 mod scene;
@@ -26,7 +27,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 11] = [
+const SECTIONS: [Section; 12] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -38,6 +39,12 @@ const SECTIONS: [Section; 11] = [
         tip: "The sun that shines. L and a drag with the left button turn it",
         open: true,
         show: sun::show,
+    },
+    Section {
+        title: "Lights",
+        tip: "Point and spot lights of the scene",
+        open: false,
+        show: lights::show,
     },
     Section {
         title: "Environment",

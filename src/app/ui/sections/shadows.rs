@@ -12,7 +12,7 @@ use crate::{
     config::{ShadowMode, Shadows, Tree},
     render::Channel,
 };
-use egui::{Slider, Ui};
+use egui::{DragValue, Slider, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let tip = "How shadows are made. Keys 1, 2 and 3, or M for the next one";
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             (
                 ShadowMode::Rays,
                 "rays",
-                "Rays through the trees: sharp, and exact",
+                "Rays through the trees: exact, and soft where the light has a size",
             ),
         ];
         choose(ui, &mut state.config.shadows.mode, &choices);
@@ -59,6 +59,20 @@ fn without_rays(state: &State, facts: &Facts<'_>) -> Option<&'static str> {
 
 fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
     let why = (shadows.mode != ShadowMode::Rays).then_some("shadows are not made by rays");
+    let tip = "Rays per pixel to a light that has a size";
+    Row::new("rays", &["shadows.rays"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            ui.add(Slider::new(&mut shadows.rays, Shadows::RAYS).logarithmic(true))
+        });
+    let tip = "Most rays per pixel. Where all lights would need more, each pixel chooses lights at random, by what \
+               they would give it";
+    Row::new("most rays", &["shadows.max_rays"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let most = DragValue::new(&mut shadows.max_rays);
+            ui.add(most.range(Shadows::MAX_RAYS))
+        });
     let tip = "Traces a list of the rays that are needed; off: one thread for every pixel";
     Row::new("compact rays", &["shadows.compact_rays"], tip)
         .idle(why)

@@ -114,6 +114,13 @@ fn light(ui: &mut Ui, config: &mut Config, found: Option<SunInForce>, edits: &mu
     let of_file = found.is_some_and(|sun| sun.source == SunSource::Environment);
     let why = without_sun(config, found).or(of_file.then_some(FIXED));
 
+    let tip = "Angular diameter, of every distant light whose file states none: the wider, the softer its shadows; 0 \
+               for hard ones";
+    let row = Row::new("diameter", &["sun.angle"], tip).idle(why);
+    let angle = &mut config.sun.angle;
+    row.show(ui, edits, |ui| {
+        slide(ui, angle, 0.0..=10.0, Sun::ANGLE, hundredths("°"))
+    });
     let tip = "Illuminance of what faces the sun, in lux; under the sky, of a sun at the zenith";
     let mut set_strength = strength;
     let row = Row::new("strength", &["sun.strength"], tip).idle(why);

@@ -1,0 +1,20 @@
+// The lights that a pixel sends shadow rays to: all of them, or, where that would be more rays than the budget
+// allows, those that `light_choice` has chosen, as words behind the results of shadow rays.
+#import "common/chosen_light.wgsl"
+#import "common/frame.wgsl"
+#import "common/shadow_words.wgsl"
+#import "common/unseen.wgsl"
+
+// The light in a slot, of which `word` is what shadow_words hold at `chosen_light_word`.
+fn chosen_light(slot: u32, word: u32) -> ChosenLight {
+    if unseen_zero(f32(slot)) + frame.light_slots == frame.light_count {
+        return ChosenLight(slot, 1.0);
+    }
+    return chosen_light_unpack(word);
+}
+
+// The word that holds the slot's light; any word where all lights have slots.
+fn chosen_light_word(slot: u32, pixel: vec2u) -> u32 {
+    let word = shadow_cost_word(vec2u(0u, frame.size.y)) + (slot * frame.size.y + pixel.y) * frame.size.x + pixel.x;
+    return select(word, 0u, frame.light_slots == frame.light_count);
+}

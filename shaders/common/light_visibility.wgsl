@@ -1,0 +1,34 @@
+// The share of a light that a surface sees, by shadow rays.
+#import "common/light_area.wgsl"
+#import "common/shadow_ray.wgsl"
+#import "common/unseen.wgsl"
+
+struct VisibleShare {
+    // From 0 to 1.
+    share: f32,
+    // Metres from the surface to what blocks the light, the mean of all rays that are blocked; 0 without one.
+    to_blocker: f32,
+}
+
+// `dimension` is that of the sampling sequence. The light's middle is above the surface's horizon.
+fn light_visible_share(
+    start: ShadowStart,
+    light: Light,
+    sample: LightSample,
+    pixel: vec2u,
+    dimension: u32,
+) -> VisibleShare {
+    let rays = select(unseen_zero(sample.distance) + frame.light_rays, 1u, light.radius == 0.0);
+    var blocked = 0u;
+    var to_blocker = 0.0;
+    for (var i = 0u; i < rays; i++) {
+        let k = frame.sample_index * rays + i;
+        let ray = light_area_ray_above(light, sample, start.horizon_normal, pixel, k, dimension);
+        if ray.distance > 0.0 {
+            let hit = shadow_ray_hit(start, ray.direction, ray.distance);
+            blocked += select(0u, 1u, hit >= 0.0);
+            to_blocker += max(hit, 0.0);
+        }
+    }
+    return VisibleShare(1.0 - f32(blocked) / f32(rays), to_blocker / f32(max(blocked, 1u)));
+}

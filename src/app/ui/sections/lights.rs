@@ -1,0 +1,84 @@
+//! The section `Lights`: how large the lights of the scene are.
+
+use crate::{
+    app::{
+        state::State,
+        ui::{
+            facts::Facts,
+            fold::more,
+            rows::{Edits, Row, hundredths, number, slide},
+            style::line,
+        },
+    },
+    config::Lights,
+    scene::{LightKind, Scene},
+};
+use egui::{RichText, Ui};
+
+/// Most lights that are listed.
+const LISTED: usize = 32;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let lights = state.stage.as_ref().map(|stage| listed(&stage.scene));
+    let lights = lights.unwrap_or_default();
+    let why = lights
+        .is_empty()
+        .then_some("the scene has neither point nor spot lights");
+    let tip = "Radius of point and spot lights whose file states none: the larger, the softer their shadows; 0 for \
+               hard ones";
+    Row::new("radius", &["lights.radius"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let radius = &mut state.config.lights.radius;
+            slide(ui, radius, 0.0..=1.0, Lights::RADIUS, hundredths(" m"))
+        });
+    if lights.is_empty() {
+        return;
+    }
+    more(ui, state, "Lights", |ui, state| {
+        for light in lights.iter().take(LISTED) {
+            one(ui, state, light, edits);
+        }
+        if let Some(more) = lights.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            line(ui, RichText::new(format!("and {more} more")).weak());
+        }
+    });
+}
+
+/// A light that has a place.
+struct Listed {
+    index: usize,
+    name: String,
+    /// Of the file.
+    radius: Option<f32>,
+}
+
+fn listed(scene: &Scene) -> Vec<Listed> {
+    let lights = scene.lights.iter().enumerate();
+    let placed = lights.filter(|(_, light)| light.kind != LightKind::Directional);
+    let listed = placed.map(|(index, light)| Listed {
+        index,
+        name: match light.name.as_str() {
+            "" => format!("light {index}"),
+            name => name.to_owned(),
+        },
+        radius: light.radius,
+    });
+    listed.collect()
+}
+
+fn one(ui: &mut Ui, state: &mut State, light: &Listed, edits: &mut Edits) {
+    let settings = &mut state.config.lights;
+    let own = settings.radii.get(light.index).copied();
+    let own = own.filter(|radius| *radius >= 0.0);
+    let mut radius = own.or(light.radius).unwrap_or(settings.radius);
+    let tip = "Radius of this light, in place of the one of its file and the one above";
+    let is_set = Row::new(&light.name, &["lights.radii"], tip).show(ui, edits, |ui| {
+        number(ui, &mut radius, 0.01, Lights::RADIUS, hundredths(" m"))
+    });
+    if is_set {
+        let length = settings.radii.len().max(light.index + 1);
+        settings.radii.resize(length, -1.0);
+        settings.radii[light.index] = radius;
+    }
+}

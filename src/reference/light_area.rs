@@ -1,0 +1,143 @@
+//! Twin of common/light_area.wgsl and common/light_visibility.wgsl: rays to points of a light that has a size, in
+//! f64 and against every triangle.
+
+use super::{lbvh::Triangle, sampling, shadow_start::ShadowStart};
+use glam::{DVec2, DVec3, Vec2Swizzles as _};
+use std::f64::consts::FRAC_PI_4;
+
+/// What a surface sees of a light where nothing is in its way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LightSeen {
+    /// Unit vector to its middle.
+    pub to_light: DVec3,
+    /// Metres to it; `None` for a directional light.
+    pub distance: Option<f64>,
+    /// Its radius in metres; of a directional light the sine of half its angular diameter.
+    pub radius: f64,
+}
+
+impl LightSeen {
+    /// Sine of half the angle that it covers; 1 within it.
+    fn sine(&self) -> f64 {
+        (self.radius / self.distance.unwrap_or(1.0)).min(1.0)
+    }
+
+    /// Direction and length of the ray of two numbers in [0, 1): even over the solid angle. The length is 0 within
+    /// the light.
+    pub fn ray(&self, numbers: [f64; 2]) -> (DVec3, f64) {
+        let at = disc_point(numbers);
+        let sine2 = self.sine().powi(2);
+        let part = at.length_squared() * (1.0 - (1.0 - sine2).sqrt());
+        let away2 = part * (2.0 - part);
+        let n = self.to_light;
+        let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
+        let a = -1.0 / (side + n.z);
+        let b = n.x * n.y * a;
+        let tangent = DVec3::new(1.0 + side * n.x * n.x * a, side * b, -side * n.x);
+        let bitangent = DVec3::new(b, side + n.y * n.y * a, -n.y);
+        let away = at.normalize_or_zero();
+        let along = away2.sqrt() * (away.x * tangent + away.y * bitangent) + (1.0 - part) * n;
+        let near = (1.0 - part - (sine2 - away2).max(0.0).sqrt()).max(0.0);
+        let near = if sine2 == 1.0 { 0.0 } else { near };
+        let length = self.distance.map_or(1e30, |distance| distance * near);
+        (along, length)
+    }
+
+    /// The visible share of it, by rays `first..first + count` of a pixel in a dimension of the sampling sequence
+    /// with its mask.
+    pub fn visible_share(
+        &self,
+        triangles: &[Triangle],
+        start: &ShadowStart,
+        (mask, pixel, dimension): (&[u16], [u32; 2], u32),
+        (first, count): (u32, u32),
+    ) -> f64 {
+        if self.radius == 0.0 {
+            let length = self.distance.unwrap_or(1e30);
+            let blocked = start.is_blocked(triangles, self.to_light, length);
+            return if blocked { 0.0 } else { 1.0 };
+        }
+        let horizon = start.horizon_normal;
+        let blocked = (first..first + count).filter(|k| {
+            let [mut u, mut v] = sampling::point(mask, pixel, *k, dimension);
+            let mut ray = self.ray([u, v]);
+            for _ in 1..8 {
+                if ray.0.dot(horizon) > 0.0 {
+                    break;
+                }
+                (u, v) = ((u + 0.754_877_67).fract(), (v + 0.569_840_29).fract());
+                ray = self.ray([u, v]);
+            }
+            let (mut along, length) = ray;
+            along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
+            length > 0.0 && start.is_blocked(triangles, along, length)
+        });
+        1.0 - blocked.count() as f64 / f64::from(count)
+    }
+}
+
+/// From the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and Square").
+fn disc_point([u, v]: [f64; 2]) -> DVec2 {
+    let at = 2.0 * DVec2::new(u, v) - 1.0;
+    if at == DVec2::ZERO {
+        return at;
+    }
+    if at.x.abs() > at.y.abs() {
+        at.x * DVec2::from_angle(FRAC_PI_4 * at.y / at.x)
+    } else {
+        at.y * DVec2::from_angle(FRAC_PI_4 * at.x / at.y).yx()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(distance: Option<f64>, radius: f64) -> LightSeen {
+        LightSeen {
+            to_light: DVec3::new(0.36, 0.48, -0.8),
+            distance,
+            radius,
+        }
+    }
+
+    /// Numbers that are spread evenly.
+    fn numbers() -> impl Iterator<Item = [f64; 2]> {
+        (0..4096).map(|k| sampling::point(&[0; 4096], [3, 5], k, 2))
+    }
+
+    #[test]
+    fn rays_fill_the_solid_angle_evenly() {
+        for (distance, radius) in [
+            (None, 0.0046),
+            (None, 0.5),
+            (Some(2.0), 0.7),
+            (Some(1e3), 0.1),
+        ] {
+            let light = seen(distance, radius);
+            let sine = radius / distance.unwrap_or(1.0);
+            let least = (1.0 - sine * sine).sqrt();
+            // The cosine of an even cap lies evenly between that of its edge and 1.
+            let cosines = numbers().map(|n| light.ray(n).0.dot(light.to_light));
+            let mean = cosines
+                .inspect(|cosine| assert!(*cosine >= least - 1e-12 && *cosine <= 1.0 + 1e-12))
+                .sum::<f64>()
+                / 4096.0;
+            let off = (mean - 0.5 * (1.0 + least)) / (1.0 - least);
+            assert!(off.abs() < 1e-3, "{radius} at {distance:?}: {off}");
+        }
+    }
+
+    #[test]
+    fn rays_end_at_the_near_side_of_a_sphere() {
+        let light = seen(Some(2.0), 0.7);
+        for n in numbers() {
+            let (along, length) = light.ray(n);
+            let off = (length * along - 2.0 * light.to_light).length() - 0.7;
+            assert!(off.abs() < 1e-9, "{off}");
+            assert!(length < 2.0);
+        }
+        let (_, length) = seen(Some(0.6), 0.7).ray([0.3, 0.4]);
+        assert_eq!(length, 0.0, "a surface within the light");
+    }
+}

@@ -1,0 +1,67 @@
+//! Twin of `light_choice`: the lights that a pixel sends shadow rays to.
+
+/// A light that is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chosen {
+    /// Its index.
+    pub light: usize,
+    /// How often it is chosen, as often as its share of the slots.
+    pub times: u32,
+    /// What each time its light is multiplied with.
+    pub weight: f64,
+}
+
+/// Chooses lights for `slots`, each by its weight, with a number `u` in [0, 1): slot k holds the light at
+/// (u + k) / slots of the running sum of weights.
+pub fn choose(weights: &[f64], slots: u32, u: f64) -> Vec<Chosen> {
+    let step = weights.iter().sum::<f64>() / f64::from(slots);
+    let (mut sum, mut taken) = (0.0, 0);
+    let mut chosen = Vec::new();
+    for (light, weight) in weights.iter().enumerate() {
+        sum += weight;
+        let past = (sum / step - u).ceil().max(0.0) as u32;
+        let times = past.clamp(taken, slots) - taken;
+        if *weight > 0.0 && times > 0 {
+            taken += times;
+            let weight = step / weight;
+            chosen.push(Chosen {
+                light,
+                times,
+                weight,
+            });
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_light_counts_as_often_as_it_should_in_the_mean() {
+        let weights = [0.5, 0.0, 3.0, 0.25, 8.0, 0.01, 1.0];
+        for slots in [1, 2, 5, 16] {
+            let mut sums = [0.0; 7];
+            const TRIES: u32 = 100_000;
+            for i in 0..TRIES {
+                let u = (f64::from(i) + 0.5) / f64::from(TRIES);
+                let chosen = choose(&weights, slots, u);
+                let slots_taken: u32 = chosen.iter().map(|chosen| chosen.times).sum();
+                assert_eq!(slots_taken, slots);
+                for Chosen {
+                    light,
+                    times,
+                    weight,
+                } in chosen
+                {
+                    sums[light] += f64::from(times) * weight / f64::from(TRIES);
+                }
+            }
+            for (sum, weight) in sums.iter().zip(weights) {
+                let expected = if weight > 0.0 { 1.0 } else { 0.0 };
+                assert!((sum - expected).abs() < 0.01, "{slots} slots: {sums:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Shadows of lights that have a size: rays over their area, against closed forms and integrals in f64; and many
+//! lights within a budget.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::Switch,
+    gpu::layout::SAMPLE_LIGHTS,
+    reference::{
+        lbvh::{Triangle, triangles},
+        light_area::LightSeen,
+        shadow_start::ShadowStart,
+    },
+    render::{Channel, FrameSample, View, blue_noise},
+    scene::{LightKind, Pose, Scene},
+};
+use common::{
+    gpu,
+    scenes::{Stage, add_light, look_at, matte, picture, primitive, quad, scene, seen_at, sphere},
+};
+use glam::{DVec3, Vec3};
+
+/// A light of a scene, as the tests place it.
+#[derive(Clone, Copy)]
+enum Lamp {
+    /// In this direction, with an angular diameter in degrees.
+    Sun(Vec3, f32),
+    /// At a point, with a radius in metres.
+    Sphere(Vec3, f32),
+}
+
+impl Lamp {
+    fn seen_from(self, point: Vec3) -> LightSeen {
+        match self {
+            Self::Sun(to_sun, angle) => LightSeen {
+                to_light: to_sun.as_dvec3().normalize(),
+                distance: None,
+                radius: (0.5 * f64::from(angle)).to_radians().sin(),
+            },
+            Self::Sphere(at, radius) => {
+                let offset = at.as_dvec3() - point.as_dvec3();
+                LightSeen {
+                    to_light: offset.normalize(),
+                    distance: Some(offset.length()),
+                    radius: radius.into(),
+                }
+            }
+        }
+    }
+}
+
+/// A floor with a ball, a bar and a roof above.
+fn things() -> Scene {
+    let roof = [[0.4, 1.3, -0.5], [1.4, 1.3, -0.5], [0.9, 1.6, 0.6]];
+    scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(-0.8, 0.5, 0.2), 0.5, 5, 0),
+            quad(Vec3::new(0.1, 0.0, 0.8), 0.05 * Vec3::X, 1.2 * Vec3::Y, 0),
+            primitive(&[roof.map(Vec3::from)], 0),
+        ],
+        vec![canopy::scene::Material {
+            double_sided: true,
+            ..matte(Vec3::ONE)
+        }],
+    )
+}
+
+/// A stage on which only `lamp` shines.
+fn lit<'a>(
+    gpu: &'a canopy::gpu::Gpu,
+    scene: &'a mut Scene,
+    lamp: Lamp,
+    size: [u32; 2],
+) -> Stage<'a> {
+    if let Lamp::Sphere(at, _) = lamp {
+        add_light(scene, LightKind::Point, 10.0, at, Vec3::ZERO);
+    }
+    let mut stage = Stage::new(gpu, scene, size);
+    match lamp {
+        Lamp::Sun(to_sun, angle) => {
+            stage.config.sun.enabled = Switch::On;
+            stage.config.sun.direction = (-to_sun).to_array();
+            stage.config.sun.angle = angle;
+        }
+        Lamp::Sphere(_, radius) => stage.config.lights.radius = radius,
+    }
+    stage
+}
+
+/// What a pixel of the last frame shows: where rays start, and the share of the light that the frame found.
+struct Shown {
+    pixel: [u32; 2],
+    light: LightSeen,
+    start: ShadowStart,
+    share: f64,
+}
+
+/// Every pixel of the last frame that the lamp's middle shines on, the scene's triangles, and pixels in all.
+fn shown(stage: &mut Stage<'_>, lamp: Lamp, view: View) -> (Vec<Option<Shown>>, Vec<Triangle>) {
+    let channels = [
+        Channel::Position,
+        Channel::Normal,
+        Channel::Mesh,
+        Channel::Shadow,
+    ];
+    let [position, normal, mesh, shadow] = channels.map(|channel| stage.channel(channel).texels);
+    let merged = stage.merged();
+    let soup = triangles(&merged.positions, &merged.indices);
+    let pixel = |i: usize| {
+        let at = (position[i][3] == 1.0).then(|| Vec3::from_slice(&position[i]))?;
+        let facing = (at, Vec3::from_slice(&normal[i]), mesh[i][0] as usize);
+        let seen = seen_at(&merged, &soup, facing, view.eye())?;
+        let (light, start) = (lamp.seen_from(at), seen.start());
+        let cosine = seen.normal.as_dvec3().dot(light.to_light);
+        let faces = cosine > 0.01 && start.horizon_normal.dot(light.to_light) > 0.01;
+        faces.then(|| Shown {
+            pixel: [i as u32 % stage.size[0], i as u32 / stage.size[0]],
+            light,
+            start,
+            share: f64::from(shadow[i][0]),
+        })
+    };
+    ((0..position.len()).map(pixel).collect(), soup)
+}
+
+const LAMPS: [(&str, Lamp); 4] = [
+    ("a wide sun", Lamp::Sun(Vec3::new(0.5, 1.0, 0.4), 12.0)),
+    ("an evening sun", Lamp::Sun(Vec3::new(1.0, 0.25, 0.3), 3.0)),
+    ("a lamp", Lamp::Sphere(Vec3::new(0.2, 2.2, 0.3), 0.35)),
+    (
+        "a lamp in the floor",
+        Lamp::Sphere(Vec3::new(0.9, 0.15, 1.4), 0.3),
+    ),
+];
+
+fn view() -> View {
+    look_at(Vec3::new(0.5, 2.6, 3.6), Vec3::new(0.0, 0.2, 0.0), 20.0)
+}
+
+#[test]
+fn shares_are_those_of_the_twin() {
+    let gpu = gpu();
+    for (name, lamp) in LAMPS {
+        for (rays, compact) in [(1, true), (4, true), (4, false)] {
+            let mut scene = things();
+            let mut stage = lit(&gpu, &mut scene, lamp, [48, 32]);
+            let pose = Pose::new(stage.scene, None, 0.0);
+            stage.config.shadows.rays = rays;
+            stage.config.shadows.compact_rays = compact;
+            // The second frame has rays of its own.
+            stage.draw(&pose, view());
+            stage.draw(&pose, view());
+            let (pixels, soup) = shown(&mut stage, lamp, view());
+            let (mut differing, mut soft, mut compared) = (0, 0, 0);
+            for pixel in pixels.iter().flatten() {
+                let numbers = (blue_noise::mask(), pixel.pixel, SAMPLE_LIGHTS);
+                let expected =
+                    pixel
+                        .light
+                        .visible_share(&soup, &pixel.start, numbers, (rays, rays));
+                compared += 1;
+                soft += u32::from(expected > 0.0 && expected < 1.0);
+                differing += u32::from((expected - pixel.share).abs() > 0.003);
+            }
+            assert!(compared > 700, "{name}: {compared}");
+            assert!(rays == 1 || soft > 8, "{name}: {soft} pixels in a penumbra");
+            assert!(
+                differing * 200 <= compared,
+                "{name}, {rays} rays, compact {compact}: {differing} of {compared} differ"
+            );
+        }
+    }
+}
+
+/// The visible share of a disc whose middle is `t` radii past a straight edge.
+fn share_past_edge(t: f64) -> f64 {
+    let t = t.clamp(-1.0, 1.0);
+    1.0 - (t.acos() - t * (1.0 - t * t).sqrt()) / std::f64::consts::PI
+}
+
+#[test]
+fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
+    const ANGLE: f32 = 4.0;
+    const HEIGHT: f32 = 2.0;
+    let gpu = gpu();
+    // The roof covers x < 0.
+    let mut scene = scene(
+        [
+            quad(Vec3::new(-1.0, 0.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0),
+            quad(
+                Vec3::new(-9.0, HEIGHT, 9.0),
+                9.0 * Vec3::X,
+                -18.0 * Vec3::Z,
+                0,
+            ),
+        ],
+        vec![matte(Vec3::ONE)],
+    );
+    let lamp = Lamp::Sun(Vec3::Y, ANGLE);
+    let mut stage = lit(&gpu, &mut scene, lamp, [96, 24]);
+    let pose = Pose::new(stage.scene, None, 0.0);
+    stage.config.shadows.rays = 64;
+    let view = look_at(Vec3::new(0.0, 0.08, 0.02), Vec3::ZERO, 20.0);
+    let mut sums = vec![0.0; 96 * 24];
+    const FRAMES: usize = 4;
+    for _ in 0..FRAMES {
+        stage.draw(&pose, view);
+        let shadow = stage.channel(Channel::Shadow).texels;
+        for (sum, found) in sums.iter_mut().zip(shadow) {
+            *sum += f64::from(found[0]) / FRAMES as f64;
+        }
+    }
+    let reach = f64::from(HEIGHT) * (0.5 * f64::from(ANGLE)).to_radians().tan();
+    let position = stage.channel(Channel::Position).texels;
+    let mut errors = Vec::new();
+    for (sum, at) in sums.iter().zip(&position).filter(|(_, at)| at[3] == 1.0) {
+        let past = f64::from(at[0]) / reach;
+        let error = sum - share_past_edge(past);
+        match past.abs() < 1.0 {
+            true => errors.push(error),
+            false => assert_eq!(error, 0.0, "{past} radii past the edge"),
+        }
+    }
+    let count = errors.len() as f64;
+    assert!(count > 100.0, "{count} pixels are in the penumbra");
+    let bias = errors.iter().sum::<f64>() / count;
+    let rms = (errors.iter().map(|e| e * e).sum::<f64>() / count).sqrt();
+    let far = errors.iter().filter(|e| e.abs() > 0.01).count() as f64 / count;
+    let most = errors.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
+    println!("{count} pixels: {rms:.5} rms, {bias:.6} mean, {most:.4} most, {far:.4} past 1 %");
+    assert!(bias.abs() < 5e-4, "a bias of {bias}");
+    assert!(
+        rms < 0.005 && most < 0.02 && far < 0.05,
+        "{rms}, {most}, {far}"
+    );
+}
+
+/// The mean of what 64 frames of a still picture find, less the integral over the light in f64: its root mean
+/// square and its mean.
+fn still_picture_error(lamp: Lamp) -> [f64; 2] {
+    const FRAMES: u32 = 64;
+    let gpu = gpu();
+    let size = [64, 40];
+    let mut scene = things();
+    let mut stage = lit(&gpu, &mut scene, lamp, size);
+    let pose = Pose::new(stage.scene, None, 0.0);
+    let target = picture(&gpu, size);
+    let mut sums = vec![[0.0, 0.0, 0.0]; (size[0] * size[1]) as usize];
+    for index in 0..FRAMES {
+        let mut encoder = gpu.encoder("test");
+        let sample = FrameSample::of(index, FRAMES);
+        stage.record_only(&pose, view(), sample, &target, &mut encoder);
+        stage.renderer.submit(&gpu, encoder);
+        gpu.wait().unwrap();
+        let (pixels, soup) = shown(&mut stage, lamp, view());
+        for (sum, pixel) in sums.iter_mut().zip(&pixels) {
+            let Some(pixel) = pixel else { continue };
+            // Points of a dimension that no pass has, other ones in every frame.
+            let numbers = (blue_noise::mask(), pixel.pixel, 9999);
+            let rays = (12 * index, 12);
+            let whole = pixel
+                .light
+                .visible_share(&soup, &pixel.start, numbers, rays);
+            *sum = [sum[0] + pixel.share, sum[1] + whole, sum[2] + 1.0];
+        }
+    }
+    let errors = sums.iter().filter(|sum| sum[2] > 0.0);
+    let errors: Vec<f64> = errors.map(|sum| (sum[0] - sum[1]) / sum[2]).collect();
+    let count = errors.len() as f64;
+    assert!(count > 1200.0);
+    let square: f64 = errors.iter().map(|e| e * e).sum::<f64>() / count;
+    [square.sqrt(), errors.iter().sum::<f64>() / count]
+}
+
+#[test]
+fn a_still_picture_converges_to_the_integral_over_the_light() {
+    for (name, lamp) in LAMPS {
+        let [rms, mean] = still_picture_error(lamp);
+        println!("{name}: {rms:.4}, mean {mean:.5}");
+        assert!(
+            rms <= 0.02 && mean.abs() <= 0.002,
+            "{name}: {rms}, mean {mean}"
+        );
+    }
+}
+
+#[test]
+fn without_a_size_no_setting_of_soft_shadows_makes_a_difference() {
+    let gpu = gpu();
+    for lamp in [
+        Lamp::Sun(Vec3::new(0.5, 1.0, 0.4), 0.0),
+        Lamp::Sphere(Vec3::new(0.2, 2.2, 0.3), 0.0),
+    ] {
+        let mut scene = things();
+        let mut stage = lit(&gpu, &mut scene, lamp, [96, 64]);
+        let pose = Pose::new(stage.scene, None, 0.0);
+        let hard = stage.draw(&pose, view());
+        stage.config.shadows.rays = 16;
+        assert!(stage.draw(&pose, view()) == hard);
+        let shadow = stage.channel(Channel::Shadow).texels;
+        assert!(shadow.iter().all(|share| [0.0, 1.0].contains(&share[0])));
+        stage.config.sun.angle = 4.0;
+        stage.config.lights.radius = 0.2;
+        assert!(
+            stage.draw(&pose, view()) != hard,
+            "soft shadows are the same"
+        );
+    }
+}
+
+/// `count` lamps over the scene, of different strength.
+fn stadium(count: usize) -> Scene {
+    let mut scene = things();
+    for i in 0..count {
+        let turn = i as f32 * 2.4;
+        let at = Vec3::new(3.0 * turn.cos(), 1.0 + 0.07 * i as f32, 3.0 * turn.sin());
+        let kind = LightKind::Point;
+        add_light(&mut scene, kind, 1.0 + (i * i % 17) as f32, at, Vec3::ZERO);
+    }
+    scene
+}
+
+/// Mean radiance of a picture of many frames, and the most rays that a frame sent.
+fn mean_radiance(scene: &Scene, max_rays: u32, rays: u32, frames: u32) -> (Vec<[f32; 4]>, u64) {
+    let gpu = gpu();
+    let size = [32, 20];
+    let mut stage = Stage::new(&gpu, scene, size);
+    stage.darken();
+    stage.config.lights.radius = 0.1;
+    stage.config.shadows.max_rays = max_rays;
+    stage.config.shadows.rays = rays;
+    let pose = Pose::new(scene, None, 0.0);
+    stage.supersampled(&pose, view(), frames);
+    stage.renderer.collect(&gpu);
+    let sent = stage.renderer.stats().rays;
+    (stage.channel(Channel::Lit).texels, sent)
+}
+
+fn luminance(texel: &[f32; 4]) -> f64 {
+    DVec3::new(texel[0].into(), texel[1].into(), texel[2].into()).dot(DVec3::new(0.21, 0.72, 0.07))
+}
+
+#[test]
+fn many_lights_cost_what_the_budget_allows_and_the_mean_is_that_of_all_rays() {
+    const FRAMES: u32 = 96;
+    let pixels = 32 * 20;
+    let scene = stadium(60);
+    let (all, sent) = mean_radiance(&scene, 1024, 1, FRAMES);
+    assert!(sent > 30 * pixels, "{sent} rays without a budget");
+    for (max_rays, rays) in [(8, 1), (8, 2), (1, 1)] {
+        let (chosen, sent) = mean_radiance(&scene, max_rays, rays, FRAMES);
+        assert!(
+            sent > 0 && sent <= u64::from(max_rays) * pixels,
+            "{sent} rays"
+        );
+        let [sum, expected] = [&chosen, &all].map(|m| m.iter().map(luminance).sum::<f64>());
+        let bias = sum / expected - 1.0;
+        let errors = chosen.iter().zip(&all);
+        let square: f64 = errors
+            .map(|(a, b)| (luminance(a) - luminance(b)).powi(2))
+            .sum();
+        let rms = (square / pixels as f64).sqrt() / (expected / pixels as f64);
+        println!("{max_rays} rays, {rays} a light: bias {bias:.5}, error {rms:.4}");
+        assert!(bias.abs() < 0.004, "{max_rays} rays: a bias of {bias}");
+        assert!(
+            rms < if max_rays == 1 { 0.12 } else { 0.05 },
+            "{max_rays}: {rms}"
+        );
+    }
+}
