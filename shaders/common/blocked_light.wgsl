@@ -1,9 +1,7 @@
 // What the filter for shadows reads of a light: the share of it that is blocked, and how wide the penumbra is.
+#import "common/blocked_light_width.wgsl"
 #import "common/frame.wgsl"
 #import "common/light_visibility.wgsl"
-
-// Widest penumbra that is told apart, in pixels.
-const PENUMBRA_MAX = 256.0;
 
 // Packs the blocked share, and that times the width of the penumbra: their ratio is the mean over whatever pixels
 // are summed. The penumbra is what the surface sees of the light's size past the edge of what blocks it.

@@ -1,8 +1,8 @@
 // occlusion_rays: ambient occlusion by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  occlusion_out: this frame's Occlusion and the normal of the surface's triangle; zeros where there is
-//      no triangle
+// out  fresh_out: this frame's signal in two layers: the share of the rays that hit something, and the sum of their
+//      directions; zeros where there is no triangle
 // One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
 // horizon of the surface (common/shadow_start.wgsl), from where no light can come, is mirrored at the
 // horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
@@ -11,18 +11,27 @@
 // The numbers of a direction are those of the shared sequence (common/sampling.wgsl), whose point k counts the
 // pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a frame.
 #import "common/basis.wgsl"
-#import "common/occlusion_signal.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/sampling.wgsl"
 #import "common/shadow_ray.wgsl"
+#import "common/signal.wgsl"
 #import "common/unseen.wgsl"
+
+struct OcclusionParams {
+    // Number of this frame since the history began.
+    index: u32,
+    // Rays per pixel and frame.
+    rays: u32,
+    // Length of the rays.
+    reach: f32,
+}
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(1) var position_texture: texture_2d<f32>;
 @group(3) @binding(2) var normal_texture: texture_2d<u32>;
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
-@group(3) @binding(5) var occlusion_out: texture_storage_2d<rgba32uint, write>;
+@group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
 
 // A cosine-weighted direction about a unit vector.
 fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
@@ -54,7 +63,8 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     }
     let seen = textureLoad(ids_texture, pixel, 0).r;
     if !gbuffer_is_triangle(seen) {
-        textureStore(occlusion_out, pixel, vec4u(0u));
+        textureStore(fresh_out, pixel, 0u, vec4u(0u));
+        textureStore(fresh_out, pixel, 1u, vec4u(0u));
         return;
     }
     let triangle = seen - 1u;
@@ -74,6 +84,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
             occluded += along;
         }
     }
-    let found = occlusion_pack(Occlusion(hits / f32(params.rays), occluded / f32(params.rays)));
-    textureStore(occlusion_out, pixel, vec4u(found, octahedral_pack(start.geometric_normal), 1u));
+    let found = signal_pack(vec4f(hits, occluded) / f32(params.rays));
+    textureStore(fresh_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
+    textureStore(fresh_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));
 }

@@ -79,7 +79,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
                 row_masks[64u * i + thread] |= 1u << column;
                 sent += select(frame.light_rays, 1u, lights[chosen.light].radius == 0.0);
             } else {
-                blocked_light_store(pixel, slot, 0u);
+                blocked_light_store(pixel, slot, SIGNAL_UNSENT);
             }
         }
     }

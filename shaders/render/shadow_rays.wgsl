@@ -95,7 +95,7 @@ fn shadow_rays_by_pixel(
                     let light = lights[chosen.light];
                     let sample = light_sample(light, start.position);
                     if chosen.weight == 0.0 || !shadow_ray_needed(start, normal, sample) {
-                        blocked_light_store(pixel, slot, 0u);
+                        blocked_light_store(pixel, slot, SIGNAL_UNSENT);
                         continue;
                     }
                     rays += select(frame.light_rays, 1u, light.radius == 0.0);

@@ -160,6 +160,8 @@ section! {
         blended_cast: bool,
         rays: u32 => RAYS: RangeInclusive<u32> = 1..=64,
         max_rays: u32 => MAX_RAYS: RangeInclusive<u32> = 1..=1024,
+        history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
+        filter: bool,
         map_resolution: u32 => MAP_RESOLUTION: RangeInclusive<u32> = 64..=8192,
         map_pcf_width: u32 => MAP_PCF_WIDTHS: [u32; 4] = [1, 3, 5, 7],
         map_depth_bias: f32 => MAP_DEPTH_BIAS: RangeInclusive<f32> = 0.0..=1e3,
@@ -234,6 +236,13 @@ section! {
         compensation: f32 => COMPENSATION: RangeInclusive<f32> = -16.0..=16.0,
         range: [f32; 2] => RANGE: Rising = Rising { range: -64.0..=64.0, gap: 0.0 },
         adaptation: f32 => ADAPTATION: RangeInclusive<f32> = 0.0..=10.0,
+    }
+}
+
+impl Shadows {
+    /// Whether rays to lights that have a size are averaged over frames or neighbours.
+    pub fn averages(&self) -> bool {
+        self.mode == ShadowMode::Rays && (self.filter || self.history > 1)
     }
 }
 

@@ -262,17 +262,25 @@ gpu_structs! {
         last_eye: [f32; 3],
         triangle_count: u32,
     }
-    /// What `occlusion_rays` and `occlusion_filter` need.
+    /// What `occlusion_rays` needs.
     OcclusionParams {
         /// Frames since the history began.
         index: u32,
         rays: u32,
         /// Length of the rays in metres.
         reach: f32,
+    }
+    /// What the filters of a sampled signal need.
+    SignalParams {
         /// Earlier frames that count at most; 0 where the history begins.
         remembered: u32,
+        /// Rays of a pixel that a frame stands for.
+        rays: u32,
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
+        layer: u32,
+        /// How much a change of the first and of the third number shortens the history.
+        change: [f32; 2],
     }
     /// How a picture is exposed.
     Exposure {

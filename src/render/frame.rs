@@ -55,10 +55,16 @@ pub struct FrameInput<'a> {
 }
 
 impl FrameInput<'_> {
+    /// Whether a signal may be averaged over frames.
+    pub fn has_history(&self, gpu: &Gpu) -> bool {
+        let config = self.config;
+        config.occlusion.sends_rays(gpu.capabilities.fast_rays)
+            || (config.shadows.averages() && lights::may_be_soft(self.scene, config))
+    }
+
     /// Whether what has moved since the last frame has to be known.
     pub fn wants_motion(&self, gpu: &Gpu) -> bool {
-        let has_history = self.config.occlusion.sends_rays(gpu.capabilities.fast_rays);
-        self.motion || self.channel == Channel::Motion || has_history
+        self.motion || self.channel == Channel::Motion || self.has_history(gpu)
     }
 }
 
@@ -143,6 +149,10 @@ pub struct Prepared<'a> {
     pub exposure_ev: f32,
     /// How many of the lights, and how many rays, a pixel sends.
     pub light_plan: LightPlan,
+    /// Whether rays sample ambient occlusion.
+    pub samples_occlusion: bool,
+    /// Whether shadow rays are averaged over frames and neighbours: to lights that have a size.
+    pub filters_shadows: bool,
     /// Number of frames before, of whose rays this frame's are the next ones.
     pub sample_index: u32,
     /// As in [`FrameInput`].
@@ -176,12 +186,17 @@ impl<'a> Prepared<'a> {
             lights::add_sun(&mut lights, &sun, &config);
         }
         let parts = buffers.bounds.parts(input.scene, &pose);
+        let light_plan = LightPlan::new(&lights, &config.shadows);
         Ok(Self {
             scene: input.scene,
             buffers,
             bounds: Aabb::union_of_finite(&parts),
             parts,
-            light_plan: LightPlan::new(&lights, &config.shadows),
+            light_plan,
+            samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
+            filters_shadows: config.shadows.averages()
+                && light_plan.is_soft
+                && !light_plan.chooses(),
             // The frames of a picture have rays of their own, so that it is the same whatever was drawn before.
             sample_index: if sample.count > 1 {
                 sample.index
@@ -214,6 +229,12 @@ impl<'a> Prepared<'a> {
     /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha then.
     pub fn is_transparent(&self) -> bool {
         self.config.environment.background == config::Background::Transparent
+    }
+
+    /// Whether it is a frame of many that nobody sees by itself.
+    pub fn is_one_of_many(&self) -> bool {
+        let is_shown = self.sample.is_progressive && self.sample.index == 0;
+        self.accumulates() && !is_shown
     }
 
     /// Whether the picture is the mean of several frames.
@@ -340,7 +361,7 @@ impl FrameUniforms {
                 input.view.projection,
                 Projection::Orthographic { .. }
             )),
-            occlusion: u32::from(config.occlusion.sends_rays(gpu.capabilities.fast_rays)),
+            occlusion: u32::from(input.samples_occlusion),
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,

@@ -77,6 +77,15 @@ impl LightPlan {
     }
 }
 
+/// Whether a light may have a size.
+pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
+    let own = config.lights.radius > 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
+    let of_file = scene.lights.iter().any(|light| light.radius.is_some());
+    let lights = !scene.lights.is_empty();
+    // The sun of an environment's file has the size of its picture.
+    (lights && (own || of_file)) || config.sun.angle > 0.0 || config.environment.is_file()
+}
+
 /// Sine of half the angular diameter of the settings' sun.
 fn sun_radius(sun: &SunConfig) -> f32 {
     (0.5 * sun.angle).to_radians().sin()

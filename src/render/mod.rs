@@ -17,6 +17,7 @@ pub mod exposure;
 mod formats;
 pub mod frame;
 pub mod gbuffer;
+pub mod history;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
@@ -30,7 +31,6 @@ pub mod mipmap;
 pub mod motion;
 pub mod occlusion;
 pub mod occlusion_filter;
-pub mod occlusion_history;
 pub mod occlusion_rays;
 mod options;
 pub mod points_lines;
@@ -43,10 +43,12 @@ pub mod scene_state;
 mod segments;
 mod shaders;
 pub mod shadow_classify;
+pub mod shadow_filter;
 pub mod shadow_map;
 pub mod shadow_rays;
 pub mod shadows;
 mod sheen;
+pub mod signal;
 mod sizes;
 pub mod stats;
 pub mod tonemap;
@@ -80,6 +82,7 @@ use deform::Deform;
 use environment::Environment;
 use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
+use history::History;
 use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
@@ -104,6 +107,7 @@ pub struct Renderer {
     gbuffer: GBufferPass,
     points_lines: PointsLines,
     motion: MotionPass,
+    history: History,
     shadows: Shadows,
     occlusion: Occlusion,
     lighting: Lighting,
@@ -140,6 +144,7 @@ impl Renderer {
             gbuffer: GBufferPass::new(gpu, layouts),
             points_lines: PointsLines::new(layouts),
             motion: MotionPass::new(gpu, layouts),
+            history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
             occlusion: Occlusion::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
@@ -194,6 +199,9 @@ impl Renderer {
         if input.wants_motion(gpu) {
             self.motion.needs(&mut needs);
         }
+        if input.has_history(gpu) {
+            self.history.needs(&mut needs);
+        }
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
         self.lighting.needs(&mut needs);
@@ -237,7 +245,7 @@ impl Renderer {
         self.last = None;
         self.parts.clear();
         self.motion.begin();
-        self.occlusion.begin();
+        self.history.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1])?;
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
@@ -267,10 +275,15 @@ impl Renderer {
         let motion = self
             .motion
             .record(r, &frame, geometry, gbuffer, last_positions)?;
-        let visibility = self.shadows.record(r, &frame, geometry, trees, gbuffer)?;
+        let history = self
+            .history
+            .record(r, &frame, geometry, gbuffer, motion, &plan)?;
+        let visibility = self
+            .shadows
+            .record(r, &frame, geometry, trees, gbuffer, history)?;
         let ambient = self
             .occlusion
-            .record(r, &frame, geometry, trees, gbuffer, motion, &plan)?;
+            .record(r, &frame, geometry, trees, gbuffer, history)?;
         let radiance = self
             .lighting
             .record(r, &frame, geometry, gbuffer, visibility, ambient)?;
@@ -300,7 +313,7 @@ impl Renderer {
         state.policy.settle(&plan);
         state.last_positions.settle();
         self.motion.settle(&frame);
-        self.occlusion.settle();
+        self.history.settle();
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
         let metered = input.config.image.is_metered() && frame.is_lit();
@@ -385,8 +398,8 @@ impl Renderer {
         scene.state.policy.abandon(self.stats.tree_work);
         scene.state.last_positions.abandon();
         self.motion.begin();
+        self.history.begin();
         self.shadows.abandon();
-        self.occlusion.begin();
         self.present.exposure.abandon();
         self.profiler.abandon(gpu)
     }

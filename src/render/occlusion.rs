@@ -2,13 +2,12 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Geometry, Motion, Trees, fitted},
+    edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
     frame::{Frame, FrameInput},
+    history::Reprojection,
     occlusion_filter::OcclusionFilter,
-    occlusion_history::History,
     occlusion_rays::OcclusionRays,
     recording::Recording,
-    tree_policy::TreePlan,
 };
 use crate::{
     Result,
@@ -20,7 +19,6 @@ use crate::{
 pub struct Occlusion {
     rays: OcclusionRays,
     filter: OcclusionFilter,
-    history: History,
     output: AmbientVisibility,
 }
 
@@ -33,8 +31,7 @@ impl Occlusion {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             rays: OcclusionRays::new(gpu, layouts),
-            filter: OcclusionFilter::new(gpu, layouts),
-            history: History::new(gpu)?,
+            filter: OcclusionFilter::new(gpu, layouts)?,
             output: AmbientVisibility::new(gpu, None)?,
         })
     }
@@ -48,11 +45,6 @@ impl Occlusion {
         }
     }
 
-    /// Begins a frame, before anything of it is recorded.
-    pub fn begin(&mut self) {
-        self.history.begin();
-    }
-
     /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
@@ -62,17 +54,10 @@ impl Occlusion {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
-        motion: Motion<'_>,
-        plan: &TreePlan,
+        history: Reprojection<'_>,
     ) -> Result<&AmbientVisibility> {
         let gpu = recording.gpu;
-        let traced = frame
-            .config
-            .occlusion
-            .sends_rays(gpu.capabilities.fast_rays);
-        if !traced && self.history.size().is_some() {
-            self.history = History::new(gpu)?;
-        }
+        let traced = frame.samples_occlusion;
         let size = traced.then_some(frame.size);
         if self.output.size() != size {
             self.output = fitted(gpu, frame.size, || AmbientVisibility::new(gpu, size))??;
@@ -80,19 +65,13 @@ impl Occlusion {
         if !traced {
             return Ok(&self.output);
         }
-        let (history, output) = (&mut self.history, &self.output);
-        let moves = plan.changed.contains(&true);
-        history.prepare(gpu, frame, moves)?;
-        self.rays
-            .record(recording, frame, geometry, trees, gbuffer, history)?;
+        let fresh = self
+            .rays
+            .record(recording, frame, geometry, trees, gbuffer, history.index)?;
+        let output = &self.output;
         self.filter
-            .record(recording, frame, gbuffer, motion, history, output)?;
+            .record(recording, frame, gbuffer, history, fresh, output)?;
         Ok(output)
-    }
-
-    /// The frame has been recorded whole.
-    pub fn settle(&mut self) {
-        self.history.settle();
     }
 
     /// Ambient visibility of the last frame.

@@ -3,112 +3,92 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Motion},
+    edges::{AmbientVisibility, GBuffer},
     frame::Frame,
-    occlusion_history::{BLOCKED_FORMAT, History, SURFACES_FORMAT, Tap},
+    history::Reprojection,
     recording::Recording,
+    signal::{Averaging, Signal, SignalFilter, Width},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs,
-        pass::Binding::{self, Float, Store, Uint, Write},
+        Gpu, GpuImage, Kernel, Needs,
+        pass::Binding::{self, Uint, Write},
     },
 };
 
-/// The pass.
+/// Label of the pass.
+const LABEL: &str = "occlusion_filter";
+
+/// The pass, with the signal that it keeps.
 #[derive(Debug)]
 pub struct OcclusionFilter {
-    accumulate: Kernel,
-    filter: Kernel,
-    finish: Kernel,
+    signal: Signal,
+    filter: SignalFilter,
+    last_round: Kernel,
 }
 
 impl OcclusionFilter {
     /// Ready to be compiled.
-    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let kernel = |entry, bindings: &[Binding]| {
-            let shared = [(0, &layouts.frame)];
-            Kernel::new(
-                gpu,
-                "render/occlusion_filter.wgsl",
-                entry,
-                &shared,
-                bindings,
-            )
-        };
-        let (uniform, blocked) = (Binding::Uniform, Store(BLOCKED_FORMAT));
-        let surfaces = Store(SURFACES_FORMAT);
-        let accumulate = [
-            uniform, uniform, Uint, Float, Uint, Uint, blocked, surfaces, Float, uniform,
-        ];
-        let filter = [uniform, uniform, Uint, Uint, blocked];
-        let finish = [uniform, uniform, Uint, Uint, Uint, Write];
-        Self {
-            accumulate: kernel("occlusion_accumulate", &accumulate),
-            filter: kernel("occlusion_filter", &filter),
-            finish: kernel("occlusion_finish", &finish),
-        }
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let bindings = [uniform, uniform, Uint, Uint, Uint, Write];
+        let shared = [(0, &layouts.frame)];
+        let path = "render/occlusion_filter.wgsl";
+        Ok(Self {
+            signal: Signal::new(gpu)?,
+            filter: SignalFilter::new(gpu, layouts, Width::Rays),
+            last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+        })
     }
 
-    /// What it compiles; `filters` as in [`OcclusionFilter::record`].
+    /// What it compiles; `filters` as in the settings.
     pub fn needs(&self, filters: bool, needs: &mut Needs) {
-        self.accumulate.needs(needs);
-        if filters {
-            self.filter.needs(needs);
-        }
-        self.finish.needs(needs);
+        self.filter.needs(filters, needs);
+        self.last_round.needs(needs);
     }
 
     /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours
     /// too.
     pub fn record(
-        &self,
+        &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
-        motion: Motion<'_>,
-        history: &History,
+        history: Reprojection<'_>,
+        fresh: &GpuImage,
         output: &AmbientVisibility,
     ) -> Result<()> {
-        let filters = frame.config.occlusion.filter;
-        let [last, now] = history.generations();
-        // The last frame's means are read once, and then have room for the filter's first round.
-        let (first, second) = (&last.blocked, &history.smooth);
-        let [far, near, nearest, none] =
-            [Tap::Far, Tap::Near, Tap::Nearest, Tap::None].map(|tap| history.tap_params(tap));
-        let shared = [(0, &frame.group)];
-        let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
-            let most = recording.budget.pixels();
-            recording.dispatch_pixels("occlusion_filter", kernel, &shared, own, frame.size, most)
+        let settings = &frame.config.occlusion;
+        self.signal.fit(recording.gpu, frame.size)?;
+        let averaging = Averaging {
+            remembered: history.remembered_cautiously(settings.history),
+            rays: settings.rays,
+            filters: settings.filter,
+            layer: 0,
+            change: [0.0; 2],
         };
-        let surfaces = &now.surfaces;
-        run(
-            &self.accumulate,
+        let signal = (fresh, &mut self.signal);
+        let left = self
+            .filter
+            .record(recording, LABEL, frame, history, signal, averaging)?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.last_round,
+            &[(0, &frame.group)],
             &[
-                &near,
-                &history.fresh,
-                &gbuffer.position,
-                &last.blocked,
-                &last.surfaces,
-                &now.blocked,
-                surfaces,
-                motion.last_position,
-                motion.params,
+                &left.params,
+                left.signal,
+                history.surfaces,
+                &gbuffer.normal,
+                &output.words,
             ],
-        )?;
-        if filters {
-            run(&self.filter, &[&far, &now.blocked, surfaces, first])?;
-            run(&self.filter, &[&near, first, surfaces, second])?;
-        }
-        let (end, mean) = if filters {
-            (&nearest, second)
-        } else {
-            (&none, &now.blocked)
-        };
-        run(
-            &self.finish,
-            &[end, mean, surfaces, &gbuffer.normal, &output.words],
+            frame.size,
+            recording.budget.pixels(),
         )
     }
 }

@@ -2,37 +2,44 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Trees},
+    edges::{GBuffer, Geometry, Trees, fitted},
     frame::Frame,
-    occlusion_history::{History, SURFACES_FORMAT, Tap},
     recording::Recording,
+    signal::FRESH_FORMAT,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs,
-        pass::Binding::{self, Float, Store, Uint},
+        Gpu, GpuImage, Kernel, Needs, Uniform,
+        layout::OcclusionParams,
+        pass::Binding::{self, Float, StoreArray, Uint},
     },
 };
 
 /// Rays in all directions take about so many times as long as rays to one light.
 const SLOWER: u32 = 4;
-
+/// Length of rays that have no end.
+const FAR: f32 = 1e30;
 /// The pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
     kernel: Kernel,
+    params: Uniform<OcclusionParams>,
+    /// The signal of this frame, in two layers.
+    output: GpuImage,
 }
 
 impl OcclusionRays {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let (uniform, surfaces) = (Binding::Uniform, Store(SURFACES_FORMAT));
-        let bindings = [uniform, Float, Uint, Uint, uniform, surfaces];
+        let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
+        let bindings = [uniform, Float, Uint, Uint, uniform, fresh];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("render/occlusion_rays.wgsl", "occlusion_rays");
         Self {
             kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
+            params: Uniform::new(gpu, "occlusion.params"),
+            output: image(gpu, [1, 1]),
         }
     }
 
@@ -41,17 +48,31 @@ impl OcclusionRays {
         self.kernel.needs(needs);
     }
 
-    /// Traces the rays of all pixels.
+    /// Traces the rays of all pixels, of frame `index` since the history began.
     pub fn record(
-        &self,
+        &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
-        history: &History,
-    ) -> Result<()> {
-        let rays = frame.config.occlusion.rays.max(1);
+        index: u32,
+    ) -> Result<&GpuImage> {
+        let settings = &frame.config.occlusion;
+        let gpu = recording.gpu;
+        if self.output.size() != frame.size {
+            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+        }
+        let params = OcclusionParams {
+            index,
+            rays: settings.rays,
+            reach: if settings.radius > 0.0 {
+                settings.radius
+            } else {
+                FAR
+            },
+        };
+        self.params.write(gpu, &params);
         recording.dispatch_pixels(
             "occlusion_rays",
             &self.kernel,
@@ -60,11 +81,17 @@ impl OcclusionRays {
                 &gbuffer.position,
                 &gbuffer.normal,
                 &gbuffer.ids,
-                &history.tap_params(Tap::None),
-                &history.fresh,
+                &self.params,
+                &self.output,
             ],
             frame.size,
-            recording.budget.batch_rays / (SLOWER * rays),
-        )
+            recording.budget.batch_rays / (SLOWER * settings.rays),
+        )?;
+        Ok(&self.output)
     }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::with_layers(gpu, "occlusion.fresh", size, 2, FRESH_FORMAT, usage)
 }

@@ -4,12 +4,14 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
     frame::{Frame, FrameInput, Prepared},
+    history::Reprojection,
     light_choice::LightChoice,
-    lights::LightPlan,
+    lights::{self, LightPlan},
     ray_list::RayList,
     recording::Recording,
     scene_buffers::SceneBuffers,
     shadow_classify::ShadowClassify,
+    shadow_filter::ShadowFilter,
     shadow_map::ShadowMap,
     shadow_rays::ShadowRays,
 };
@@ -26,6 +28,7 @@ pub struct Shadows {
     choice: LightChoice,
     classify: ShadowClassify,
     rays: ShadowRays,
+    filter: ShadowFilter,
     list: RayList,
     /// Size, slots and most entries that the list was made for.
     list_is_for: ([u32; 2], u32, u32),
@@ -46,6 +49,7 @@ impl Shadows {
             choice: LightChoice::new(gpu, layouts),
             classify: ShadowClassify::new(gpu, layouts),
             rays: ShadowRays::new(gpu, layouts),
+            filter: ShadowFilter::new(gpu, layouts),
             list: RayList::new(gpu, [1, 1], 0, 1),
             list_is_for: ([1, 1], 0, 1),
             output: Visibility::new(gpu, VisibilityPlan::untraced([1, 1]))?,
@@ -67,6 +71,9 @@ impl Shadows {
                     self.classify.needs(needs);
                 }
                 self.rays.needs(shadows.compact_rays, needs);
+                if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
+                    self.filter.needs(shadows.filter, needs);
+                }
             }
         }
     }
@@ -82,6 +89,7 @@ impl Shadows {
     }
 
     /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -89,6 +97,7 @@ impl Shadows {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
+        history: Reprojection<'_>,
     ) -> Result<&Visibility> {
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
         let lights = frame.light_plan;
@@ -97,7 +106,7 @@ impl Shadows {
             size: frame.size,
             traced_slots: traces.then_some(lights.slots),
             chooses: traces && lights.chooses(),
-            filters: false,
+            filters: frame.filters_shadows,
         };
         if self.output.plan() != plan {
             self.output = Visibility::new(gpu, plan)?;
@@ -133,6 +142,10 @@ impl Shadows {
                 self.rays
                     .record(recording, frame, geometry, trees, gbuffer, None, output)?;
             }
+        }
+        match frame.filters_shadows {
+            true => self.filter.record(recording, frame, history, output)?,
+            false => self.filter.clear(),
         }
         if output.is_traced() {
             self.counters.record(&mut recording.scope, &output.words);

@@ -1,0 +1,68 @@
+// A sampled signal of a pixel: four numbers from −1 to 1, as the passes that trace rays and those that average over
+// frames and neighbours exchange them. 16 bits each: an average of a thousand frames still moves them.
+//
+// What is averaged is what is blocked: exactly 0 where nothing is, however few the rays.
+#import "common/frame.wgsl"
+#import "common/octahedral.wgsl"
+
+// The word of a pixel that sent no rays for a part of the signal: nothing is blocked.
+const SIGNAL_UNSENT = 0x80000000u;
+
+struct SignalParams {
+    // Most earlier frames that the mean counts; 0 where it begins.
+    remembered: u32,
+    // Rays per pixel that this frame stands for.
+    rays: u32,
+    // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
+    step: u32,
+    // First of the two layers of `fresh`.
+    layer: u32,
+    // How much a change of the first and of the third number, from one frame to the next and over 4 × 4 pixels,
+    // shortens the history.
+    change: vec2f,
+}
+
+fn signal_pack(signal: vec4f) -> vec2u {
+    return vec2u(pack2x16snorm(signal.xy), pack2x16snorm(signal.zw));
+}
+
+fn signal_unpack(words: vec2u) -> vec4f {
+    return vec4f(unpack2x16snorm(words.x), unpack2x16snorm(words.y));
+}
+
+// The surface of a pixel. The history and the filter compare it with other pixels' surfaces.
+struct SignalSurface {
+    position: vec3f,
+    // Normal of its triangle, on the side of the eye.
+    normal: vec3f,
+    // Six bits that tell meshes apart.
+    mesh: u32,
+    // Frames since it became visible; 0 where there is no surface.
+    frames: u32,
+}
+
+// The mesh takes the last two bits of each coordinate, which is within the tolerance of what compares them.
+fn signal_surface_pack(surface: SignalSurface) -> vec4u {
+    let mesh = vec3u(surface.mesh, surface.mesh >> 2u, surface.mesh >> 4u) & vec3u(3u);
+    return vec4u(
+        (bitcast<vec3u>(surface.position) & vec3u(0xfffffffcu)) | mesh,
+        (surface.frames << 22u) | octahedral_pack_22(surface.normal),
+    );
+}
+
+fn signal_surface_unpack(words: vec4u) -> SignalSurface {
+    let mesh = words.xyz & vec3u(3u);
+    return SignalSurface(
+        bitcast<vec3f>(words.xyz & vec3u(0xfffffffcu)),
+        octahedral_unpack_22(words.w),
+        mesh.x | (mesh.y << 2u) | (mesh.z << 4u),
+        words.w >> 22u,
+    );
+}
+
+// Distance within which points count as lying in one plane: a pixel's width there, plus the rounding of
+// coordinates.
+fn signal_tolerance(position: vec3f) -> f32 {
+    let largest = max(abs(position.x), max(abs(position.y), abs(position.z)));
+    return frame_pixel_width(position) + 9.5367432e-7 * largest;
+}

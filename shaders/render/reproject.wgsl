@@ -1,0 +1,80 @@
+// reproject: finds each pixel's surface in the last frame, for all signals that are averaged over frames.
+//
+// in   G-buffer (position, ids), the merged scene (group 2), where surfaces were in the last frame, the surfaces
+//      that the last frame saw
+// out  taps_out: the four pixels of the last frame around it, and which of them show it: either plane holds the
+//      other's point to within a pixel's width, the normals agree, and the mesh is the same
+//      surfaces_out: this frame's surfaces, with the frames since each became visible
+// One thread per pixel.
+#import "common/gbuffer.wgsl"
+#import "common/motion.wgsl"
+#import "common/shadow_start.wgsl"
+#import "common/signal.wgsl"
+#import "common/signal_taps.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var position_texture: texture_2d<f32>;
+@group(1) @binding(2) var ids_texture: texture_2d<u32>;
+@group(1) @binding(3) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(4) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(5) var<storage, read> triangle_info: array<vec2u>;
+@group(1) @binding(6) var taps_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
+@group(1) @binding(8) var<uniform> motion: MotionParams;
+// Most earlier frames that are counted; 0 where the history begins.
+@group(1) @binding(9) var<uniform> remembered: u32;
+
+// Earlier frames that count on a surface that has itself moved.
+const MOVED_FRAMES = 3u;
+
+@compute @workgroup_size(8, 8)
+fn reproject(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(seen) {
+        textureStore(taps_out, pixel, vec4u(0u));
+        textureStore(surfaces_out, pixel, vec4u(0u));
+        return;
+    }
+    let triangle = seen - 1u;
+    let position = textureLoad(position_texture, pixel, 0).xyz;
+    let normal = shadow_ray_start(triangle, position).geometric_normal;
+    let mesh = (triangle_info[triangle].x * 2654435769u) >> 26u;
+    let near = signal_tolerance(position);
+    let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
+    let was_in_front = motion_had_in_front(motion, last_position);
+    let at = vec2f(pixel) - motion_of_point(motion, position, last_position);
+    let corner = clamp(floor(at), vec2f(-1.0), vec2f(frame.size));
+    let part = clamp(at - corner, vec2f(0.0), vec2f(1.0));
+    var same = 0u;
+    var frames = 0.0;
+    var weights = 0.0;
+    for (var i = 0u; i < 4u; i++) {
+        let step = vec2u(i & 1u, i >> 1u);
+        let tap = corner + vec2f(step);
+        let was_seen = all(tap >= vec2f(0.0)) && all(tap < vec2f(frame.size)) && was_in_front;
+        let tap_texel = vec2u(select(vec2f(0.0), tap, was_seen));
+        let last = signal_surface_unpack(textureLoad(last_surfaces, tap_texel, 0));
+        let off = last.position - last_position;
+        let away = max(abs(dot(off, normal)), abs(dot(off, last.normal)));
+        let is_same = was_seen && last.frames > 0u && away < near && dot(last.normal, normal) > 0.9
+            && last.mesh == mesh;
+        let sides = select(1.0 - part, part, step == vec2u(1u));
+        let weight = select(0.0, sides.x * sides.y, is_same);
+        same |= select(0u, 1u << i, is_same);
+        weights += weight;
+        frames += weight * f32(last.frames);
+    }
+    let known = select(0.0, 1.0 / max(weights, 0.01), weights > 0.01);
+    // What falls on a surface that moves changes with it.
+    let moved = distance(position, last_position) > 0.25 * near;
+    let most = min(remembered, select(remembered, MOVED_FRAMES, moved));
+    let earlier = min(u32(round(frames * known)), most);
+    let continues = remembered > 0u;
+    textureStore(taps_out, pixel, vec4u(signal_taps_pack(vec2i(corner), part, select(0u, same, continues)), 0u, 0u));
+    let surface = SignalSurface(position, normal, mesh, earlier + 1u);
+    textureStore(surfaces_out, pixel, signal_surface_pack(surface));
+}

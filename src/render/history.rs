@@ -1,0 +1,243 @@
+//! `reproject`: where the last frame saw each pixel's surface, for every signal that is averaged over frames.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Motion, fitted},
+    frame::{Frame, Prepared},
+    recording::Recording,
+    tree_policy::TreePlan,
+};
+use crate::{
+    Result, config,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs, Uniform,
+        pass::Binding::{self, Float, Read, Store, Uint},
+    },
+};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const TAPS_FORMAT: Format = Format::Rg32Uint;
+const SURFACES_FORMAT: Format = Format::Rgba32Uint;
+/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
+/// darken.
+const MOVING: u32 = 8;
+
+/// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each image.
+#[derive(Debug)]
+pub struct History {
+    kernel: Kernel,
+    remembered: Uniform<u32>,
+    images: Images,
+    made_for: Option<Key>,
+    /// Frames since the history began; the surfaces of the last one are number `(frames − 1) % 2`.
+    frames: u32,
+    /// Whether the last frame has been recorded whole.
+    is_whole: bool,
+    /// The same, while a frame is being recorded.
+    was_whole: bool,
+    /// Whether anything moved in the last frame.
+    moved: bool,
+    /// Frames since the scene came to rest, or the history began.
+    since_rest: u32,
+}
+
+#[derive(Debug)]
+struct Images {
+    taps: GpuImage,
+    surfaces: [GpuImage; 2],
+}
+
+/// What all frames of a history have in common.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    /// [`SceneBuffers::version`](super::SceneBuffers::version).
+    scene: u64,
+    size: [u32; 2],
+    /// The settings of the signals that are sampled.
+    occlusion: Option<config::Occlusion>,
+    shadows: Option<config::Shadows>,
+    lights: u32,
+    blended_cast: bool,
+}
+
+/// Where the last frame saw each pixel's surface.
+#[derive(Debug, Clone, Copy)]
+pub struct Reprojection<'a> {
+    /// Pixels of the last frame, and how much each counts.
+    pub taps: &'a GpuImage,
+    /// This frame's surfaces.
+    pub surfaces: &'a GpuImage,
+    /// Number of this frame since the history began.
+    pub index: u32,
+    /// Frames since the scene came to rest, or the history began.
+    since_rest: u32,
+    /// Whether anything in the scene has moved since the last frame.
+    moves: bool,
+}
+
+impl Reprojection<'_> {
+    /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
+    pub fn remembered(&self, frames: u32) -> u32 {
+        (frames - 1).min(self.index)
+    }
+
+    /// The same of a signal that does not: few while something moves, and once all stands still, what was found
+    /// while something moved counts no more.
+    pub fn remembered_cautiously(&self, frames: u32) -> u32 {
+        let most = if self.moves { MOVING } else { frames };
+        (frames.min(most) - 1).min(self.since_rest)
+    }
+}
+
+impl History {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let uniform = Binding::Uniform;
+        let (taps, surfaces) = (Store(TAPS_FORMAT), Store(SURFACES_FORMAT));
+        let bindings = [
+            uniform, Float, Uint, Float, Uint, Read, taps, surfaces, uniform, uniform,
+        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let path = "render/reproject.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
+            remembered: Uniform::new(gpu, "reproject.remembered"),
+            images: Images::new(gpu, [1, 1]),
+            made_for: None,
+            frames: 0,
+            is_whole: false,
+            was_whole: false,
+            moved: false,
+            since_rest: 0,
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Begins a frame, before anything of it is recorded. Until [`History::settle`] says that the frame has
+    /// been recorded whole, the next one begins a history of its own.
+    pub fn begin(&mut self) {
+        self.was_whole = std::mem::take(&mut self.is_whole);
+    }
+
+    /// Finds where the last frame saw each pixel's surface, where the frame samples a signal.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        motion: Motion<'_>,
+        plan: &TreePlan,
+    ) -> Result<Reprojection<'_>> {
+        let gpu = recording.gpu;
+        let was_whole = std::mem::take(&mut self.was_whole);
+        let key = Key::of(frame);
+        let size = key.as_ref().map_or([1, 1], |key| key.size);
+        if self.images.taps.size() != size {
+            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+            self.made_for = None;
+        }
+        let continues = was_whole && key.is_some() && self.made_for == key;
+        self.made_for = key;
+        if !continues {
+            self.frames = 0;
+        }
+        let moves = plan.changed.contains(&true) && continues;
+        let rests = std::mem::replace(&mut self.moved, moves) && !moves;
+        self.since_rest = match rests || !continues {
+            true => 0,
+            false => self.since_rest.saturating_add(1),
+        };
+        let [last, now] = self.surfaces();
+        let output = Reprojection {
+            taps: &self.images.taps,
+            surfaces: now,
+            index: self.frames,
+            since_rest: self.since_rest,
+            moves,
+        };
+        if let Some(key) = &self.made_for {
+            self.remembered
+                .write(gpu, &output.remembered(key.longest()));
+            recording.dispatch_pixels(
+                "reproject",
+                &self.kernel,
+                &[(0, &frame.group), (2, geometry.group)],
+                &[
+                    &gbuffer.position,
+                    &gbuffer.ids,
+                    motion.last_position,
+                    last,
+                    &geometry.buffers.triangle_info,
+                    output.taps,
+                    now,
+                    motion.params,
+                    &self.remembered,
+                ],
+                frame.size,
+                recording.budget.pixels(),
+            )?;
+        }
+        Ok(output)
+    }
+
+    /// The frame has been recorded whole.
+    pub fn settle(&mut self) {
+        if self.made_for.is_some() {
+            self.frames = self.frames.wrapping_add(1);
+            self.is_whole = true;
+        }
+    }
+
+    /// The surfaces of the last frame and of this one.
+    fn surfaces(&self) -> [&GpuImage; 2] {
+        let [even, odd] = &self.images.surfaces;
+        if self.frames.is_multiple_of(2) {
+            [odd, even]
+        } else {
+            [even, odd]
+        }
+    }
+}
+
+impl Key {
+    /// `None` where the frame samples nothing that is averaged.
+    fn of(frame: &Prepared<'_>) -> Option<Self> {
+        let config = &frame.config;
+        let occlusion = frame.samples_occlusion.then(|| config.occlusion.clone());
+        let shadows = frame.filters_shadows.then(|| config.shadows.clone());
+        (occlusion.is_some() || shadows.is_some()).then(|| Self {
+            scene: frame.buffers.version,
+            size: frame.size,
+            occlusion,
+            shadows,
+            lights: frame.light_plan.lights,
+            blended_cast: config.shadows.blended_cast,
+        })
+    }
+
+    /// The most frames that one of the signals averages.
+    fn longest(&self) -> u32 {
+        let occlusion = self
+            .occlusion
+            .as_ref()
+            .map_or(1, |settings| settings.history);
+        let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);
+        occlusion.max(shadows)
+    }
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
+        Self {
+            taps: image("reproject.taps", TAPS_FORMAT),
+            surfaces: [(); 2].map(|()| image("reproject.surfaces", SURFACES_FORMAT)),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A sampled signal that is averaged over frames and over neighbouring pixels: four numbers a pixel.
+
+use super::{edges::fitted, frame::Frame, history::Reprojection, recording::Recording};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        layout::SignalParams,
+        pass::Binding::{self, Store, Uint, UintArray},
+    },
+};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const FORMAT: Format = Format::Rg32Uint;
+const PARAMS: &str = "signal.params";
+
+/// What a pass that traces rays writes for [`SignalFilter`]: a word a layer, two layers a signal.
+pub const FRESH_FORMAT: Format = Format::R32Uint;
+
+/// The images of a signal. They belong to the history of [`History`](super::history::History).
+#[derive(Debug)]
+pub struct Signal {
+    /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
+    means: [GpuImage; 2],
+    /// The result of the filter's second round.
+    smooth: GpuImage,
+    /// Parameters of each [`Tap`].
+    params: UniformArray<SignalParams>,
+}
+
+/// How a signal is averaged.
+#[derive(Debug, Clone, Copy)]
+pub struct Averaging {
+    /// Earlier frames that count.
+    pub remembered: u32,
+    /// Rays of a pixel that a frame stands for.
+    pub rays: u32,
+    /// Whether neighbours are averaged.
+    pub filters: bool,
+    /// First layer of what is fresh.
+    pub layer: u32,
+    /// How much a change of the first and of the third number shortens the history.
+    pub change: [f32; 2],
+}
+
+/// Whose neighbours are averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// As wide as the number of rays allows.
+    Rays,
+    /// Two lights': no wider than their penumbras.
+    Penumbra,
+}
+
+/// How far apart the filter reads neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tap {
+    /// Not at all.
+    None,
+    /// One pixel.
+    Nearest,
+    /// Two pixels.
+    Near,
+    /// Four pixels.
+    Far,
+}
+
+/// Distance of each [`Tap`] in pixels.
+const TAP_STEPS: [u32; 4] = [0, 1, 2, 4];
+
+/// What is left to be done by the pass that knows what the signal means: the last round.
+#[derive(Debug)]
+pub struct LastRound<'a> {
+    /// Its parameters.
+    pub params: wgpu::BufferBinding<'a>,
+    /// The signal so far.
+    pub signal: &'a GpuImage,
+}
+
+/// `signal_filter`: the passes that average a signal.
+#[derive(Debug)]
+pub struct SignalFilter {
+    accumulate: Kernel,
+    filter: Kernel,
+}
+
+impl Signal {
+    /// Of one texel.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        Self::of_size(gpu, [1, 1])
+    }
+
+    fn of_size(gpu: &Gpu, size: [u32; 2]) -> Result<Self> {
+        let params = TAP_STEPS.map(|_| SignalParams::default());
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label| GpuImage::new(gpu, label, size, FORMAT, usage);
+        Ok(Self {
+            means: [(); 2].map(|()| image("signal.mean")),
+            smooth: image("signal.smooth"),
+            params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
+        })
+    }
+
+    /// Makes room for pictures of `size` pixels.
+    pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        if self.smooth.size() != size {
+            *self = fitted(gpu, size, || Self::of_size(gpu, size))??;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, gpu: &Gpu, averaging: Averaging) -> Result<()> {
+        let Averaging {
+            remembered,
+            rays,
+            layer,
+            change,
+            ..
+        } = averaging;
+        let params = TAP_STEPS.map(|step| SignalParams {
+            remembered,
+            rays,
+            step,
+            layer,
+            change,
+        });
+        self.params.write_all(gpu, PARAMS, &params)
+    }
+}
+
+impl SignalFilter {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &super::bindings::Layouts, width: Width) -> Self {
+        let kernel = |entry, bindings: &[Binding]| {
+            let shared = [(0, &layouts.frame)];
+            Kernel::new(gpu, "render/signal_filter.wgsl", entry, &shared, bindings)
+        };
+        let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
+        let accumulate = [uniform, uniform, UintArray, Uint, Uint, Uint, signal];
+        let filter = [uniform, uniform, Uint, Uint, signal];
+        Self {
+            accumulate: kernel("signal_accumulate", &accumulate),
+            filter: match width {
+                Width::Rays => kernel("signal_filter", &filter),
+                Width::Penumbra => kernel("signal_filter_lights", &filter),
+            },
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, filters: bool, needs: &mut Needs) {
+        self.accumulate.needs(needs);
+        if filters {
+            self.filter.needs(needs);
+        }
+    }
+
+    /// Adds what is `fresh` to the means of `signal`, and averages neighbours but for the last round.
+    pub fn record<'a>(
+        &self,
+        recording: &mut Recording<'_>,
+        label: &'static str,
+        frame: &Frame<'_>,
+        history: Reprojection<'_>,
+        (fresh, signal): (&GpuImage, &'a mut Signal),
+        averaging: Averaging,
+    ) -> Result<LastRound<'a>> {
+        signal.write(recording.gpu, averaging)?;
+        let signal = &*signal;
+        let params = |tap: Tap| signal.params.at(tap as usize);
+        let [even, odd] = &signal.means;
+        // The last frame's means are read once, and then have room for the filter's first round.
+        let (last, now) = match history.index.is_multiple_of(2) {
+            true => (odd, even),
+            false => (even, odd),
+        };
+        let shared = [(0, &frame.group)];
+        let mut run = |kernel: &Kernel, own: &[&dyn Bind]| {
+            let most = recording.budget.pixels();
+            recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most)
+        };
+        let surfaces = history.surfaces;
+        let none = params(Tap::None);
+        run(
+            &self.accumulate,
+            &[&none, fresh, history.taps, last, surfaces, now],
+        )?;
+        if !averaging.filters {
+            return Ok(LastRound {
+                params: none,
+                signal: now,
+            });
+        }
+        let (far, near) = (params(Tap::Far), params(Tap::Near));
+        run(&self.filter, &[&far, now, surfaces, last])?;
+        run(&self.filter, &[&near, last, surfaces, &signal.smooth])?;
+        Ok(LastRound {
+            params: params(Tap::Nearest),
+            signal: &signal.smooth,
+        })
+    }
+}
