@@ -6,7 +6,7 @@
 mod common;
 
 use canopy::{
-    config::{Config, Switch},
+    config::{Config, ShadowMode, Switch},
     gpu::layout::SAMPLE_LIGHTS,
     reference::{
         lbvh::{Triangle, triangles},
@@ -485,4 +485,34 @@ fn a_shadow_that_moves_away_leaves_no_trail() {
     let shares = after_a_jump(20);
     println!("{shares:.4?}");
     assert!(shares[3] > 0.98, "{shares:?}");
+}
+
+/// Mean and root mean square of the difference of soft shadow maps from 64 rays a pixel, of visibility.
+fn map_difference(lamp: Lamp) -> [f64; 2] {
+    let gpu = gpu();
+    let mut scene = things();
+    let mut stage = lit(&gpu, &mut scene, lamp, [96, 64]);
+    let pose = Pose::new(stage.scene, None, 0.0);
+    unfiltered(&mut stage);
+    stage.config.shadows.rays = 64;
+    stage.draw(&pose, view());
+    let (pixels, _) = shown(&mut stage, lamp, view());
+    stage.config.shadows.mode = ShadowMode::Map;
+    stage.draw(&pose, view());
+    let map = stage.channel(Channel::Shadow).texels;
+    let seen = pixels.iter().zip(&map);
+    let errors = seen.filter_map(|(pixel, map)| Some(f64::from(map[0]) - pixel.as_ref()?.share));
+    let errors: Vec<f64> = errors.collect();
+    let count = errors.len() as f64;
+    let square = errors.iter().map(|e| e * e).sum::<f64>() / count;
+    [errors.iter().sum::<f64>() / count, square.sqrt()]
+}
+
+#[test]
+fn shadow_maps_are_as_soft_as_the_light_is_large() {
+    for (name, lamp) in &LAMPS[..3] {
+        let [mean, rms] = map_difference(*lamp);
+        println!("{name}: {mean:.4} mean, {rms:.4} rms");
+        assert!(mean.abs() < 0.02 && rms < 0.12, "{name}: {mean}, {rms}");
+    }
 }

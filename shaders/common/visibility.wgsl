@@ -15,7 +15,7 @@ fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: 
         return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[chosen.light], sample, s.position, s.smooth_normal);
+        return shadow_map_visibility(lights[chosen.light], sample, pixel, s.position, s.smooth_normal);
     }
     return 1.0;
 }

@@ -25,7 +25,7 @@ fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: Ligh
         return light_visible_share(start, lights[i], sample, pixel, SAMPLE_BLENDED_LIGHTS + i).share;
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, s.position, s.smooth_normal);
+        return shadow_map_visibility(lights[i], sample, pixel, s.position, s.smooth_normal);
     }
     return 1.0;
 }

@@ -24,7 +24,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 var visible = 1.0;
                 if zero + frame.shadow_mode == SHADOWS_MAP {
-                    visible = shadow_map_visibility(lights[i], sample, s.position, s.normal);
+                    visible = shadow_map_visibility(lights[i], sample, vec2u(in.clip.xy), s.position, s.normal);
                 }
                 radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance * visible;
             }

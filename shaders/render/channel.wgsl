@@ -64,7 +64,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
         return 0.0;
     }
     if frame.shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[0], sample, s.position, s.normal);
+        return shadow_map_visibility(lights[0], sample, pixel, s.position, s.normal);
     }
     return 1.0;
 }

@@ -24,8 +24,10 @@ wgsl_constants! {
     pub const SAMPLE_LIGHT_CHOICE: u32 = 1;
     /// Dimension for the first slot of a pixel's lights; one more for each further slot.
     pub const SAMPLE_LIGHTS: u32 = 2;
+    /// Dimension for the taps of soft shadow maps.
+    pub const SAMPLE_SHADOW_MAPS: u32 = SAMPLE_LIGHTS + LIGHT_LIMIT;
     /// Dimension for the choice of lights of blended surfaces.
-    pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_LIGHTS + LIGHT_LIMIT;
+    pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
     /// Dimension for the first light of blended surfaces; one more for each further light.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
     /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
@@ -166,7 +168,9 @@ gpu_structs! {
         texel_size: f32,
         /// 1 for a perspective, 0 for a parallel projection.
         perspective: f32,
-        _pad: [u32; 2],
+        /// Distances of the planes between which depth lies, in metres.
+        near: f32,
+        far: f32,
     }
     /// A material as the raster passes see it.
     Material {

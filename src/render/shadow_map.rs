@@ -342,19 +342,21 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     let corner = (0.5 * (min + max) - 0.5 * size).truncate();
     let corner = (corner / texel).floor() * texel;
     let margin = 0.01 * scene.radius();
+    let (near, far) = (-whole.max.z - margin, -whole.min.z + margin);
     let clip_from_light = proj::orthographic(
         corner.x,
         corner.x + size,
         corner.y,
         corner.y + size,
-        -whole.min.z + margin,
-        -whole.max.z - margin,
+        far,
+        near,
     );
     ShadowView {
         clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
         texel_size: texel,
         perspective: 0.0,
-        ..ShadowView::default()
+        near,
+        far,
     }
 }
 
@@ -418,6 +420,7 @@ fn perspective(
         clip_from_world: (clip_from_light * light_from_world).to_cols_array_2d(),
         texel_size: 2.0 * (0.5 * fov).tan() / resolution as f32,
         perspective: 1.0,
-        ..ShadowView::default()
+        near,
+        far,
     }
 }
