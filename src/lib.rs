@@ -20,16 +20,19 @@
 //! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
 //!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::motion`],
 //!    where asked for: where that was in the last frame.
-//! 6. [`render::shadows`]: [`render::shadow_classify`] lists the shadow rays that have to be traced and
-//!    [`render::shadow_rays`] traces them, to a bit of visibility per pixel and light; or, to compare with,
-//!    [`render::shadow_map`] draws the depth that each light sees.
-//! 7. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
-//!    [`render::occlusion_filter`] averages it over frames and neighbouring pixels.
-//! 8. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
+//! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
+//!    [`render::signal`] averages over frames and neighbours by it.
+//! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;
+//!    [`render::shadow_classify`] lists the shadow rays that have to be traced, [`render::shadow_rays`]
+//!    traces them, to a visible share per pixel and light, and [`render::shadow_filter`] averages it; or, to
+//!    compare with, [`render::shadow_map`] draws the depth that each light sees.
+//! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
+//!    [`render::occlusion_filter`] averages it.
+//! 9. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
 //!    surfaces with layers (clear coat, sheen, …), which that leaves out.
-//! 9. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
-//! 10. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 11. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of
+//! 10. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//! 11. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 12. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of
 //!     a picture of several frames, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
@@ -45,8 +48,8 @@
 //!
 //! [`error`], [`atomic_file`] and [`config`] are below all of them. Nothing names [`app`], which alone knows
 //! winit and egui, but the binary. [`gpu`] knows no pass, [`accel`] no scene and no renderer. Passes never
-//! name each other: they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name everywhere:
-//! its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
+//! name each other: they meet in [`render`]. `tests/layers.rs` holds all this. A pass has one name
+//! everywhere: its source, its shader, its CPU twin in [`mod@reference`], its labels and its profiler scope.
 //!
 //! # Conventions
 //!

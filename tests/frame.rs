@@ -1076,8 +1076,8 @@ fn tonemap_equals_its_twin_for_every_curve() {
     }
 }
 
-/// A ramp over four levels of eight bits, from black, in the middle and up to white: rows of neighbours have the
-/// mean that they would have with more bits, and without noise they have not.
+/// A ramp over four levels of eight bits, from black, in the middle and up to white: rows of neighbours have
+/// the mean that they would have with more bits, and without noise they have not.
 #[test]
 fn dithering_keeps_the_mean_of_neighbours() {
     const STEPS: usize = 250;
@@ -1657,8 +1657,8 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     }
 }
 
-/// The viewer shows every sample of a still picture: first the filtered frame, at last the mean, and between them
-/// something in between.
+/// The viewer shows every sample of a still picture: first the filtered frame, at last the mean, and between
+/// them something in between.
 #[test]
 fn a_progressive_picture_fades_from_the_filtered_frame_to_the_mean() {
     let gpu = gpu();
@@ -1684,7 +1684,8 @@ fn a_progressive_picture_fades_from_the_filtered_frame_to_the_mean() {
     assert!(to_mean.is_sorted_by(|a, b| a > b), "{to_mean:?}");
 }
 
-/// The viewer drops what is left of a frame that nobody wants any more. What comes next is what it would have been.
+/// The viewer drops what is left of a frame that nobody wants any more. What comes next is what it would have
+/// been.
 #[test]
 fn the_frame_after_an_abandoned_one_is_right() {
     let gpu = gpu();

@@ -617,8 +617,8 @@ fn occlusion_follows_moving_objects() {
     assert!(slid[0] < 0.05 && slid[1] < 0.5, "{slid:?}");
 }
 
-/// What moves takes its history along: the whole scene rises towards a camera that stays, so nothing that a point
-/// sees changes, and the rays of several frames count.
+/// What moves takes its history along: the whole scene rises towards a camera that stays, so nothing that a
+/// point sees changes, and the rays of several frames count.
 #[test]
 fn what_moves_keeps_its_history() {
     let gpu = gpu();
@@ -863,8 +863,8 @@ fn rays_test_masked_and_blended_surfaces() {
 
 /// A closed room of rough and of smooth material is black under environment lighting, with layers and
 /// without.
-/// Between bright walls, light goes to and fro: what they occlude is brighter than what black walls do, by the fit
-/// of the twin. A uniform environment of radiance 1 makes what is scattered the albedo's share.
+/// Between bright walls, light goes to and fro: what they occlude is brighter than what black walls do, by
+/// the fit of the twin. A uniform environment of radiance 1 makes what is scattered the albedo's share.
 #[test]
 fn occluded_light_bounces_between_bright_walls() {
     let gpu = gpu();

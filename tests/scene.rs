@@ -532,6 +532,47 @@ fn vertex_colors_of_every_kind() {
 }
 
 #[test]
+fn extras_of_lights_state_their_size() {
+    let mut builder = Builder::triangle();
+    builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [
+        { "type": "point", "extras": { "radius": 0.25 } },
+        { "type": "spot", "spot": {}, "extras": { "shadow_soft_size": 2, "other": [1, "x"] } },
+        { "type": "directional", "extras": { "angle": 0.1, "radius": 3 } },
+        { "type": "point", "extras": { "radius": -1 } },
+        { "type": "point", "extras": { "radius": "large", "angle": 1 } },
+        { "type": "point", "extras": [0.5] },
+        { "type": "point", "extras": { "radius": 1e300 } },
+        { "type": "point" } ] } });
+    let radii: Vec<_> = load(&builder).lights.iter().map(|l| l.radius).collect();
+    let stated = [Some(0.25), Some(2.0), Some(0.05)];
+    assert_eq!(radii[..3], stated);
+    assert_eq!(radii[3..], [None; 5]);
+}
+
+#[test]
+fn settings_replace_the_size_of_lights() {
+    let mut builder = Builder::triangle();
+    builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [
+        { "type": "point", "extras": { "radius": 0.25 } }, { "type": "point" }, { "type": "point" },
+        { "type": "directional" }, { "type": "directional", "extras": { "angle": 1 } } ] } });
+    for light in 0..5 {
+        let lit = json!({ "extensions": { "KHR_lights_punctual": { "light": light } } });
+        builder.push("nodes", lit);
+    }
+    let scene = load(&builder);
+    let mut config = canopy::config::Config::default();
+    config.lights.radius = 0.5;
+    config.lights.radii = vec![-1.0, 3.0];
+    config.sun.angle = 60.0;
+    let pose = Pose::new(&scene, None, 0.0);
+    let lights = canopy::render::lights::gather(&scene, &pose, &config);
+    let radii: Vec<f32> = lights.iter().map(|light| light.radius).collect();
+    assert_eq!(radii[..3], [0.25, 3.0, 0.5]);
+    assert!((radii[3] - 0.5).abs() < 1e-6, "{radii:?}");
+    assert!((radii[4] - 0.5_f32.sin()).abs() < 1e-6, "{radii:?}");
+}
+
+#[test]
 fn lights_and_cameras() {
     let mut builder = Builder::triangle();
     builder.json["extensions"] = json!({ "KHR_lights_punctual": { "lights": [

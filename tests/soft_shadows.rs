@@ -1,5 +1,5 @@
-//! Shadows of lights that have a size: rays over their area, against closed forms and integrals in f64; and many
-//! lights within a budget.
+//! Shadows of lights that have a size: rays over their area, against closed forms and integrals in f64; and
+//! many lights within a budget.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -386,8 +386,8 @@ fn root_mean_square(a: &[[f32; 4]], b: &[[f32; 4]]) -> f64 {
     (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-/// Errors of the visibility of one ray a pixel, over 30 frames of the built-in scene's clip, against 48 rays: with the
-/// filter and the history, and with these settings of both.
+/// Errors of the visibility of one ray a pixel, over 30 frames of the built-in scene's clip, against 48 rays:
+/// with the filter and the history, and with these settings of both.
 fn moving_errors(angle: f32, settings: &[(bool, u32)]) -> Vec<f64> {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
@@ -435,8 +435,8 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
     );
 }
 
-/// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were in its
-/// shadow, in each frame afterwards.
+/// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were
+/// in its shadow, in each frame afterwards.
 fn after_a_jump(before: u32) -> Vec<f64> {
     let gpu = gpu();
     let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);

@@ -1,5 +1,5 @@
-// A right-handed orthonormal basis whose third axis is a unit vector (Duff et al. 2017, "Building an Orthonormal
-// Basis, Revisited").
+// A right-handed orthonormal basis whose third axis is a unit vector (Duff et al. 2017, "Building an
+// Orthonormal Basis, Revisited").
 
 struct Basis {
     tangent: vec3f,

@@ -1,10 +1,12 @@
-// What the filter for shadows reads of a light: the share of it that is blocked, and how wide the penumbra is.
+// What the filter for shadows reads of a light: the share of it that is blocked, and how wide the penumbra
+// is.
 #import "common/blocked_light_width.wgsl"
 #import "common/frame.wgsl"
 #import "common/light_visibility.wgsl"
 
-// Packs the blocked share, and that times the width of the penumbra: their ratio is the mean over whatever pixels
-// are summed. The penumbra is what the surface sees of the light's size past the edge of what blocks it.
+// Packs the blocked share, and that times the width of the penumbra: their ratio is the mean over whatever
+// pixels are summed. The penumbra is what the surface sees of the light's size past the edge of what blocks
+// it.
 fn blocked_light_pack(light: Light, sample: LightSample, seen: VisibleShare, position: vec3f) -> u32 {
     let blocked = 1.0 - seen.share;
     let is_distant = light.kind == LIGHT_DIRECTIONAL;

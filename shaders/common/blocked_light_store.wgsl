@@ -1,5 +1,5 @@
-// Where the filter for shadows reads the light that is blocked: `blocked_out`, an image with a layer a slot that the
-// importer binds.
+// Where the filter for shadows reads the light that is blocked: `blocked_out`, an image with a layer a slot
+// that the importer binds.
 
 #import "common/signal.wgsl"
 

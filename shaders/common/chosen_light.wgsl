@@ -2,8 +2,8 @@
 
 struct ChosenLight {
     light: u32,
-    // What its light is multiplied with to stand for the lights that were not chosen; 0 for an empty slot. Its last
-    // eight bits are not kept.
+    // What its light is multiplied with to stand for the lights that were not chosen; 0 for an empty slot.
+    // Its last eight bits are not kept.
     weight: f32,
 }
 

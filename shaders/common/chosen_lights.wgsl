@@ -1,5 +1,5 @@
-// The lights that a pixel sends shadow rays to: all of them, or, where that would be more rays than the budget
-// allows, those that `light_choice` has chosen, as words behind the results of shadow rays.
+// The lights that a pixel sends shadow rays to: all of them, or, where that would be more rays than the
+// budget allows, those that `light_choice` has chosen, as words behind the results of shadow rays.
 #import "common/chosen_light.wgsl"
 #import "common/frame.wgsl"
 #import "common/shadow_words.wgsl"

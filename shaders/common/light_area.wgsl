@@ -1,6 +1,6 @@
-// Rays to points of a light that has a size: a sphere, or a disc in the sky. They are spread evenly over the solid
-// angle that the light covers, as far as it lies above the surface's horizon: light that comes from below is already
-// missing from the cosine of the light's middle, and a surface does not shadow itself.
+// Rays to points of a light that has a size: a sphere, or a disc in the sky. They are spread evenly over the
+// solid angle that the light covers, as far as it lies above the surface's horizon: light that comes from
+// below is already missing from the cosine of the light's middle, and a surface does not shadow itself.
 #import "common/basis.wgsl"
 #import "common/light.wgsl"
 #import "common/sampling.wgsl"
@@ -12,12 +12,12 @@ struct LightRay {
     distance: f32,
 }
 
-// Numbers that are tried before a direction below the horizon is mirrored at it. The middle of the light is above
-// the horizon, so each try succeeds with a chance of a half at the least.
+// Numbers that are tried before a direction below the horizon is mirrored at it. The middle of the light is
+// above the horizon, so each try succeeds with a chance of a half at the least.
 const LIGHT_AREA_TRIES = 8u;
 
-// From the unit square to the unit disc: squares about the middle become circles, which keeps areas and, unlike polar
-// coordinates, neighbours (Shirley and Chiu 1997).
+// From the unit square to the unit disc: squares about the middle become circles, which keeps areas and,
+// unlike polar coordinates, neighbours (Shirley and Chiu 1997).
 fn disc_point(u: vec2f) -> vec2f {
     let at = 2.0 * u - 1.0;
     let is_wide = abs(at.x) > abs(at.y);

@@ -1,9 +1,9 @@
 // Choosing lights at random, each as often in the mean as its share of what all would give unshadowed
 // (resampled importance sampling, Bitterli et al. 2020, section 2.4, with all lights as candidates).
 //
-// One number u chooses for all slots: slot k holds the light at (u + k) / slots of the running sum. That is weighted
-// reservoir sampling whose reservoirs share a stratified number. A light with a share of n / slots is chosen n times
-// whatever u is, so lights that matter are not left to chance.
+// One number u chooses for all slots: slot k holds the light at (u + k) / slots of the running sum. That is
+// weighted reservoir sampling whose reservoirs share a stratified number. A light with a share of n / slots
+// is chosen n times whatever u is, so lights that matter are not left to chance.
 #import "common/brdf.wgsl"
 #import "common/frame.wgsl"
 #import "common/light.wgsl"
@@ -32,8 +32,8 @@ fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
     return (*choice).chosen - before;
 }
 
-// The weight by which a light is chosen: what it gives to the surface unshadowed. Layers may reflect what the BRDF
-// below them does not, so every light that reaches the surface has some.
+// The weight by which a light is chosen: what it gives to the surface unshadowed. Layers may reflect what the
+// BRDF below them does not, so every light that reaches the surface has some.
 fn light_weight(s: Surface, to_eye: vec3f, sample: LightSample) -> f32 {
     let reflected = brdf_evaluate(s, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);
     return dot(reflected * sample.irradiance, vec3f(0.2126, 0.7152, 0.0722));

@@ -1,15 +1,17 @@
-// The numbers of all sampling passes: one low-discrepancy sequence, in which every pass has dimensions of its own
-// (SAMPLE_…), so that no two passes see the same numbers.
+// The numbers of all sampling passes: one low-discrepancy sequence, in which every pass has dimensions of its
+// own (SAMPLE_…), so that no two passes see the same numbers.
 //
-// Ray k of a pixel gets point k of the (0, 2)-sequence (Kollig and Keller 2002), offset by two numbers of a mask of
-// blue noise, so that the errors of neighbours differ as much as they can (Georgiev and Fajardo 2016). A dimension
-// takes the points in an order of its own, by a nested uniform shuffle (Burley 2020, section 3), and has the mask
-// moved to places of its own. All is integer until the last step: the same on every adapter.
+// Ray k of a pixel gets point k of the (0, 2)-sequence (Kollig and Keller 2002), offset by two numbers of a
+// mask of blue noise, so that the errors of neighbours differ as much as they can (Georgiev and Fajardo
+// 2016). A dimension takes the points in an order of its own, by a nested uniform shuffle (Burley 2020,
+// section 3), and has the mask moved to places of its own. All is integer until the last step: the same on
+// every adapter.
 
 // The mask row by row, two numbers a word.
 @group(0) @binding(9) var<uniform> blue_noise: array<vec4u, BLUE_NOISE_ROWS>;
 
-// A number of the mask, over all 32 bits. Number `place` of the R₂ sequence (Roberts 2018) is where the mask begins.
+// A number of the mask, over all 32 bits. Number `place` of the R₂ sequence (Roberts 2018) is where the mask
+// begins.
 fn sampling_offset(pixel: vec2u, place: u32) -> u32 {
     let begin = (vec2u(place) * vec2u(3242174889u, 2447445414u)) >> vec2u(16u);
     let at = (pixel + begin) % BLUE_NOISE_SIDE;
@@ -25,7 +27,8 @@ fn sampling_hash(dimension: u32) -> u32 {
     return h ^ (h >> 16u);
 }
 
-// Each bit is flipped by what the bits above it, and the seed, decide: aligned blocks of 2ⁿ numbers stay blocks.
+// Each bit is flipped by what the bits above it, and the seed, decide: aligned blocks of 2ⁿ numbers stay
+// blocks.
 fn sampling_shuffle(k: u32, seed: u32) -> u32 {
     var v = reverseBits(k);
     v += seed;

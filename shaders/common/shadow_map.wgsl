@@ -64,8 +64,8 @@ fn shadow_map_point(view: ShadowView, position: vec3f) -> ShadowMapPoint {
     return ShadowMapPoint(vec2f(0.5, -0.5) * ndc.xy + 0.5, ndc.z, is_inside);
 }
 
-// How depth changes along the map over the receiver's plane, on which it is linear in either projection: so that taps
-// beside the receiver are compared with its plane and it does not shadow itself.
+// How depth changes along the map over the receiver's plane, on which it is linear in either projection: so
+// that taps beside the receiver are compared with its plane and it does not shadow itself.
 fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, normal: vec3f, texel: f32) -> vec2f {
     let basis = basis_about(normal);
     let a = shadow_map_point(view, position + 8.0 * texel * basis.tangent);
@@ -78,8 +78,9 @@ fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, no
     return select(vec2f(0.0), gradient / area, abs(area) > 1.0e-20);
 }
 
-// Visibility of a light that has a size: percentage-closer soft shadows (Fernando 2005). The disc that is compared is
-// what the surface sees of the light past the edge of what blocks it, whose mean distance taps look for.
+// Visibility of a light that has a size: percentage-closer soft shadows (Fernando 2005). The disc that is
+// compared is what the surface sees of the light past the edge of what blocks it, whose mean distance taps
+// look for.
 fn shadow_map_soft(
     light: Light,
     sample: LightSample,

@@ -71,8 +71,8 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
 }
 
-// How far away something lies within `distance` metres of a surface along a direction above its horizon: any of
-// what does, and −1 where nothing does. A grazing
+// How far away something lies within `distance` metres of a surface along a direction above its horizon: any
+// of what does, and −1 where nothing does. A grazing
 // ray starts at the smooth surface, so that neighbouring triangles do not occlude it; the steeper the ray,
 // the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the triangle to
 // that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or

@@ -1,5 +1,6 @@
-// A sampled signal of a pixel: four numbers from −1 to 1, as the passes that trace rays and those that average over
-// frames and neighbours exchange them. 16 bits each: an average of a thousand frames still moves them.
+// A sampled signal of a pixel: four numbers from −1 to 1, as the passes that trace rays and those that
+// average over frames and neighbours exchange them. 16 bits each: an average of a thousand frames still moves
+// them.
 //
 // What is averaged is what is blocked: exactly 0 where nothing is, however few the rays.
 #import "common/frame.wgsl"
@@ -17,8 +18,8 @@ struct SignalParams {
     step: u32,
     // First of the two layers of `fresh`.
     layer: u32,
-    // How much a change of the first and of the third number, from one frame to the next and over 4 × 4 pixels,
-    // shortens the history.
+    // How much a change of the first and of the third number, from one frame to the next and over 4 × 4
+    // pixels, shortens the history.
     change: vec2f,
 }
 

@@ -1,8 +1,9 @@
-// A round of the filter over neighbouring pixels: an edge-avoiding à-trous filter (Dammertz et al. 2010) of 3 × 3
-// taps. The weight of a tap falls to 0 where either plane is a pixel's width away from the other's point.
+// A round of the filter over neighbouring pixels: an edge-avoiding à-trous filter (Dammertz et al. 2010) of 3
+// × 3 taps. The weight of a tap falls to 0 where either plane is a pixel's width away from the other's point.
 //
-// The more rays a pixel has, the narrower its filter: a round of step s widens by a variance of s² / 2 pixels up to
-// 64 / s² rays, and by 32 / n for more rays n. The importer binds `signal_texture`, `surfaces` and `params`.
+// The more rays a pixel has, the narrower its filter: a round of step s widens by a variance of s² / 2 pixels
+// up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `signal_texture`, `surfaces` and
+// `params`.
 #import "common/blocked_light_width.wgsl"
 #import "common/signal.wgsl"
 
@@ -73,10 +74,10 @@ fn signal_smoothed(pixel: vec2u) -> vec4f {
 // Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
 const SIGNAL_PENUMBRA_SHARE = 0.25;
 
-// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the more
-// rays there are: near neighbours come first,
-// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open. `blocked` sums up the
-// share that is blocked, and that times the width of the penumbra.
+// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
+// more rays there are: near neighbours come first,
+// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open. `blocked` sums
+// up the share that is blocked, and that times the width of the penumbra.
 fn signal_penumbra(blocked: vec2f, rays: f32) -> f32 {
     let width = PENUMBRA_MAX * blocked.y / max(blocked.x, 1.0e-6);
     let deviation = SIGNAL_PENUMBRA_SHARE * width;

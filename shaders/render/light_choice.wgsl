@@ -1,10 +1,10 @@
-// light_choice: chooses the lights that each pixel sends shadow rays to, where rays to all of them would be more than
-// the budget (common/light_choice.wgsl).
+// light_choice: chooses the lights that each pixel sends shadow rays to, where rays to all of them would be
+// more than the budget (common/light_choice.wgsl).
 //
 // in   G-buffer, the merged scene (group 2), lights
 // out  shadow_words: a ChosenLight for each slot of each pixel (common/chosen_lights.wgsl)
-// One thread per pixel. A light that is chosen several times gets as many slots, or one slot with all their weight
-// if its rays would be the same.
+// One thread per pixel. A light that is chosen several times gets as many slots, or one slot with all their
+// weight if its rays would be the same.
 #import "common/chosen_lights.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/light_choice.wgsl"

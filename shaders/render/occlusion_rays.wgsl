@@ -1,15 +1,16 @@
 // occlusion_rays: ambient occlusion by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  fresh_out: this frame's signal in two layers: the share of the rays that hit something, and the sum of their
-//      directions; zeros where there is no triangle
+// out  fresh_out: this frame's signal in two layers: the share of the rays that hit something, and the sum of
+//      their directions; zeros where there is no triangle
 // One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
 // horizon of the surface (common/shadow_start.wgsl), from where no light can come, is mirrored at the
 // horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
 // is occluded.
 //
-// The numbers of a direction are those of the shared sequence (common/sampling.wgsl), whose point k counts the
-// pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a frame.
+// The numbers of a direction are those of the shared sequence (common/sampling.wgsl), whose point k counts
+// the pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a
+// frame.
 #import "common/basis.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/sampling.wgsl"

@@ -1,10 +1,10 @@
 // shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
 //
-// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the batch:
-//      its rows and slots;
+// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
+//      batch: its rows and slots;
 //      `arguments` all zero
-// out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 × 8 pixels rays are ordered
-//      by slot, then row by row, so that rays traced side by side are coherent.
+// out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 ×
+//      8 pixels rays are ordered by slot, then row by row, so that rays traced side by side are coherent.
 //      arguments: the number of entries and of rays, and the workgroups of `shadow_rays` that trace them
 //      shadow_words: the words of pixels that show points and lines, and the counts
 //      blocked_out: zeros where no ray is sent

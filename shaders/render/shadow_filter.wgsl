@@ -1,9 +1,10 @@
-// shadow_filter: the last round of the filter over the visibility of two lights, and what lighting reads of it.
+// shadow_filter: the last round of the filter over the visibility of two lights, and what lighting reads of
+// it.
 //
 // in   signal_texture, surfaces; the slots of the two lights, and what this frame's rays found
 // out  shadow_words: the visible share of each that has a size
-// One thread per pixel, which alone writes the words of its pixel. The rounds before are those of every signal
-// (render/signal_filter.wgsl).
+// One thread per pixel, which alone writes the words of its pixel. The rounds before are those of every
+// signal (render/signal_filter.wgsl).
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
 
@@ -22,7 +23,8 @@ fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
     }
     let blocked = signal_smoothed_lights(pixel);
     let word = shadow_word(params.layer, pixel);
-    // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have stays.
+    // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have
+    // stays.
     let fresh = vec2u(
         textureLoad(fresh_texture, pixel, params.layer, 0).r,
         textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r,

@@ -1,13 +1,14 @@
 // shadow_rays: traces shadow rays through the trees.
 //
-// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the trees
-//      (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes
+// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
+//      trees (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl)
-//      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the filter
-// shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the first
-// batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel, in
-// tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
+//      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
+//      filter
+// shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the
+// first batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel,
+// in tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
 // atomicAdd.
 #import "common/blocked_light.wgsl"
 #import "common/blocked_light_store.wgsl"

@@ -1,11 +1,12 @@
 // signal_filter: averages a sampled signal over frames and over neighbouring pixels.
 //
 // signal_accumulate
-// in   fresh: this frame's signal, two layers of words; taps of the last frame; last_signal: its means; surfaces
+// in   fresh: this frame's signal, two layers of words; taps of the last frame; last_signal: its means;
+//      surfaces
 // out  signal_out: means over the frames since the pixel's surface became visible
-// Where the mean of 4 × 4 pixels leaves that of the same pixels' history by much, the history is of other light and
-// counts less, up to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive Temporal
-// Filtering"). What one pixel finds says little; its neighbours' rays are spread evenly with it.
+// Where the mean of 4 × 4 pixels leaves that of the same pixels' history by much, the history is of other
+// light and counts less, up to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
+// Temporal Filtering"). What one pixel finds says little; its neighbours' rays are spread evenly with it.
 //
 // signal_filter, signal_filter_lights
 // in   signal_texture, surfaces
@@ -27,8 +28,8 @@
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
 @group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
 
-// Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of what
-// one ray a pixel finds.
+// Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
+// what one ray a pixel finds.
 const CHANGE_LEAST = 2.5;
 const CHANGE_MOST = 5.0;
 // Pixels around a tile that its pixels look at, and pixels of both along an edge.

@@ -42,8 +42,8 @@ impl SunOfScene {
 
 /// Turns the sun that shines, in degrees; afterwards one sun shines.
 ///
-/// The sun of an environment's file turns with its environment, about the vertical only. Any other becomes the
-/// sun of the settings, which takes the place of the scene's own.
+/// The sun of an environment's file turns with its environment, about the vertical only. Any other becomes
+/// the sun of the settings, which takes the place of the scene's own.
 pub(super) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth: f32, elevation: f32) {
     if sun.is_some_and(|sun| sun.source == SunSource::Environment) {
         let rotation = config.environment.rotation + azimuth;

@@ -129,7 +129,8 @@ gpu_structs! {
         occlusion: u32,
         /// Sine of the elevation below which the ground hides the sun's disc.
         sun_horizon: f32,
-        /// Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are chosen.
+        /// Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are
+        /// chosen.
         light_slots: u32,
         /// Shadow rays to a light that has a size.
         light_rays: u32,

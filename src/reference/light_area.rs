@@ -1,5 +1,5 @@
-//! Twin of common/light_area.wgsl and common/light_visibility.wgsl: rays to points of a light that has a size, in
-//! f64 and against every triangle.
+//! Twin of common/light_area.wgsl and common/light_visibility.wgsl: rays to points of a light that has a
+//! size, in f64 and against every triangle.
 
 use super::{lbvh::Triangle, sampling, shadow_start::ShadowStart};
 use glam::{DVec2, DVec3, Vec2Swizzles as _};
@@ -22,8 +22,8 @@ impl LightSeen {
         (self.radius / self.distance.unwrap_or(1.0)).min(1.0)
     }
 
-    /// Direction and length of the ray of two numbers in [0, 1): even over the solid angle. The length is 0 within
-    /// the light.
+    /// Direction and length of the ray of two numbers in [0, 1): even over the solid angle. The length is 0
+    /// within the light.
     pub fn ray(&self, numbers: [f64; 2]) -> (DVec3, f64) {
         let at = disc_point(numbers);
         let sine2 = self.sine().powi(2);
@@ -43,8 +43,8 @@ impl LightSeen {
         (along, length)
     }
 
-    /// The visible share of it, by rays `first..first + count` of a pixel in a dimension of the sampling sequence
-    /// with its mask.
+    /// The visible share of it, by rays `first..first + count` of a pixel in a dimension of the sampling
+    /// sequence with its mask.
     pub fn visible_share(
         &self,
         triangles: &[Triangle],
@@ -76,7 +76,8 @@ impl LightSeen {
     }
 }
 
-/// From the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and Square").
+/// From the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and
+/// Square").
 fn disc_point([u, v]: [f64; 2]) -> DVec2 {
     let at = 2.0 * DVec2::new(u, v) - 1.0;
     if at == DVec2::ZERO {

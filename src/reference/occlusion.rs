@@ -247,7 +247,8 @@ pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     (direction, (word >> 22) as f32 / 1023.0)
 }
 
-/// Share of diffuse environment light that arrives in the end, straight or by way of neighbours of this albedo.
+/// Share of diffuse environment light that arrives in the end, straight or by way of neighbours of this
+/// albedo.
 pub fn bounced(visibility: f64, albedo: f64) -> f64 {
     let a = 2.0404 * albedo - 0.3324;
     let b = -4.7951 * albedo + 0.6417;

@@ -15,8 +15,9 @@ const CELLS: usize = SIDE * SIDE;
 /// Standard deviation in pixels of what a pixel keeps others away with (Ulichney 1993, section 3.2).
 const SIGMA: f64 = 1.9;
 
-/// The mask, row by row: the numbers from 0 up to [`BLUE_NOISE_SIDE`]² without end. It is made once, in some tens of
-/// milliseconds, by void and cluster (Ulichney 1993, "The void-and-cluster method for dither array generation").
+/// The mask, row by row: the numbers from 0 up to [`BLUE_NOISE_SIDE`]² without end. It is made once, in some
+/// tens of milliseconds, by void and cluster (Ulichney 1993, "The void-and-cluster method for dither array
+/// generation").
 pub fn mask() -> &'static [u16] {
     static MASK: OnceLock<Vec<u16>> = OnceLock::new();
     MASK.get_or_init(make)
@@ -68,8 +69,8 @@ impl Pattern {
 
 fn make() -> Vec<u16> {
     let mut pattern = Pattern::new();
-    // A tenth of the pixels at random, then moved from the tightest cluster to the largest void until that changes
-    // nothing.
+    // A tenth of the pixels at random, then moved from the tightest cluster to the largest void until that
+    // changes nothing.
     let mut state = 1_u32;
     let mut first = 0;
     while first < CELLS / 10 {
@@ -142,7 +143,7 @@ mod tests {
         for u in 0..SIDE / 2 {
             for v in 0..SIDE / 2 {
                 match ((u * u + v * v) as f64).sqrt() {
-                    radius if radius == 0.0 => {}
+                    0.0 => {}
                     radius if radius < 10.0 => low.push(power([u, v])),
                     radius if radius > 25.0 => high.push(power([u, v])),
                     _ => {}

@@ -108,8 +108,8 @@ pub struct Motion<'a> {
 /// Which lights each pixel sees: made by the shadow passes.
 #[derive(Debug)]
 pub struct Visibility {
-    /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow rays are
-    /// traced.
+    /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow
+    /// rays are traced.
     pub words: wgpu::Buffer,
     /// What the filter reads, a layer a slot; one texel without it.
     pub blocked: GpuImage,

@@ -76,8 +76,8 @@ pub struct FrameSample {
     pub index: u32,
     /// Frames of the picture.
     pub count: u32,
-    /// Whether every frame shows the picture so far: the mean fades in over the first frame, which is filtered
-    /// as a picture of one frame is. Without it the last frame alone shows the mean.
+    /// Whether every frame shows the picture so far: the mean fades in over the first frame, which is
+    /// filtered as a picture of one frame is. Without it the last frame alone shows the mean.
     pub is_progressive: bool,
 }
 
@@ -107,7 +107,8 @@ impl FrameSample {
         Vec2::from(step.map(along))
     }
 
-    /// The share of the mean in what a progressive frame shows: nothing with the first one, all with the last.
+    /// The share of the mean in what a progressive frame shows: nothing with the first one, all with the
+    /// last.
     pub fn mean_share(self) -> f32 {
         self.index as f32 / self.count.saturating_sub(1).max(1) as f32
     }
@@ -162,7 +163,8 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Moves the origin, finds the sun and the lights, and measures the scene. `frames` have been drawn before.
+    /// Moves the origin, finds the sun and the lights, and measures the scene. `frames` have been drawn
+    /// before.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
@@ -197,7 +199,8 @@ impl<'a> Prepared<'a> {
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
-            // The frames of a picture have rays of their own, so that it is the same whatever was drawn before.
+            // The frames of a picture have rays of their own, so that it is the same whatever was drawn
+            // before.
             sample_index: if sample.count > 1 {
                 sample.index
             } else {
@@ -226,7 +229,8 @@ impl<'a> Prepared<'a> {
         self.channel == Channel::Lit
     }
 
-    /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha then.
+    /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha
+    /// then.
     pub fn is_transparent(&self) -> bool {
         self.config.environment.background == config::Background::Transparent
     }

@@ -22,7 +22,8 @@ const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 /// darken.
 const MOVING: u32 = 8;
 
-/// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each image.
+/// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each
+/// image.
 #[derive(Debug)]
 pub struct History {
     kernel: Kernel,
@@ -81,8 +82,8 @@ impl Reprojection<'_> {
         (frames - 1).min(self.index)
     }
 
-    /// The same of a signal that does not: few while something moves, and once all stands still, what was found
-    /// while something moved counts no more.
+    /// The same of a signal that does not: few while something moves, and once all stands still, what was
+    /// found while something moved counts no more.
     pub fn remembered_cautiously(&self, frames: u32) -> u32 {
         let most = if self.moves { MOVING } else { frames };
         (frames.min(most) - 1).min(self.since_rest)

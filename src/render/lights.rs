@@ -99,8 +99,8 @@ pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
     }
 }
 
-/// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the file,
-/// else that of the settings for all lights.
+/// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the
+/// file, else that of the settings for all lights.
 fn radius(light: &Light, index: usize, config: &Config) -> f32 {
     let own = config
         .lights

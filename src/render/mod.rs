@@ -356,7 +356,8 @@ impl Renderer {
         while !self.submit_part(gpu) {}
     }
 
-    /// Ends the frame that was recorded, whose last part `encoder` holds. [`Renderer::submit_part`] submits it.
+    /// Ends the frame that was recorded, whose last part `encoder` holds. [`Renderer::submit_part`] submits
+    /// it.
     pub fn finish(&mut self, encoder: wgpu::CommandEncoder) {
         self.parts.push_back(Part {
             pass: FRAME_SCOPE,
@@ -364,8 +365,8 @@ impl Renderer {
         });
     }
 
-    /// Submits the next part of the frame. After the last one it reads the figures of earlier frames and returns
-    /// `true`. Never waits.
+    /// Submits the next part of the frame. After the last one it reads the figures of earlier frames and
+    /// returns `true`. Never waits.
     pub fn submit_part(&mut self, gpu: &Gpu) -> bool {
         if let Some(part) = self.parts.pop_front() {
             gpu.queue.submit([part.commands]);
@@ -382,8 +383,8 @@ impl Renderer {
         self.parts.front().map(|part| part.pass)
     }
 
-    /// Forgets the parts of the last frame of `scene` that have not been submitted, and whatever the next frame
-    /// cannot go on from without them.
+    /// Forgets the parts of the last frame of `scene` that have not been submitted, and whatever the next
+    /// frame cannot go on from without them.
     ///
     /// # Errors
     ///
@@ -404,8 +405,8 @@ impl Renderer {
         self.profiler.abandon(gpu)
     }
 
-    /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part was
-    /// submitted.
+    /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part
+    /// was submitted.
     pub fn collect(&mut self, gpu: &Gpu) {
         if !self.parts.is_empty() {
             return;

@@ -46,7 +46,6 @@ impl Occlusion {
     }
 
     /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

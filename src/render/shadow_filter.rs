@@ -68,8 +68,8 @@ impl ShadowFilter {
             self.signals.push(Signal::new(recording.gpu)?);
         }
         let rays = frame.light_plan.rays;
-        // The samples of a picture come together by themselves, the first one of a picture that is shown at once
-        // apart. The more there are, the less they are filtered.
+        // The samples of a picture come together by themselves, the first one of a picture that is shown at
+        // once apart. The more there are, the less they are filtered.
         let (remembered, rays) = match frame.is_one_of_many() {
             true => (0, rays * frame.sample.count),
             false => (history.remembered(settings.history), rays),

@@ -89,7 +89,6 @@ impl Shadows {
     }
 
     /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
-    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

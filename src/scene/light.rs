@@ -19,8 +19,8 @@ pub struct Light {
     pub intensity: f32,
     /// Distance in metres at which it ends; `None` for no end.
     pub range: Option<f32>,
-    /// Radius in metres, or half the angular diameter of a directional light in radians; `None` where the file
-    /// states none.
+    /// Radius in metres, or half the angular diameter of a directional light in radians; `None` where the
+    /// file states none.
     pub radius: Option<f32>,
 }
 

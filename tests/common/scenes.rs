@@ -364,7 +364,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The point of a triangle that a pixel shows, by its position, normal and mesh; `None` where rounding decides.
+/// The point of a triangle that a pixel shows, by its position, normal and mesh; `None` where rounding
+/// decides.
 pub(crate) fn seen_at(
     merged: &Merged,
     soup: &[Triangle],

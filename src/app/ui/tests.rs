@@ -101,7 +101,7 @@ fn state(show: Show, every_section: bool) -> State {
     };
     let passes = [
         timing("frame", 0, 12_345.6),
-        timing("occlusion_history", 1, 0.012),
+        timing("occlusion_filter", 1, 0.012),
         timing("lighting", 1, 3.25),
     ];
     state.passes.record(1, &passes);

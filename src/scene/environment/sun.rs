@@ -99,29 +99,27 @@ impl EnvironmentImage {
         });
     }
 
-    /// Half the angular diameter of the sun at `middle`: that of an even disc whose inner half, by light, reaches as
-    /// far. The sun of a picture is the disc and the blur of its texels, whose variances add.
+    /// Half the angular diameter of the sun at `middle`: that of an even disc whose inner half, by light,
+    /// covers the same solid angle. The glare in the lens is beyond it.
     fn sun_radius(&self, middle: DVec3, surroundings: DVec3) -> f64 {
-        let mut rings = Vec::new();
-        let mut texel = 0.0;
+        let mut texels = Vec::new();
         self.near(middle, CORE, |at, direction, solid_angle| {
             let more = (radiance(self.texels[at]) - surroundings).max(DVec3::ZERO);
-            rings.push((
-                direction.angle_between(middle),
-                solid_angle * luminance(more),
-            ));
-            texel = solid_angle;
+            let light = solid_angle * luminance(more);
+            texels.push((direction.angle_between(middle), solid_angle, light));
         });
-        rings.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let whole: f64 = rings.iter().map(|(_, light)| light).sum();
+        texels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut left = 0.5 * texels.iter().map(|(.., light)| light).sum::<f64>();
         let mut inner = 0.0;
-        let half = rings.iter().find(|(_, light)| {
-            inner += light;
-            inner >= 0.5 * whole
-        });
-        let median = half.map_or(0.0, |(angle, _)| *angle);
-        // Half of a texel's light is as near to its middle as a disc of half its area reaches.
-        (2.0 * median * median - texel / PI).max(0.0).sqrt()
+        for (_, solid_angle, light) in texels {
+            let share = if light > left { left / light } else { 1.0 };
+            inner += share * solid_angle;
+            left -= share * light;
+            if left <= 0.0 {
+                break;
+            }
+        }
+        (2.0 * inner / PI).sqrt()
     }
 
     /// The direction of the centre of a texel.
@@ -235,6 +233,9 @@ mod tests {
                 let sun = parted.sun.unwrap();
                 let off = sun.to_sun.as_dvec3().dot(to_sun).min(1.0).acos();
                 assert!(off < 0.004, "{shape:?} {to_sun}: {off} rad off");
+                // To within half of a texel.
+                let wide = sun.radius.to_degrees();
+                assert!((0.55..=1.05).contains(&wide), "{shape:?} {to_sun}: {wide}°");
                 let brightest = parted.texels.iter().flatten().max_by(|a, b| a.total_cmp(b));
                 assert!(brightest.unwrap().to_f32() <= 1.0);
                 for normal in [to_sun, DVec3::Y, DVec3::X, DVec3::new(0.3, -0.5, 0.6)] {

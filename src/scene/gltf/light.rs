@@ -44,9 +44,9 @@ pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-/// The size of a light by its extras, which Blender fills with the custom properties of the light: `radius` or, by
-/// the name that Blender gives it, `shadow_soft_size` in metres; of a directional light `angle`, its angular diameter
-/// in radians.
+/// The size of a light by its extras, which Blender fills with the custom properties of the light: `radius`
+/// or, by the name that Blender gives it, `shadow_soft_size` in metres; of a directional light `angle`, its
+/// angular diameter in radians.
 fn radius(kind: LightKind, extras: &Map<String, Value>) -> Option<f32> {
     let number = |key| extras.get(key).and_then(Value::as_f64);
     let radius = match kind {
