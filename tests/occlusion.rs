@@ -10,8 +10,9 @@ use canopy::{
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
-        occlusion::{self, Eye, Frame, SurfacePoint},
+        occlusion::{self, Occlusion},
         shadow_start::Seen,
+        signal::{self, Eye, SurfacePoint},
         trace::closest_hit,
     },
     render::{Channel, View, blue_noise},
@@ -19,9 +20,11 @@ use canopy::{
 };
 use common::{
     gpu, portable_gpu, random_triangles,
-    scenes::{Stage, add_cutout, look_at, matte, primitive, quad, scene, sphere},
+    scenes::{Stage, add_cutout, eye, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::{DMat4, DVec3, Mat4, Quat, Vec3};
+
+type Frame = signal::Frame<Occlusion>;
 
 const SIZE: [u32; 2] = [64, 48];
 const FAR: f64 = 1e30;
@@ -131,6 +134,7 @@ fn twin_rays(
             position: seen.position.as_dvec3(),
             last_position: seen.position.as_dvec3(),
             normal: seen.start().geometric_normal,
+            mesh: 0,
             frames: 1,
         };
         Some((
@@ -165,24 +169,6 @@ fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>])
         list[list.len() * 99 / 100]
     };
     [quantile(&mut shares), mean, quantile(&mut bends)]
-}
-
-fn eye(view: View, size: [u32; 2]) -> Eye {
-    let aspect = size[0] as f32 / size[1] as f32;
-    let rows = f64::from(size[1]);
-    let pixel_side = match view.projection {
-        Projection::Perspective { fov_y } => [0.0, 2.0 * (f64::from(fov_y) / 2.0).tan() / rows],
-        Projection::Orthographic { half_height } => [2.0 * f64::from(half_height) / rows, 0.0],
-    };
-    Eye {
-        clip_from_offset: DMat4::from_cols_array(
-            &view.clip_from_offset(aspect).to_cols_array().map(f64::from),
-        ),
-        position: view.eye().as_dvec3(),
-        forward: view.forward().as_dvec3(),
-        size,
-        pixel_side,
-    }
 }
 
 #[test]
@@ -233,7 +219,7 @@ fn means_and_filter_equal_their_twins() {
         let now = eye(view, SIZE);
         let mean = match &before {
             None => fresh.clone(),
-            Some((last, eye)) => occlusion::accumulate(&fresh, &now, last, eye, 2),
+            Some((last, eye)) => signal::accumulate(&fresh, &now, last, eye, 2),
         };
         let counts = |count| {
             mean.iter()
@@ -244,7 +230,7 @@ fn means_and_filter_equal_their_twins() {
         assert!(counts((frame + 1).min(3)) > 1000);
         assert_eq!(counts(1) > 0, [0, 2, 3].contains(&frame), "frame {frame}");
         let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, &step| {
-            occlusion::filter(&all, &now, 2, step)
+            signal::filter(&all, &now, 2, step)
         });
         // The filter spreads a ray that passes an edge on the other side over neighbouring pixels.
         let [share, average, bend] = differences(&gpu, &filtered, &seen.1);

@@ -12,13 +12,16 @@ use canopy::{
         lbvh::{Triangle, triangles},
         light_area::LightSeen,
         shadow_start::ShadowStart,
+        signal::{self, Blocked, Eye, Frame, SurfacePoint},
     },
     render::{Channel, FrameSample, View, blue_noise},
     scene::{self, LightKind, Pose, Progress, Scene},
 };
 use common::{
     gpu,
-    scenes::{Stage, add_light, look_at, matte, picture, primitive, quad, scene, seen_at, sphere},
+    scenes::{
+        Stage, add_light, eye, look_at, matte, picture, primitive, quad, scene, seen_at, sphere,
+    },
 };
 use glam::{DVec3, Mat4, Vec3};
 
@@ -514,5 +517,95 @@ fn shadow_maps_are_as_soft_as_the_light_is_large() {
         let [mean, rms] = map_difference(*lamp);
         println!("{name}: {mean:.4} mean, {rms:.4} rms");
         assert!(mean.abs() < 0.02 && rms < 0.12, "{name}: {mean}, {rms}");
+    }
+}
+
+/// The twin's rays of a frame: number `index`, one a pixel.
+fn twin_rays(
+    stage: &mut Stage<'_>,
+    lamp: Lamp,
+    eye: &Eye,
+    index: u32,
+    moved: Vec3,
+) -> Frame<Blocked> {
+    let channels = [Channel::Position, Channel::Normal, Channel::Mesh];
+    let [position, normal, mesh] = channels.map(|channel| stage.channel(channel).texels);
+    let merged = stage.merged();
+    let soup = triangles(&merged.positions, &merged.indices);
+    let pixel = |i: usize| {
+        let at = (position[i][3] == 1.0).then(|| Vec3::from_slice(&position[i]))?;
+        let mesh = mesh[i][0] as usize;
+        let facing = (at, Vec3::from_slice(&normal[i]), mesh);
+        let seen = seen_at(&merged, &soup, facing, eye.position.as_vec3())?;
+        let (light, start) = (lamp.seen_from(at), seen.start());
+        let pixel = [i as u32 % eye.size[0], i as u32 / eye.size[0]];
+        let numbers = (blue_noise::mask(), pixel, SAMPLE_LIGHTS);
+        let (share, distance) = light.blocked(&soup, &start, numbers, (index, 1));
+        let width = 2.0 * light.radius * distance / eye.pixel_width(start.position);
+        let last = if mesh == 1 { at - moved } else { at };
+        let point = SurfacePoint {
+            position: at.as_dvec3(),
+            last_position: last.as_dvec3(),
+            normal: start.geometric_normal,
+            mesh,
+            frames: 1,
+        };
+        let width = share * width;
+        Some((point, Blocked { share, width }))
+    };
+    (0..position.len()).map(pixel).collect()
+}
+
+#[test]
+fn history_and_filter_equal_their_twins() {
+    const HISTORY: u32 = 3;
+    let gpu = gpu();
+    let size = [72, 48];
+    // One card over a floor: whatever a ray hits first, it is this far away.
+    let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
+    let floor = quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
+    let mut scene = scene([floor, card], vec![matte(Vec3::ONE)]);
+    let lamp = Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 20.0);
+    let mut stage = lit(&gpu, &mut scene, lamp, size);
+    stage.config.shadows.history = HISTORY;
+    let mut before: Option<(Frame<Blocked>, Eye, Vec3)> = None;
+    for frame in 0..6_u32 {
+        // The card moves a little, then jumps; so does the camera.
+        let at = Vec3::X * [0.0, 0.05, 0.1, 0.9, 0.9, 0.9][frame as usize];
+        let step = Vec3::new(0.04, 0.02, -0.03) * frame.min(3) as f32;
+        let view = look_at(Vec3::new(-0.5, 3.0, 3.5) + step, Vec3::ZERO, 20.0);
+        let mut pose = Pose::new(stage.scene, None, 0.0);
+        pose.world_from_node[1] = Mat4::from_translation(at);
+        stage.draw(&pose, view);
+        let found = stage.channel(Channel::Shadow).texels;
+        let now = eye(view, size);
+        let moved = before.as_ref().map_or(Vec3::ZERO, |(.., was)| at - *was);
+        let fresh = twin_rays(&mut stage, lamp, &now, frame, moved);
+        let mean = match &before {
+            None => fresh.clone(),
+            Some((last, eye, _)) => {
+                signal::accumulate_blocked(&fresh, &now, last, eye, HISTORY.min(frame + 1) - 1)
+            }
+        };
+        let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, step| {
+            signal::filter_blocked(&all, &now, 1, *step)
+        });
+        let difference = |twin: &Frame<Blocked>| {
+            let both = found.iter().zip(twin);
+            let off = both.filter_map(|(found, twin)| {
+                let (_, blocked) = twin.as_ref()?;
+                Some((1.0 - blocked.share - f64::from(found[0])).abs())
+            });
+            let mut off: Vec<f64> = off.collect();
+            assert!(off.len() > 2000);
+            off.sort_by(f64::total_cmp);
+            let mean = off.iter().sum::<f64>() / off.len() as f64;
+            [off[off.len() * 98 / 100], mean]
+        };
+        let ([most, average], [_, unfiltered]) = (difference(&filtered), difference(&mean));
+        println!("frame {frame}: {most:.4}, {average:.5} mean; {unfiltered:.5} unfiltered");
+        assert!(most < 0.02 && average < 3e-3, "{frame}: {most}, {average}");
+        assert!(unfiltered > 3.0 * average, "{frame}: {unfiltered}");
+        before = Some((mean, now, at));
     }
 }

@@ -24,9 +24,6 @@
 // Most earlier frames that are counted; 0 where the history begins.
 @group(1) @binding(9) var<uniform> remembered: u32;
 
-// Earlier frames that count on a surface that has itself moved.
-const MOVED_FRAMES = 3u;
-
 @compute @workgroup_size(8, 8)
 fn reproject(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
@@ -69,10 +66,7 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
         frames += weight * f32(last.frames);
     }
     let known = select(0.0, 1.0 / max(weights, 0.01), weights > 0.01);
-    // What falls on a surface that moves changes with it.
-    let moved = distance(position, last_position) > 0.25 * near;
-    let most = min(remembered, select(remembered, MOVED_FRAMES, moved));
-    let earlier = min(u32(round(frames * known)), most);
+    let earlier = min(u32(round(frames * known)), remembered);
     let continues = remembered > 0u;
     textureStore(taps_out, pixel, vec4u(signal_taps_pack(vec2i(corner), part, select(0u, same, continues)), 0u, 0u));
     let surface = SignalSurface(position, normal, mesh, earlier + 1u);

@@ -49,17 +49,28 @@ impl LightSeen {
         &self,
         triangles: &[Triangle],
         start: &ShadowStart,
+        numbers: (&[u16], [u32; 2], u32),
+        rays: (u32, u32),
+    ) -> f64 {
+        1.0 - self.blocked(triangles, start, numbers, rays).0
+    }
+
+    /// The blocked share of it, by the same rays, and the mean distance of what blocks them in metres.
+    pub fn blocked(
+        &self,
+        triangles: &[Triangle],
+        start: &ShadowStart,
         (mask, pixel, dimension): (&[u16], [u32; 2], u32),
         (first, count): (u32, u32),
-    ) -> f64 {
+    ) -> (f64, f64) {
         if self.radius == 0.0 {
             let length = self.distance.unwrap_or(1e30);
-            let blocked = start.is_blocked(triangles, self.to_light, length);
-            return if blocked { 0.0 } else { 1.0 };
+            let hit = start.blocker(triangles, self.to_light, length);
+            return hit.map_or((0.0, 0.0), |t| (1.0, t));
         }
         let horizon = start.horizon_normal;
-        let blocked = (first..first + count).filter(|k| {
-            let [mut u, mut v] = sampling::point(mask, pixel, *k, dimension);
+        let hits = (first..first + count).filter_map(|k| {
+            let [mut u, mut v] = sampling::point(mask, pixel, k, dimension);
             let mut ray = self.ray([u, v]);
             for _ in 1..8 {
                 if ray.0.dot(horizon) > 0.0 {
@@ -70,9 +81,13 @@ impl LightSeen {
             }
             let (mut along, length) = ray;
             along -= (2.0 * along.dot(horizon)).min(0.0) * horizon;
-            length > 0.0 && start.is_blocked(triangles, along, length)
+            let hit = start.blocker(triangles, along, length);
+            hit.filter(|_| length > 0.0)
         });
-        1.0 - blocked.count() as f64 / f64::from(count)
+        let hits: Vec<f64> = hits.collect();
+        let blocked = hits.len() as f64;
+        let mean = hits.iter().sum::<f64>() / blocked.max(1.0);
+        (blocked / f64::from(count), mean)
     }
 }
 

@@ -12,5 +12,6 @@ pub mod motion;
 pub mod occlusion;
 pub mod sampling;
 pub mod shadow_start;
+pub mod signal;
 pub mod tonemap;
 pub mod trace;

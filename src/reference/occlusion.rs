@@ -1,13 +1,13 @@
-//! Twin of `occlusion_rays` and `occlusion_filter`: the same rays against every triangle and the same means,
-//! in f64.
+//! Twin of `occlusion_rays`: the same rays against every triangle, in f64. [`super::signal`] is that of the filter.
 
 use super::{
     lbvh::Triangle,
     sampling,
     shadow_start::{Seen, ShadowStart},
+    signal::Signal,
 };
 use crate::gpu::layout::SAMPLE_OCCLUSION;
-use glam::{DMat4, DVec2, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 /// The direction of two numbers in [0, 1): cosine-distributed about a unit vector (basis: Duff et al. 2017).
 pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
@@ -44,19 +44,14 @@ pub struct Occlusion {
     pub direction: DVec3,
 }
 
-impl Occlusion {
+impl Signal for Occlusion {
     fn add(&mut self, weight: f64, other: Self) {
         self.share += weight * other.share;
         self.direction += weight * other.direction;
     }
+}
 
-    fn scaled(self, by: f64) -> Self {
-        Self {
-            share: self.share * by,
-            direction: self.direction * by,
-        }
-    }
-
+impl Occlusion {
     /// Bent normal (a unit vector) and ambient visibility.
     pub fn visibility(self, normal: Vec3) -> (DVec3, f64) {
         let normal = normal.as_dvec3();
@@ -94,141 +89,6 @@ pub fn rays(
         }
     }
     blocked
-}
-
-/// The surface at a pixel, as the history and the filter compare it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfacePoint {
-    /// World position.
-    pub position: DVec3,
-    /// World position in the last frame.
-    pub last_position: DVec3,
-    /// Normal of its triangle.
-    pub normal: DVec3,
-    /// Number of frames whose rays its mean has.
-    pub frames: u32,
-}
-
-impl SurfacePoint {
-    /// The greater distance of either point from the other's plane.
-    fn away(&self, other: &Self) -> f64 {
-        self.away_from(other, self.position)
-    }
-
-    /// The same of this point where it is at `position`.
-    fn away_from(&self, other: &Self, position: DVec3) -> f64 {
-        let off = other.position - position;
-        off.dot(self.normal).abs().max(off.dot(other.normal).abs())
-    }
-}
-
-/// The pixels of a frame, row by row; `None` where there is no triangle.
-pub type Frame = Vec<Option<(SurfacePoint, Occlusion)>>;
-
-/// The view of a frame.
-#[derive(Debug, Clone, Copy)]
-pub struct Eye {
-    /// Clip space from offsets to the eye.
-    pub clip_from_offset: DMat4,
-    /// Position of the eye.
-    pub position: DVec3,
-    /// Direction of view, a unit vector.
-    pub forward: DVec3,
-    /// Width and height in pixels.
-    pub size: [u32; 2],
-    /// Size of a pixel in metres at the eye, and its increase per metre of depth.
-    pub pixel_side: [f64; 2],
-}
-
-impl Eye {
-    fn tolerance(&self, at: DVec3) -> f64 {
-        let depth = (at - self.position).dot(self.forward);
-        self.pixel_side[0] + self.pixel_side[1] * depth + 9.536_743_2e-7 * at.abs().max_element()
-    }
-
-    /// Projection of a position, in pixels from the upper left corner of the picture.
-    fn in_picture(&self, at: DVec3) -> Option<DVec2> {
-        let clip = self.clip_from_offset * (at - self.position).extend(1.0);
-        let size = DVec2::new(self.size[0].into(), self.size[1].into());
-        let at = clip.truncate().truncate() / clip.w * DVec2::new(0.5, -0.5) + 0.5;
-        (clip.w > 0.0).then_some(at * size)
-    }
-
-    fn at(&self, frame: &Frame, at: [i64; 2]) -> Option<(SurfacePoint, Occlusion)> {
-        let inside = at
-            .iter()
-            .zip(self.size)
-            .all(|(&at, side)| (0..i64::from(side)).contains(&at));
-        let index = || (at[1] * i64::from(self.size[0]) + at[0]) as usize;
-        inside.then(|| frame[index()]).flatten()
-    }
-}
-
-/// Twin of `occlusion_accumulate`: the means over `fresh` and up to `remembered` frames before it.
-pub fn accumulate(fresh: &Frame, now: &Eye, last: &Frame, before: &Eye, remembered: u32) -> Frame {
-    let mean = |index: usize| {
-        let (mut point, found) = fresh[index]?;
-        let pixel = DVec2::new(
-            (index as u32 % now.size[0]).into(),
-            (index as u32 / now.size[0]).into(),
-        );
-        let here = now.in_picture(point.position);
-        let there = before.in_picture(point.last_position);
-        let at = here.zip(there).map(|(here, there)| pixel + there - here);
-        let (mut sum, mut frames, mut weights) = (Occlusion::default(), 0.0, 0.0);
-        for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
-            let Some(at) = at else { continue };
-            let part = at - at.floor();
-            let tap = [at.x.floor() as i64 + x, at.y.floor() as i64 + y];
-            let Some((other, blocked)) = before.at(last, tap) else {
-                continue;
-            };
-            let same = point.away_from(&other, point.last_position) < now.tolerance(point.position)
-                && other.normal.dot(point.normal) > 0.9;
-            let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
-            let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));
-            sum.add(weight, blocked);
-            frames += weight * f64::from(other.frames);
-            weights += weight;
-        }
-        if weights <= 0.01 {
-            point.frames = 1;
-            return Some((point, found));
-        }
-        let earlier = ((frames / weights).round() as u32).min(remembered);
-        let gain = 1.0 / f64::from(earlier + 1);
-        let mut mean = sum.scaled((1.0 - gain) / weights);
-        mean.add(gain, found);
-        point.frames = earlier + 1;
-        Some((point, mean))
-    };
-    (0..fresh.len()).map(mean).collect()
-}
-
-/// Twin of a pass of `occlusion_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
-pub fn filter(frame: &Frame, eye: &Eye, rays: u32, step: u32) -> Frame {
-    let smoothed = |index: usize| {
-        let (point, own) = frame[index]?;
-        let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
-        let spread = (32.0 / f64::from(point.frames * rays * step * step)).min(0.5);
-        let outer = 0.5 * spread / (1.0 - spread);
-        let (mut sum, mut weights) = (own, 1.0);
-        for (i, j) in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (i, j))) {
-            let tap = [x + i * i64::from(step), y + j * i64::from(step)];
-            let Some((other, blocked)) = eye.at(frame, tap).filter(|_| (i, j) != (0, 0)) else {
-                continue;
-            };
-            let kernel = outer.powi((i.abs() + j.abs()) as i32);
-            let trust = (f64::from(other.frames) / f64::from(point.frames)).min(1.0);
-            let alike = other.normal.dot(point.normal).max(0.0).powi(8);
-            let near = 1.0 - point.away(&other) / eye.tolerance(point.position);
-            let weight = kernel * trust * alike * near.max(0.0);
-            sum.add(weight, blocked);
-            weights += weight;
-        }
-        Some((point, sum.scaled(1.0 / weights)))
-    };
-    (0..frame.len()).map(smoothed).collect()
 }
 
 /// Unpacks a word of the result: bent normal (a unit vector) and ambient visibility.

@@ -97,23 +97,32 @@ impl Seen {
 impl ShadowStart {
     /// Whether one of `triangles` blocks the ray of `distance` metres along a direction above the horizon.
     pub fn is_blocked(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> bool {
-        let blocked = |origin: DVec3, direction: DVec3, distance: f64| {
+        self.blocker(triangles, direction, distance).is_some()
+    }
+
+    /// How far away the nearest of `triangles` is that blocks such a ray, in metres.
+    pub fn blocker(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> Option<f64> {
+        let nearest = |origin: DVec3, direction: DVec3, distance: f64| {
             let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
             let hit = |triangle| intersect(origin, direction, triangle);
-            let between = |t: f64| t > 0.0 && t < distance;
-            triangles.iter().filter_map(hit).any(between)
+            let between = |t: &f64| *t > 0.0 && *t < distance;
+            let hits = triangles.iter().filter_map(hit).filter(between);
+            hits.min_by(f64::total_cmp)
         };
         let cosine = self.geometric_normal.dot(direction);
-        let own = || blocked(self.origin, direction, distance);
+        let own = || nearest(self.origin, direction, distance);
         let Some(grazing) = self.grazing.filter(|&grazing| cosine < grazing) else {
             return own();
         };
         let lift = self.lift * (1.0 - cosine / grazing.max(1e-6)).clamp(0.0, 1.0);
-        if blocked(self.origin, lift, 1.0) {
-            return cosine <= 0.0 || own();
+        if let Some(t) = nearest(self.origin, lift, 1.0) {
+            return match cosine <= 0.0 {
+                true => Some(t * lift.length()),
+                false => own(),
+            };
         }
         let lifted = direction - lift / distance;
-        blocked(self.origin + lift, lifted, distance)
+        nearest(self.origin + lift, lifted, distance)
     }
 }
 

@@ -384,3 +384,15 @@ pub(crate) fn seen_at(
         to_eye: (eye - position).normalize(),
     })
 }
+
+/// The view, as the twins of filters need it.
+pub(crate) fn eye(view: View, size: [u32; 2]) -> Eye {
+    let aspect = size[0] as f32 / size[1] as f32;
+    Eye {
+        clip_from_offset: view.clip_from_offset(aspect).as_dmat4(),
+        position: view.eye().as_dvec3(),
+        forward: view.forward().as_dvec3(),
+        size,
+        pixel_side: view.pixel_side(size[1]).map(f64::from),
+    }
+}

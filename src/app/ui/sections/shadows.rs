@@ -73,6 +73,18 @@ fn rays(ui: &mut Ui, shadows: &mut Shadows, edits: &mut Edits) {
             let most = DragValue::new(&mut shadows.max_rays);
             ui.add(most.range(Shadows::MAX_RAYS))
         });
+    let tip =
+        "Frames that are averaged, of lights that have a size; fewer where their light changes";
+    Row::new("history", &["shadows.history"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let history = DragValue::new(&mut shadows.history);
+            ui.add(history.range(Shadows::HISTORY).suffix(" frames"))
+        });
+    let tip = "Averages neighbouring pixels too, as far as the penumbra is wide";
+    Row::new("filter", &["shadows.filter"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| ui.checkbox(&mut shadows.filter, "spatial"));
     let tip = "Traces a list of the rays that are needed; off: one thread for every pixel";
     Row::new("compact rays", &["shadows.compact_rays"], tip)
         .idle(why)

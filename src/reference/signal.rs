@@ -1,0 +1,289 @@
+//! Twin of `reproject` and `signal_filter`: means of sampled signals over frames and neighbours, in f64.
+
+use glam::{DMat4, DVec2, DVec3};
+
+/// What is averaged.
+pub trait Signal: Copy + Default {
+    /// Adds so much of another one.
+    fn add(&mut self, weight: f64, other: Self);
+
+    /// A multiple of it.
+    fn scaled(self, by: f64) -> Self {
+        let mut sum = Self::default();
+        sum.add(by, self);
+        sum
+    }
+}
+
+/// The light of a lamp that is blocked.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Blocked {
+    /// Share, from 0 to 1.
+    pub share: f64,
+    /// That times the width of the penumbra in pixels.
+    pub width: f64,
+}
+
+impl Signal for Blocked {
+    fn add(&mut self, weight: f64, other: Self) {
+        self.share += weight * other.share;
+        self.width += weight * other.width;
+    }
+}
+
+/// The surface at a pixel, as the history and the filter compare it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SurfacePoint {
+    /// World position.
+    pub position: DVec3,
+    /// World position in the last frame.
+    pub last_position: DVec3,
+    /// Normal of its triangle.
+    pub normal: DVec3,
+    /// Number of its mesh.
+    pub mesh: usize,
+    /// Number of frames whose rays its mean has.
+    pub frames: u32,
+}
+
+impl SurfacePoint {
+    /// The greater distance of either point from the other's plane.
+    fn away(&self, other: &Self) -> f64 {
+        self.away_from(other, self.position)
+    }
+
+    /// The same of this point where it is at `position`.
+    fn away_from(&self, other: &Self, position: DVec3) -> f64 {
+        let off = other.position - position;
+        off.dot(self.normal).abs().max(off.dot(other.normal).abs())
+    }
+}
+
+/// The pixels of a frame, row by row; `None` where there is no triangle.
+pub type Frame<S> = Vec<Option<(SurfacePoint, S)>>;
+
+/// The view of a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Eye {
+    /// Clip space from offsets to the eye.
+    pub clip_from_offset: DMat4,
+    /// Position of the eye.
+    pub position: DVec3,
+    /// Direction of view, a unit vector.
+    pub forward: DVec3,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Size of a pixel in metres at the eye, and its increase per metre of depth.
+    pub pixel_side: [f64; 2],
+}
+
+impl Eye {
+    /// Width of a pixel at a point, in metres.
+    pub fn pixel_width(&self, at: DVec3) -> f64 {
+        self.pixel_side[0] + self.pixel_side[1] * (at - self.position).dot(self.forward)
+    }
+
+    fn tolerance(&self, at: DVec3) -> f64 {
+        self.pixel_width(at) + 9.536_743_2e-7 * at.abs().max_element()
+    }
+
+    /// Projection of a position, in pixels from the upper left corner of the picture.
+    fn in_picture(&self, at: DVec3) -> Option<DVec2> {
+        let clip = self.clip_from_offset * (at - self.position).extend(1.0);
+        let size = DVec2::new(self.size[0].into(), self.size[1].into());
+        let at = clip.truncate().truncate() / clip.w * DVec2::new(0.5, -0.5) + 0.5;
+        (clip.w > 0.0).then_some(at * size)
+    }
+
+    fn at<S: Copy>(&self, frame: &Frame<S>, at: [i64; 2]) -> Option<(SurfacePoint, S)> {
+        let inside = at
+            .iter()
+            .zip(self.size)
+            .all(|(&at, side)| (0..i64::from(side)).contains(&at));
+        let index = || (at[1] * i64::from(self.size[0]) + at[0]) as usize;
+        inside.then(|| frame[index()]).flatten()
+    }
+}
+
+/// Twin of `reproject`: the mean that the last frame has of the surface of pixel `index`, and the earlier frames that
+/// count, up to `remembered`.
+fn history<S: Signal>(
+    (index, point): (usize, &SurfacePoint),
+    now: &Eye,
+    last: &Frame<S>,
+    before: &Eye,
+    remembered: u32,
+) -> Option<(S, u32)> {
+    let pixel = DVec2::new(
+        (index as u32 % now.size[0]).into(),
+        (index as u32 / now.size[0]).into(),
+    );
+    let here = now.in_picture(point.position)?;
+    let there = before.in_picture(point.last_position)?;
+    let at = pixel + there - here;
+    let part = at - at.floor();
+    let (mut sum, mut frames, mut weights) = (S::default(), 0.0, 0.0);
+    for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+        let tap = [at.x.floor() as i64 + x, at.y.floor() as i64 + y];
+        let Some((other, found)) = before.at(last, tap) else {
+            continue;
+        };
+        let same = point.away_from(&other, point.last_position) < now.tolerance(point.position)
+            && other.normal.dot(point.normal) > 0.9
+            && other.mesh == point.mesh;
+        let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
+        let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));
+        sum.add(weight, found);
+        frames += weight * f64::from(other.frames);
+        weights += weight;
+    }
+    let earlier = ((frames / weights).round() as u32).min(remembered);
+    (weights > 0.01).then(|| (sum.scaled(1.0 / weights), earlier))
+}
+
+/// Twin of `signal_accumulate` for a signal whose changes do not shorten its history: the means over `fresh` and up
+/// to `remembered` frames before it.
+pub fn accumulate<S: Signal>(
+    fresh: &Frame<S>,
+    now: &Eye,
+    last: &Frame<S>,
+    before: &Eye,
+    remembered: u32,
+) -> Frame<S> {
+    let mean = |index: usize| {
+        let (mut point, found) = fresh[index]?;
+        let Some((mean, earlier)) = history((index, &point), now, last, before, remembered) else {
+            point.frames = 1;
+            return Some((point, found));
+        };
+        point.frames = earlier + 1;
+        Some((point, mixed(mean, found, 1.0 / f64::from(earlier + 1))))
+    };
+    (0..fresh.len()).map(mean).collect()
+}
+
+/// The mean with what is fresh.
+fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
+    let mut mean = history.scaled(1.0 - gain);
+    mean.add(gain, fresh);
+    mean
+}
+
+/// Twin of `signal_accumulate` for the light of a lamp: as [`accumulate`], but the history is no further than what
+/// 5 × 5 pixels find now, and counts less where 3 × 3 pixels find what it does not hold.
+pub fn accumulate_blocked(
+    fresh: &Frame<Blocked>,
+    now: &Eye,
+    last: &Frame<Blocked>,
+    before: &Eye,
+    remembered: u32,
+) -> Frame<Blocked> {
+    let [width, height] = now.size.map(|side| side as usize);
+    let of = |index: usize| {
+        let (point, _) = fresh[index].as_ref()?;
+        history((index, point), now, last, before, remembered)
+    };
+    let histories: Vec<Option<(Blocked, u32)>> = (0..fresh.len()).map(of).collect();
+    let share = |x: usize, y: usize| fresh[y * width + x].map_or(0.0, |(_, found)| found.share);
+    let mean = |index: usize| {
+        let (mut point, found) = fresh[index]?;
+        let Some((mut mean, earlier)) = histories[index] else {
+            point.frames = 1;
+            return Some((point, found));
+        };
+        let (x, y) = (index % width, index / width);
+        // The 3 × 3 pixels lie within the tile of 8 × 8.
+        let middle = |at: usize| at / 8 * 8 + (at % 8).clamp(1, 6);
+        let (mut change, mut variance) = (0.0, 0.25);
+        for (i, j) in (0..9).map(|i| (middle(x) + i % 3 - 1, middle(y) + i / 3 - 1)) {
+            if i < width
+                && j < height
+                && let (Some((_, found)), Some((mean, _))) =
+                    (fresh[j * width + i], histories[j * width + i])
+            {
+                change += found.share - mean.share;
+                variance += mean.share * (1.0 - mean.share);
+            }
+        }
+        let deviations = (change.abs() / variance.sqrt() - 2.5) / 2.5;
+        let changed = deviations.clamp(0.0, 1.0);
+        let changed = changed * changed * (3.0 - 2.0 * changed);
+        let around = (0..25).map(|i| {
+            let at =
+                |at: usize, step: usize, side: usize| (at + step).saturating_sub(2).min(side - 1);
+            share(at(x, i % 5, width), at(y, i / 5, height))
+        });
+        let (least, most) = around.fold((1.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
+        let limited = mean.share.clamp(least, most);
+        mean.width *= (limited / mean.share.max(1e-6)).min(1.0);
+        mean.share = limited;
+        point.frames = earlier + 1;
+        let gain = (1.0 / f64::from(earlier + 1)).max(changed);
+        Some((point, mixed(mean, found, gain)))
+    };
+    (0..fresh.len()).map(mean).collect()
+}
+
+/// Sums over the neighbours of a pixel: in a row or column with it, and at the corners, with their weights.
+fn neighbours<S: Signal>(frame: &Frame<S>, eye: &Eye, index: usize, step: u32) -> [(S, f64); 2] {
+    let mut sums = [(S::default(), 0.0); 2];
+    let Some((point, _)) = frame[index] else {
+        return sums;
+    };
+    let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
+    for (i, j) in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (i, j))) {
+        let tap = [x + i * i64::from(step), y + j * i64::from(step)];
+        let Some((other, found)) = eye.at(frame, tap).filter(|_| (i, j) != (0, 0)) else {
+            continue;
+        };
+        let trust = (f64::from(other.frames) / f64::from(point.frames)).min(1.0);
+        let alike = other.normal.dot(point.normal).max(0.0).powi(8);
+        let near = 1.0 - point.away(&other) / eye.tolerance(point.position);
+        let weight = trust * alike * near.max(0.0);
+        let (sum, weights) = &mut sums[usize::from(i != 0 && j != 0)];
+        sum.add(weight, found);
+        *weights += weight;
+    }
+    sums
+}
+
+/// The mean of a pixel and its neighbours for a variance of `spread` over the square of their distance.
+fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
+    let outer = 0.5 * spread / (1.0 - spread);
+    let mut sum = own;
+    sum.add(outer, edges.0);
+    sum.add(outer * outer, corners.0);
+    sum.scaled(1.0 / (1.0 + outer * edges.1 + outer * outer * corners.1))
+}
+
+/// Most variance of a round, over the square of `step`, for pixels with so many rays.
+fn spread(rays: u32, step: u32) -> f64 {
+    (32.0 / f64::from(rays * step * step)).min(0.5)
+}
+
+/// Twin of `signal_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
+pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> Frame<S> {
+    let smoothed = |index: usize| {
+        let (point, own) = frame[index]?;
+        let around = neighbours(frame, eye, index, step);
+        Some((point, mean(own, around, spread(point.frames * rays, step))))
+    };
+    (0..frame.len()).map(smoothed).collect()
+}
+
+/// Twin of `signal_filter_lights`: as [`filter`], no wider than the penumbra is.
+pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
+    let smoothed = |index: usize| {
+        let (point, own) = frame[index]?;
+        let around = neighbours(frame, eye, index, step);
+        let mut blocked = own;
+        around.iter().for_each(|(sum, _)| blocked.add(1.0, *sum));
+        let width = blocked.width / blocked.share.max(1e-6);
+        let rays = point.frames * rays;
+        let square = f64::from(step * step);
+        let wanted = (0.25 * width).powi(2) / f64::from(rays) - (square - 1.0) / 6.0;
+        let spread = spread(rays, step).min(wanted.max(0.0) / square);
+        Some((point, mean(own, around, spread)))
+    };
+    (0..frame.len()).map(smoothed).collect()
+}
