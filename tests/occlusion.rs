@@ -16,13 +16,13 @@ use canopy::{
         trace::closest_hit,
     },
     render::{Channel, View, blue_noise},
-    scene::{AlphaMode, Pose, Projection, Scene, Transform},
+    scene::{AlphaMode, Pose, Scene, Transform},
 };
 use common::{
     gpu, portable_gpu, random_triangles,
     scenes::{Stage, add_cutout, eye, look_at, matte, primitive, quad, scene, sphere},
 };
-use glam::{DMat4, DVec3, Mat4, Quat, Vec3};
+use glam::{DVec3, Mat4, Quat, Vec3};
 
 type Frame = signal::Frame<Occlusion>;
 

@@ -3,7 +3,7 @@
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, Switch},
     gpu::{Gpu, GpuImage},
-    reference::{lbvh::Triangle, lighting, shadow_start::Seen, trace::closest_hit},
+    reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
