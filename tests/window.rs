@@ -223,6 +223,8 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         "--set",
         "window.still_samples=1",
         "--set",
+        "sun.angle=0",
+        "--set",
         "keys.help=Alt+Shift+1",
     ]);
     let rays = display.settled("the scene", Screenshot::is_drawn);
@@ -715,7 +717,7 @@ fn drag(display: &Display, from: [i32; 2], to: [i32; 2], steps: i32) {
 #[test]
 fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
     let line = "scene.obj --size 640x360 --eye 2.5,3,3.5 --target 0,0.2,0 --occlusion rays --shadows rays \
-                --background 303030 --set occlusion.rays=16 --set occlusion.history=4 --set window.still_samples=1 \
+                --background 303030 --set occlusion.rays=16 --set occlusion.history=4 --set window.still_samples=1 --set sun.angle=0 \
                 --set window.panel=false";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let dragged = |to: [i32; 2], steps: i32| {

@@ -71,7 +71,7 @@ pub use view::View;
 
 use crate::{
     Result,
-    config::Rebuild,
+    config::{Config, Rebuild},
     gpu::{Gpu, Needs, image, profiler::Profiler},
     scene::environment::EnvironmentImage,
 };
@@ -126,8 +126,9 @@ pub struct Renderer {
     parts: VecDeque<Part>,
     /// Group 0 of the last frame and which frame of its picture it was, for reading its channels.
     last: Option<(wgpu::BindGroup, FrameSample)>,
-    /// Frames that have been recorded.
+    /// Frames that have been recorded of the same scene with the same settings, and these.
     frames: u32,
+    frames_are_of: Option<(u64, [u32; 2], Config)>,
 }
 
 impl Renderer {
@@ -159,6 +160,7 @@ impl Renderer {
             parts: VecDeque::new(),
             last: None,
             frames: 0,
+            frames_are_of: None,
             uploader: Arc::new(uploader),
         })
     }
@@ -248,6 +250,11 @@ impl Renderer {
         self.history.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1])?;
+        // Sampling begins anew with other settings, so that the same settings give the same picture.
+        let of = Some((buffers.version, input.size, input.config.clone()));
+        if self.frames_are_of != of {
+            (self.frames, self.frames_are_of) = (0, of);
+        }
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
         let mut recording =
             Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);

@@ -13,10 +13,13 @@ use crate::{
     Result,
     gpu::{
         Gpu, Kernel, Needs,
+        layout::Light,
         pass::Binding::{self, Uint, UintArray, Write},
     },
 };
 
+/// Frames that are averaged of a light that moves: all of its shadows do.
+const MOVED: u32 = 3;
 /// Label of the pass.
 const LABEL: &str = "shadow_filter";
 
@@ -24,6 +27,8 @@ const LABEL: &str = "shadow_filter";
 #[derive(Debug)]
 pub struct ShadowFilter {
     signals: Vec<Signal>,
+    /// The lights of the last frame.
+    lights: Vec<Light>,
     filter: SignalFilter,
     last_round: Kernel,
 }
@@ -37,6 +42,7 @@ impl ShadowFilter {
         let path = "render/shadow_filter.wgsl";
         Self {
             signals: Vec::new(),
+            lights: Vec::new(),
             filter: SignalFilter::new(gpu, layouts, Width::Penumbra),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         }
@@ -75,7 +81,7 @@ impl ShadowFilter {
             false => (history.remembered(settings.history), rays),
         };
         for ((index, pair), signal) in (0..).zip(pairs).zip(&mut self.signals) {
-            let softness = |light: Option<&crate::gpu::layout::Light>| {
+            let softness = |light: Option<&Light>| {
                 light.map_or(0.0, |light| f32::from(u8::from(light.radius > 0.0)))
             };
             let change = [pair.first(), pair.get(1)].map(softness);
@@ -83,8 +89,12 @@ impl ShadowFilter {
                 continue;
             }
             signal.fit(recording.gpu, frame.size)?;
+            let last = self.lights.chunks(2).nth(index as usize);
             let averaging = Averaging {
-                remembered,
+                remembered: match last.is_some_and(|last| are_in_place(last, pair)) {
+                    true => remembered,
+                    false => remembered.min(MOVED - 1),
+                },
                 rays,
                 filters: settings.filter,
                 layer: 2 * index,
@@ -109,6 +119,13 @@ impl ShadowFilter {
                 recording.budget.pixels(),
             )?;
         }
+        self.lights.clone_from(&frame.lights);
         Ok(())
     }
+}
+
+/// Whether lights are where they were, and as large.
+fn are_in_place(last: &[Light], now: &[Light]) -> bool {
+    let place = |light: &Light| (light.position, light.direction, light.radius, light.kind);
+    last.iter().map(place).eq(now.iter().map(place))
 }
