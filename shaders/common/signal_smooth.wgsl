@@ -4,6 +4,7 @@
 // The more rays a pixel has, the narrower its filter: a round of step s widens by a variance of s² / 2 pixels
 // up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `signal_texture`, `surfaces` and
 // `params`.
+#import "common/blocked_light_width.wgsl"
 #import "common/signal.wgsl"
 
 // Sums over the taps at the edges and at the corners of the 3 × 3.
@@ -68,4 +69,27 @@ fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
 fn signal_smoothed(pixel: vec2u) -> vec4f {
     let n = signal_neighbours(pixel);
     return signal_mean(n, n.spread);
+}
+
+// Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
+const SIGNAL_PENUMBRA_SHARE = 0.25;
+
+// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
+// more rays there are: near neighbours come first,
+// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open. `blocked` sums
+// up the share that is blocked, and that times the width of the penumbra.
+fn signal_penumbra(blocked: vec2f, rays: f32) -> f32 {
+    let width = PENUMBRA_MAX * blocked.y / max(blocked.x, 1.0e-6);
+    let deviation = SIGNAL_PENUMBRA_SHARE * width;
+    let square = f32(params.step * params.step);
+    return max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
+}
+
+// As `signal_smoothed`, of two lights: no wider than their penumbras, so that contacts stay sharp.
+fn signal_smoothed_lights(pixel: vec2u) -> vec4f {
+    let n = signal_neighbours(pixel);
+    let blocked = n.own + n.ring.edges + n.ring.corners;
+    let first = signal_mean(n, min(n.spread, signal_penumbra(blocked.xy, n.rays)));
+    let second = signal_mean(n, min(n.spread, signal_penumbra(blocked.zw, n.rays)));
+    return vec4f(first.xy, second.zw);
 }

@@ -6,7 +6,7 @@
 // One thread per pixel, which alone writes the words of its pixel. The rounds before are those of every
 // signal (render/signal_filter.wgsl).
 #import "common/shadow_words.wgsl"
-#import "common/signal_smooth_lights.wgsl"
+#import "common/signal_smooth.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
@@ -14,7 +14,6 @@
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
 @group(1) @binding(4) var fresh_texture: texture_2d_array<u32>;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
-@group(1) @binding(6) var tiles: texture_2d<u32>;
 
 @compute @workgroup_size(8, 8)
 fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {

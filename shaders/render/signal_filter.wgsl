@@ -4,17 +4,16 @@
 // in   fresh: this frame's signal, two layers of words; taps of the last frame; last_signal: its means;
 //      surfaces
 // out  signal_out: means over the frames since the pixel's surface became visible
-//      tiles_out: for each 8 × 8 pixels whether the first or third number differs in or around them
 // Where the mean of 4 × 4 pixels leaves that of the same pixels' history by much, the history is of other
 // light and counts less, up to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). What one pixel finds says little; its neighbours' rays are spread evenly with it.
 //
 // signal_filter, signal_filter_lights
-// in   signal_texture, surfaces; for lights, tiles
+// in   signal_texture, surfaces
 // out  smooth_out: a round of the filter (common/signal_smooth.wgsl)
 //
 // One thread per pixel in all of them.
-#import "common/signal_smooth_lights.wgsl"
+#import "common/signal_smooth.wgsl"
 #import "common/signal_taps.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -24,12 +23,10 @@
 @group(1) @binding(4) var last_signal: texture_2d<u32>;
 @group(1) @binding(5) var frame_surfaces: texture_2d<u32>;
 @group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(7) var tiles_out: texture_storage_2d<r32uint, write>;
 
 @group(1) @binding(2) var signal_texture: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
 @group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(5) var tiles: texture_2d<u32>;
 
 // Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
 // what one ray a pixel finds.
@@ -43,8 +40,6 @@ const APRON_TILE = 12u;
 var<workgroup> found: array<vec2f, 144>;
 // What it found less what the history holds, and the variance that rays have there.
 var<workgroup> changes: array<vec4f, 64>;
-// Whether its mean differs from what is around it.
-var<workgroup> differing: array<u32, 64>;
 
 fn fresh_signal(pixel: vec2u) -> vec4f {
     let words = vec2u(
@@ -102,19 +97,9 @@ fn signal_accumulate(
         history.w * mix(1.0, min(scale.y, 1.0), params.change.y));
     let earlier = min(max(frames, 1u) - 1u, params.remembered);
     let gain = select(1.0, max(1.0 / f32(earlier + 1u), changed), known);
-    let mean = select(vec4f(0.0), mix(history, fresh, gain), frames > 0u);
     if inside {
+        let mean = select(vec4f(0.0), mix(history, fresh, gain), frames > 0u);
         textureStore(signal_out, pixel, vec4u(signal_pack(mean), 0u, 0u));
-    }
-    let is_even = (least == most) & (mean.xz == least);
-    differing[index] = select(0u, 1u, inside && any(!is_even & (params.change > vec2f(0.0))));
-    workgroupBarrier();
-    if index == 0u {
-        var differs = 0u;
-        for (var i = 0u; i < 64u; i++) {
-            differs |= differing[i];
-        }
-        textureStore(tiles_out, vec2u(first) / 8u, vec4u(differs, 0u, 0u, 0u));
     }
 }
 

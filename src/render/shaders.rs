@@ -60,7 +60,6 @@ pub static SHADERS: Library = Library {
         "common/shadow_words.wgsl",
         "common/signal.wgsl",
         "common/signal_smooth.wgsl",
-        "common/signal_smooth_lights.wgsl",
         "common/signal_taps.wgsl",
         "common/sky_disc.wgsl",
         "common/unseen.wgsl",

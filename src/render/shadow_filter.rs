@@ -37,7 +37,7 @@ impl ShadowFilter {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let bindings = [uniform, uniform, Uint, Uint, UintArray, Write, Uint];
+        let bindings = [uniform, uniform, Uint, Uint, UintArray, Write];
         let shared = [(0, &layouts.frame)];
         let path = "render/shadow_filter.wgsl";
         Self {
@@ -114,7 +114,6 @@ impl ShadowFilter {
                     history.surfaces,
                     &visibility.blocked,
                     &visibility.words,
-                    left.tiles,
                 ],
                 frame.size,
                 recording.budget.pixels(),

@@ -24,8 +24,6 @@ pub struct Signal {
     means: [GpuImage; 2],
     /// The result of the filter's second round.
     smooth: GpuImage,
-    /// Whether pixels of each tile of 8 × 8 differ.
-    tiles: GpuImage,
     /// Parameters of each [`Tap`].
     params: UniformArray<SignalParams>,
 }
@@ -77,8 +75,6 @@ pub struct LastRound<'a> {
     pub params: wgpu::BufferBinding<'a>,
     /// The signal so far.
     pub signal: &'a GpuImage,
-    /// Whether pixels of each tile of 8 × 8 differ, of signals that change.
-    pub tiles: &'a GpuImage,
 }
 
 /// `signal_filter`: the passes that average a signal.
@@ -98,11 +94,9 @@ impl Signal {
         let params = TAP_STEPS.map(|_| SignalParams::default());
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         let image = |label| GpuImage::new(gpu, label, size, FORMAT, usage);
-        let tiles = size.map(|side| side.div_ceil(8));
         Ok(Self {
             means: [(); 2].map(|()| image("signal.mean")),
             smooth: image("signal.smooth"),
-            tiles: GpuImage::new(gpu, "signal.tiles", tiles, FRESH_FORMAT, usage),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
         })
     }
@@ -142,9 +136,8 @@ impl SignalFilter {
             Kernel::new(gpu, "render/signal_filter.wgsl", entry, &shared, bindings)
         };
         let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
-        let tiles = Store(FRESH_FORMAT);
-        let accumulate = [uniform, uniform, UintArray, Uint, Uint, Uint, signal, tiles];
-        let filter = [uniform, uniform, Uint, Uint, signal, Uint];
+        let accumulate = [uniform, uniform, UintArray, Uint, Uint, Uint, signal];
+        let filter = [uniform, uniform, Uint, Uint, signal];
         Self {
             accumulate: kernel("signal_accumulate", &accumulate),
             filter: match width {
@@ -186,29 +179,24 @@ impl SignalFilter {
             let most = recording.budget.pixels();
             recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most)
         };
-        let (surfaces, tiles) = (history.surfaces, &signal.tiles);
+        let surfaces = history.surfaces;
         let none = params(Tap::None);
         run(
             &self.accumulate,
-            &[&none, fresh, history.taps, last, surfaces, now, tiles],
+            &[&none, fresh, history.taps, last, surfaces, now],
         )?;
         if !averaging.filters {
             return Ok(LastRound {
                 params: none,
                 signal: now,
-                tiles,
             });
         }
         let (far, near) = (params(Tap::Far), params(Tap::Near));
-        run(&self.filter, &[&far, now, surfaces, last, tiles])?;
-        run(
-            &self.filter,
-            &[&near, last, surfaces, &signal.smooth, tiles],
-        )?;
+        run(&self.filter, &[&far, now, surfaces, last])?;
+        run(&self.filter, &[&near, last, surfaces, &signal.smooth])?;
         Ok(LastRound {
             params: params(Tap::Nearest),
             signal: &signal.smooth,
-            tiles,
         })
     }
 }
