@@ -19,7 +19,7 @@
 @group(1) @binding(4) var ids_texture: texture_2d<u32>;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
-// The weight of a light that needs a shadow ray, or has none to send.
+// The weight of a light, 0 where the surface sends no ray to it.
 fn weight_of(s: Surface, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
     let sample = light_sample(light, s.position);
     let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;

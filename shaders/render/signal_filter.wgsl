@@ -4,9 +4,10 @@
 // in   fresh: this frame's signal, two layers of words; taps of the last frame; last_signal: its means;
 //      surfaces
 // out  signal_out: means over the frames since the pixel's surface became visible
-// Where the mean of 4 × 4 pixels leaves that of the same pixels' history by much, the history is of other
-// light and counts less, up to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
-// Temporal Filtering"). What one pixel finds says little; its neighbours' rays are spread evenly with it.
+// Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
+// and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
+// Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
+// neighbours' rays are spread evenly with it.
 //
 // signal_filter, signal_filter_lights
 // in   signal_texture, surfaces
@@ -72,7 +73,9 @@ fn signal_accumulate(
     }
     let frames = signal_surface_unpack(textureLoad(frame_surfaces, at, 0)).frames;
     let known = dot(taps.weights, vec4f(1.0)) > 0.5 && inside && frames > 0u;
-    changes[index] = select(vec4f(0.0), vec4f((fresh - history).xz, (history * (1.0 - history)).xz), known);
+    // Not below 0: the third number of a signal that is not compared may be negative.
+    let variance = max(history * (1.0 - history), vec4f(0.0)).xz;
+    changes[index] = select(vec4f(0.0), vec4f((fresh - history).xz, variance), known);
     workgroupBarrier();
     var sum = vec4f(0.0);
     let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;

@@ -251,9 +251,15 @@ impl Renderer {
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1])?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
-        let of = Some((buffers.version, input.size, input.config.clone()));
-        if self.frames_are_of != of {
-            (self.frames, self.frames_are_of) = (0, of);
+        let continues = self
+            .frames_are_of
+            .as_ref()
+            .is_some_and(|(version, size, config)| {
+                (*version, *size) == (buffers.version, input.size) && config == input.config
+            });
+        if !continues {
+            let of = (buffers.version, input.size, input.config.clone());
+            (self.frames, self.frames_are_of) = (0, Some(of));
         }
         let (profiler, first_rows) = (&self.profiler, &self.first_rows);
         let mut recording =
