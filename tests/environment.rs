@@ -553,7 +553,7 @@ fn the_sky_follows_its_sun() {
         let (sin, cos) = degrees.to_radians().sin_cos();
         stage.config.sun.direction = [-cos, -sin, 0.0];
         let pose = Pose::new(&scene, None, 0.0);
-        let sun = Vec3::from(lights::gather(&scene, &pose, &stage.config)[0].intensity);
+        let sun = Vec3::from(lights::gather(&scene, &pose, &stage.config, 1.0)[0].intensity);
         // Without the sun's own light.
         stage.config.sun.enabled = Switch::Off;
         let lit = draw(&mut stage, front(1.2));
@@ -587,7 +587,8 @@ fn the_sky_follows_its_sun() {
     // A scene's own light, a file and a colour leave the sun of the settings alone.
     stage.config.environment.source = EnvironmentSource::Color;
     stage.config.sun.color = [0.5, 0.25, 1.0];
-    let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config)[..] else {
+    let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config, 1.0)[..]
+    else {
         panic!("one sun")
     };
     assert_eq!(sun.intensity, [2.0, 1.0, 4.0]);

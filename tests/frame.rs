@@ -979,7 +979,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
     stage.draw(&pose, view);
-    let lights = canopy::render::lights::gather(&scene, &pose, &stage.config);
+    let lights = canopy::render::lights::gather(&scene, &pose, &stage.config, 1.0);
     // Uniform lighting: tests/environment.rs has environments that vary with direction.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
     let ambient = lighting::EnvironmentLight {

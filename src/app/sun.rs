@@ -180,12 +180,15 @@ mod tests {
         );
         // One sun, and the weaker light.
         let pose = Pose::new(&scene, None, 0.0);
-        let all = lights::gather(&scene, &pose, &config);
+        let all = lights::gather(&scene, &pose, &config, 1.0);
         assert_eq!(all.len(), 2, "{all:?}");
         assert!(Vec3::from(all[0].direction).abs_diff_eq(turned.direction, 1e-5));
         assert_eq!(all[1].intensity, [1.0, 0.5, 0.25]);
         // Untouched, there were as many.
-        assert_eq!(lights::gather(&scene, &pose, &Config::default()).len(), 2);
+        assert_eq!(
+            lights::gather(&scene, &pose, &Config::default(), 1.0).len(),
+            2
+        );
     }
 
     #[test]
@@ -203,7 +206,7 @@ mod tests {
         assert_eq!(config.sun, Config::default().sun);
         let turned = find(&scene, &config, file).unwrap();
         assert_angles(&turned, [-140.0, 40.0]);
-        assert!(lights::gather(&scene, &Pose::default(), &config).is_empty());
+        assert!(lights::gather(&scene, &Pose::default(), &config, 1.0).is_empty());
     }
 
     /// A sun of the settings replaces that of a file, which was cut out of its picture.
@@ -217,9 +220,15 @@ mod tests {
         assert_eq!(sun.source, SunSource::Settings);
         let file_sun = crate::render::environment::placed_sun(Some(of_file()), &config);
         assert_eq!(file_sun, None);
-        assert_eq!(lights::gather(&scene, &Pose::default(), &config).len(), 1);
+        assert_eq!(
+            lights::gather(&scene, &Pose::default(), &config, 1.0).len(),
+            1
+        );
         turn(&mut config, Some(sun), 10.0, 0.0);
-        assert_eq!(lights::gather(&scene, &Pose::default(), &config).len(), 1);
+        assert_eq!(
+            lights::gather(&scene, &Pose::default(), &config, 1.0).len(),
+            1
+        );
     }
 
     #[test]

@@ -172,7 +172,7 @@ section! {
 section! {
     /// `[lights]`: lights of the scene that shine from somewhere.
     Lights {
-        radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
+        radius: f32 => RADIUS: RangeInclusive<f32> = -1.0..=1e6,
         radii: Vec<f32> => RADII: RangeInclusive<f32> = -1.0..=1e6,
     }
 }

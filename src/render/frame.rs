@@ -179,7 +179,9 @@ impl<'a> Prepared<'a> {
         } else {
             Cow::Owned(input.pose.moved(-origin))
         };
-        let mut lights = lights::gather(input.scene, &pose, input.config);
+        let parts = buffers.bounds.parts(input.scene, &pose);
+        let bounds = Aabb::union_of_finite(&parts);
+        let mut lights = lights::gather(input.scene, &pose, input.config, bounds.radius());
         let config = match lights::with_sun_of(input.scene, &lights, input.config) {
             Some(config) => Cow::Owned(config),
             None => Cow::Borrowed(input.config),
@@ -187,12 +189,11 @@ impl<'a> Prepared<'a> {
         if let Some(sun) = environment.file_sun(&config) {
             lights::add_sun(&mut lights, &sun, &config);
         }
-        let parts = buffers.bounds.parts(input.scene, &pose);
         let light_plan = LightPlan::new(&lights, &config.shadows);
         Ok(Self {
             scene: input.scene,
             buffers,
-            bounds: Aabb::union_of_finite(&parts),
+            bounds,
             parts,
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),

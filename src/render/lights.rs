@@ -79,12 +79,17 @@ impl LightPlan {
 
 /// Whether a light may have a size.
 pub fn may_be_soft(scene: &Scene, config: &Config) -> bool {
-    let own = config.lights.radius > 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
+    let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
     let of_file = scene.lights.iter().any(|light| light.radius.is_some());
     let lights = !scene.lights.is_empty();
     // The sun of an environment's file has the size of its picture.
     (lights && (own || of_file)) || config.sun.angle > 0.0 || config.environment.is_file()
 }
+
+/// Radius in metres of lights of which nothing states another.
+pub const BULB: f32 = 0.05;
+/// Most of the scene's radius that it may be: a scene of a centimetre would lie within the lamp.
+const BULB_MOST: f32 = 0.02;
 
 /// Sine of half the angular diameter of the settings' sun.
 fn sun_radius(sun: &SunConfig) -> f32 {
@@ -101,7 +106,7 @@ pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
 
 /// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the
 /// file, else that of the settings for all lights.
-fn radius(light: &Light, index: usize, config: &Config) -> f32 {
+fn radius(light: &Light, index: usize, config: &Config, scene_radius: f32) -> f32 {
     let own = config
         .lights
         .radii
@@ -112,9 +117,13 @@ fn radius(light: &Light, index: usize, config: &Config) -> f32 {
             Some(angle) => angle.sin(),
             None => sun_radius(&config.sun),
         },
-        _ => *own
-            .or(light.radius.as_ref())
-            .unwrap_or(&config.lights.radius),
+        _ => {
+            let general = match config.lights.radius {
+                automatic if automatic < 0.0 => BULB.min(BULB_MOST * scene_radius),
+                radius => radius,
+            };
+            own.copied().or(light.radius).unwrap_or(general)
+        }
     }
 }
 
@@ -162,7 +171,7 @@ pub fn sun_in_force(
             illuminance: sun.illuminance * config.environment.intensity,
         });
     }
-    let lights = of_scene(scene, pose, config);
+    let lights = of_scene(scene, pose, config, f32::INFINITY);
     let sun = lights[brightest_from_above(&lights)?];
     Some(SunInForce {
         source: SunSource::Scene,
@@ -185,9 +194,10 @@ fn strength(light: &GpuLight) -> f32 {
 }
 
 /// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. A sun of the
-/// settings takes the place of the scene's own. Shadow views are left open.
-pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
-    let mut lights = of_scene(scene, pose, config);
+/// settings takes the place of the scene's own. Shadow views are left open. `scene_radius`, in metres, bounds the
+/// automatic size of lights.
+pub fn gather(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> Vec<GpuLight> {
+    let mut lights = of_scene(scene, pose, config, scene_radius);
     if has_sun(scene, config) {
         if let Some(replaced) = brightest_from_above(&lights) {
             lights.remove(replaced);
@@ -201,7 +211,7 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
 }
 
 /// Every light of `scene` at `pose`.
-fn of_scene(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
+fn of_scene(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> Vec<GpuLight> {
     scene
         .nodes
         .iter()
@@ -211,7 +221,7 @@ fn of_scene(scene: &Scene, pose: &Pose, config: &Config) -> Vec<GpuLight> {
         .filter_map(|((node, world_from_node), _)| {
             let index = node.light?;
             let light = pose.light(scene, index);
-            let radius = radius(light, index, config);
+            let radius = radius(light, index, config, scene_radius);
             Some(place(light, radius, *world_from_node))
         })
         .collect()

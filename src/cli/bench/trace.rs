@@ -158,7 +158,7 @@ fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(
     let view = moment.view;
     let radius = moment.bounds.radius();
     let surfaces = Surfaces::new(&position, &normal, view.eye(), radius);
-    let lights = lights::gather(&offscreen.scene, &moment.pose, session.config);
+    let lights = lights::gather(&offscreen.scene, &moment.pose, session.config, 1.0);
     let rays = [
         ("primary", surfaces.primary(&view)),
         ("shadow", surfaces.shadow(&lights)),

@@ -11,9 +11,11 @@ use crate::{
         },
     },
     config::Lights,
+    render::lights::BULB,
     scene::{LightKind, Scene},
 };
 use egui::{RichText, Ui};
+use std::ops::RangeInclusive;
 
 /// Most lights that are listed.
 const LISTED: usize = 32;
@@ -29,8 +31,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     Row::new("radius", &["lights.radius"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
-            let radius = &mut state.config.lights.radius;
-            slide(ui, radius, 0.0..=1.0, Lights::RADIUS, hundredths(" m"))
+            let general = &mut state.config.lights.radius;
+            let mut radius = shown(*general);
+            if slide(ui, &mut radius, 0.0..=1.0, METRES, hundredths(" m")) {
+                *general = radius;
+            }
         });
     if lights.is_empty() {
         return;
@@ -43,6 +48,14 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             line(ui, RichText::new(format!("and {more} more")).weak());
         }
     });
+}
+
+/// Every radius that a person can choose.
+const METRES: RangeInclusive<f32> = 0.0..=*Lights::RADIUS.end();
+
+/// The general radius, in metres.
+fn shown(general: f32) -> f32 {
+    if general < 0.0 { BULB } else { general }
 }
 
 /// A light that has a place.
@@ -71,10 +84,10 @@ fn one(ui: &mut Ui, state: &mut State, light: &Listed, edits: &mut Edits) {
     let settings = &mut state.config.lights;
     let own = settings.radii.get(light.index).copied();
     let own = own.filter(|radius| *radius >= 0.0);
-    let mut radius = own.or(light.radius).unwrap_or(settings.radius);
+    let mut radius = own.or(light.radius).unwrap_or(shown(settings.radius));
     let tip = "Radius of this light, in place of the one of its file and the one above";
     let is_set = Row::new(&light.name, &["lights.radii"], tip).show(ui, edits, |ui| {
-        number(ui, &mut radius, 0.01, Lights::RADIUS, hundredths(" m"))
+        number(ui, &mut radius, 0.01, METRES, hundredths(" m"))
     });
     if is_set {
         let length = settings.radii.len().max(light.index + 1);
