@@ -53,7 +53,17 @@ impl Display {
     fn start_with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-fbdir"])
+            // Without `-noreset` the server starts anew when its last client leaves, such as an `xdotool` that
+            // is faster than canopy, and refuses connections meanwhile.
+            .args([
+                "-noreset",
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "800x600x24",
+                "-fbdir",
+            ])
             .arg(folder.path())
             .args(options)
             .stdout(Stdio::piped())
