@@ -32,8 +32,8 @@
 //!    surfaces with layers (clear coat, sheen, …), which that leaves out.
 //! 10. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
 //! 11. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 12. [`render::present`]: [`render::exposure`], then [`render::tonemap`] and [`render::antialias`]; or, of
-//!     a picture of several frames, [`render::accumulate`]: their mean.
+//! 12. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
+//!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.
 //!

@@ -36,6 +36,8 @@ struct Frame {
     pixel_side: vec2f,
     // Half the angular diameter of the sun's disc, in radians.
     sun_radius: f32,
+    // Added to the levels of textures.
+    texture_bias: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

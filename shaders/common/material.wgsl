@@ -77,7 +77,7 @@ fn material_uv(texture: u32, uv: vec4f) -> vec2f {
 fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     // Every texture is bound, a white one where the material has none: sampling stays in uniform control
     // flow.
-    let texel = textureSample(base_color_texture, base_color_sampler, material_uv(0u, uv));
+    let texel = textureSampleBias(base_color_texture, base_color_sampler, material_uv(0u, uv), frame.texture_bias);
     return material.base_color * color * texel;
 }
 
@@ -118,10 +118,10 @@ fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
 // The surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let metallic_roughness =
-        textureSample(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv));
-    let bump = textureSample(normal_texture, normal_sampler, material_uv(2u, in.uv));
-    let occlusion = textureSample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
-    let emissive = textureSample(emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
+        textureSampleBias(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv), frame.texture_bias);
+    let bump = textureSampleBias(normal_texture, normal_sampler, material_uv(2u, in.uv), frame.texture_bias);
+    let occlusion = textureSampleBias(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv), frame.texture_bias).r;
+    let emissive = textureSampleBias(emissive_texture, emissive_sampler, material_uv(4u, in.uv), frame.texture_bias).rgb;
 
     // No branches on uniforms: software adapters would compile the shader anew for every material
     // (common/unseen.wgsl).

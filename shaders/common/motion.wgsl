@@ -8,6 +8,8 @@ struct MotionParams {
     last_eye: vec3f,
     // Triangles of the merged scene: the vertices of lines stand behind theirs.
     triangle_count: u32,
+    // Where this frame looks at in its pixels, less where the last one did in its, in pixels, y down.
+    jitter: vec2f,
 }
 
 // Position in the picture, in pixels from its upper left corner. `clip` is in clip space.

@@ -43,7 +43,7 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
     let near = signal_tolerance(position);
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
     let was_in_front = motion_had_in_front(motion, last_position);
-    let at = vec2f(pixel) - motion_of_point(motion, position, last_position);
+    let at = vec2f(pixel) - motion_of_point(motion, position, last_position) + motion.jitter;
     let corner = clamp(floor(at), vec2f(-1.0), vec2f(frame.size));
     let part = clamp(at - corner, vec2f(0.0), vec2f(1.0));
     var same = 0u;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{self, Config},
+    config::{self, Antialias, Config},
     output,
     render::{FrameInput, View},
     scene::Pose,
@@ -184,6 +184,8 @@ impl Viewer {
         };
         let now = Instant::now();
         let is_new = self.schedule.last().map(|last| last.scene) != Some(picture.scene);
+        let fast = self.graphics.gpu.capabilities.fast_rays;
+        let is_temporal = self.state.config.image.antialias.on(fast) == Antialias::Temporal;
         let scales = match self.state.config.window.render_scale {
             0.0 => Scales {
                 moving: self.resolution.scale(),
@@ -191,7 +193,8 @@ impl Viewer {
             },
             fixed => Scales {
                 moving: fixed,
-                still: fixed,
+                // Frames that fill in the window's pixels would be sharper than samples that do not.
+                still: if is_temporal { 1.0 } else { fixed },
             },
         };
         let Graphics {

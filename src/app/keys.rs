@@ -107,7 +107,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
     bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
     bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
-    bind("antialias", &["X"], "anti-aliasing on or off", Action::Antialias),
+    bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),
     bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),
     bind("larger_leaves", &["]"], "larger leaves for rays", Action::Cutoff(1)),
     bind("next_channel", &["V"], "next channel", Action::NextChannel),

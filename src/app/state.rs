@@ -515,12 +515,13 @@ impl State {
             }
             Action::Antialias => {
                 let antialias = &mut self.config.image.antialias;
-                *antialias = match *antialias {
-                    Antialias::Off => Antialias::Smaa,
-                    Antialias::Smaa => Antialias::Off,
+                let (next, name) = match *antialias {
+                    Antialias::Off => (Antialias::Smaa, "SMAA"),
+                    Antialias::Smaa => (Antialias::Temporal, "temporal"),
+                    Antialias::Temporal | Antialias::Auto => (Antialias::Off, "off"),
                 };
-                let is_on = *antialias == Antialias::Smaa;
-                self.notify(format!("anti-aliasing {}", on_off(is_on)));
+                *antialias = next;
+                self.notify(format!("anti-aliasing: {name}"));
             }
             Action::Cutoff(step) => self.step_cutoff(step),
             Action::NextChannel => self.step_channel(1),

@@ -215,10 +215,26 @@ choice! {
 choice! {
     /// How steps of edges are smoothed.
     Antialias {
+        /// [`Antialias::Temporal`] on adapters that are fast, [`Antialias::Smaa`] in software, where pixels are
+        /// dear that are only shown.
+        Auto,
         /// Not at all.
         Off,
         /// By their shape (SMAA).
         Smaa,
+        /// By the frames before, which looked at other points of the pixels.
+        Temporal,
+    }
+}
+
+impl Antialias {
+    /// What is done on an adapter, which may be `fast`: never [`Antialias::Auto`].
+    pub fn on(self, fast: bool) -> Self {
+        match self {
+            Self::Auto if fast => Self::Temporal,
+            Self::Auto => Self::Smaa,
+            chosen => chosen,
+        }
     }
 }
 

@@ -140,7 +140,8 @@ gpu_structs! {
         pixel_side: [f32; 2],
         /// Half the angular diameter of the sun's disc, in radians.
         sun_radius: f32,
-        _pad: u32,
+        /// Added to the levels of textures: fewer pixels than are shown have the detail of these.
+        texture_bias: f32,
     }
     /// A light in world space.
     Light {
@@ -266,6 +267,17 @@ gpu_structs! {
         last_clip_from_offset: [[f32; 4]; 4],
         last_eye: [f32; 3],
         triangle_count: u32,
+        /// What the frame looks at in its pixels, less what the last one looked at in its, in pixels.
+        jitter: [f32; 2],
+        _pad: [u32; 2],
+    }
+    /// What a frame is added to the mean of those before by.
+    TemporalParams {
+        /// Where the frame looks at in its pixels, from their middles, in pixels, y down.
+        jitter: [f32; 2],
+        continues: u32,
+        /// As [`TonemapParams::dither`].
+        dither: u32,
     }
     /// What `occlusion_rays` needs.
     OcclusionParams {

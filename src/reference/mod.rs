@@ -13,5 +13,6 @@ pub mod occlusion;
 pub mod sampling;
 pub mod shadow_start;
 pub mod signal;
+pub mod temporal;
 pub mod tonemap;
 pub mod trace;

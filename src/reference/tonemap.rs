@@ -33,6 +33,15 @@ pub(super) fn srgb_encode(linear: f64) -> f64 {
     }
 }
 
+/// The inverse of [`srgb_encode`].
+pub(super) fn srgb_decode(encoded: f64) -> f64 {
+    if encoded <= 0.040_45 {
+        encoded / 12.92
+    } else {
+        ((encoded + 0.055) / 1.055).powf(2.4)
+    }
+}
+
 /// Stephen Hill's fit of the ACES reference rendering and output transforms.
 fn aces(color: DVec3) -> DVec3 {
     let into = DMat3::from_cols_array_2d(&[
@@ -171,6 +180,9 @@ mod tests {
     /// IEC 61966-2-1 at the end of the linear part, at middle grey, and at half of the levels.
     #[test]
     fn srgb_is_encoded_as_the_standard_says() {
+        for encoded in [0.0, 0.02, 0.0404, 0.0405, 0.3, 1.0] {
+            assert!((srgb_encode(srgb_decode(encoded)) - encoded).abs() < 1e-6);
+        }
         for (linear, encoded) in [(0.003_130_8, 0.040_45), (0.18, 0.461_36), (0.214_04, 0.5)] {
             assert!((srgb_encode(linear) - encoded).abs() < 1e-5, "{linear}");
         }

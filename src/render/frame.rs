@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{self, Config, ShadowMode},
+    config::{self, Antialias, Config, ShadowMode},
     gpu::{
         Gpu, bind_group,
         layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
@@ -64,7 +64,17 @@ impl FrameInput<'_> {
 
     /// Whether what has moved since the last frame has to be known.
     pub fn wants_motion(&self, gpu: &Gpu) -> bool {
-        self.motion || self.channel == Channel::Motion || self.has_history(gpu)
+        let shown = self.motion || self.channel == Channel::Motion;
+        let is_temporal = self.antialias(gpu) == Antialias::Temporal;
+        shown || self.has_history(gpu) || is_temporal
+    }
+
+    /// How edges are smoothed: never automatically, and not those of channels.
+    pub fn antialias(&self, gpu: &Gpu) -> Antialias {
+        match self.config.image.antialias {
+            _ if self.channel != Channel::Lit => Antialias::Off,
+            chosen => chosen.on(gpu.capabilities.fast_rays),
+        }
     }
 }
 
@@ -94,16 +104,16 @@ impl FrameSample {
         }
     }
 
-    /// The point that the frame looks at, in pixels from their centres, x to the right and y down: from −½ to
-    /// ½; the first frame looks at the centres.
+    /// The point that frame number `index` looks at, in pixels from their centres, x to the right and y down:
+    /// from −½ to ½; the first frame looks at the centres.
     ///
     /// Points of the R₂ sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences")
     /// are spread evenly whatever their number, so the mean of the frames converges to the mean over the
     /// pixel's square.
-    pub fn offset(self) -> Vec2 {
+    pub fn point(index: u32) -> Vec2 {
         // 1/φ and 1/φ² of the plastic number φ, the root of φ³ = φ + 1.
         let step = [0.754_877_666_246_692_7_f64, 0.569_840_290_998_053_2];
-        let along = |step: f64| ((0.5 + f64::from(self.index) * step).fract() - 0.5) as f32;
+        let along = |step: f64| ((0.5 + f64::from(index) * step).fract() - 0.5) as f32;
         Vec2::from(step.map(along))
     }
 
@@ -156,6 +166,12 @@ pub struct Prepared<'a> {
     pub filters_shadows: bool,
     /// Number of frames before, of whose rays this frame's are the next ones.
     pub sample_index: u32,
+    /// As [`FrameInput::antialias`].
+    pub antialias: Antialias,
+    /// Added to the levels of textures.
+    pub texture_bias: f32,
+    /// What the frame looks at in its pixels, from their middles, in pixels, y down.
+    pub jitter: Vec2,
     /// As in [`FrameInput`].
     pub elapsed_secs: f32,
     /// Whether what has moved since the last frame has to be known.
@@ -164,13 +180,13 @@ pub struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// Moves the origin, finds the sun and the lights, and measures the scene. `frames` have been drawn
-    /// before.
+    /// before, and the picture has `shown` pixels.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
         buffers: &'a SceneBuffers,
         sample: FrameSample,
-        frames: u32,
+        (frames, shown): (u32, [u32; 2]),
         environment: &Environment,
     ) -> Result<Self> {
         let origin = buffers.origin;
@@ -189,6 +205,8 @@ impl<'a> Prepared<'a> {
         if let Some(sun) = environment.file_sun(&config) {
             lights::add_sun(&mut lights, &sun, &config);
         }
+        let antialias = input.antialias(gpu);
+        let is_temporal = antialias == Antialias::Temporal;
         let light_plan = LightPlan::new(&lights, &config.shadows);
         Ok(Self {
             scene: input.scene,
@@ -206,6 +224,16 @@ impl<'a> Prepared<'a> {
                 sample.index
             } else {
                 frames
+            },
+            antialias,
+            texture_bias: match sample.count {
+                1 if is_temporal => -(shown[1] as f32 / input.size[1] as f32).log2(),
+                _ => 0.0,
+            },
+            jitter: match sample.count {
+                1 if is_temporal => FrameSample::point(frames),
+                1 => Vec2::ZERO,
+                _ => FrameSample::point(sample.index),
             },
             pose,
             view: input.view.moved(-origin),
@@ -327,7 +355,7 @@ impl FrameUniforms {
         let (config, lights) = (&*input.config, &input.lights);
         // Moves the point that a pixel looks at to its centre.
         let [width, height] = input.size.map(|side| 2.0 / side.max(1) as f32);
-        let shift = input.sample.offset() * Vec2::new(-width, height);
+        let shift = input.jitter * Vec2::new(-width, height);
         let sampled_from_clip = Mat4::from_translation(shift.extend(0.0));
         let clip_from_offset = input.view.clip_from_offset(input.aspect());
         let [view_right, view_up] = input.view.half_extents(input.aspect());
@@ -372,7 +400,7 @@ impl FrameUniforms {
             sample_index: input.sample_index,
             pixel_side: input.view.pixel_side(input.size[1]),
             sun_radius: lights::sun_disc_radius(&config.sun),
-            ..GpuFrame::default()
+            texture_bias: input.texture_bias,
         };
         gpu.queue
             .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));

@@ -51,6 +51,7 @@ mod sheen;
 pub mod signal;
 mod sizes;
 pub mod stats;
+pub mod temporal;
 pub mod tonemap;
 pub mod tree_policy;
 pub mod trees;
@@ -88,7 +89,7 @@ use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
 use points_lines::PointsLines;
-use present::Present;
+use present::{Present, PresentSource};
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording};
 use shadow_rays::ShadowRays;
 use shadows::Shadows;
@@ -152,7 +153,7 @@ impl Renderer {
             layers: LayersPass::new(gpu, layouts),
             blend: Blend::new(layouts),
             channel: ChannelPass::new(gpu, layouts),
-            present: Present::new(gpu)?,
+            present: Present::new(gpu, layouts)?,
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             spreads_environment: false,
@@ -212,7 +213,7 @@ impl Renderer {
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
         }
-        self.present.needs(input, sample, target, &mut needs);
+        self.present.needs(gpu, input, sample, target, &mut needs);
         needs
     }
 
@@ -248,6 +249,7 @@ impl Renderer {
         self.parts.clear();
         self.motion.begin();
         self.history.begin();
+        self.present.temporal.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1])?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
@@ -268,8 +270,14 @@ impl Renderer {
 
         // What is settled before the first pass: origin, sun, lights, boxes; then the uniforms and what
         // changes the trees.
-        let mut prepared =
-            Prepared::new(gpu, input, buffers, sample, self.frames, &self.environment)?;
+        let mut prepared = Prepared::new(
+            gpu,
+            input,
+            buffers,
+            sample,
+            (self.frames, shape.1),
+            &self.environment,
+        )?;
         let shadow_maps = self.shadows.fit_maps(gpu, &mut prepared)?;
         let spreads = self.spreads_environment;
         let environment = self.environment.record(r, &prepared.config, spreads)?;
@@ -316,8 +324,13 @@ impl Renderer {
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;
         }
-        let channel = self.channel.output();
-        self.present.record(r, &frame, radiance, channel, target)?;
+        let shown = PresentSource {
+            radiance,
+            channel: self.channel.output(),
+            gbuffer,
+            motion,
+        };
+        self.present.record(r, &frame, shown, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
         let (cpu_record_ms, parts) = recording.finish();
@@ -413,6 +426,7 @@ impl Renderer {
         scene.state.last_positions.abandon();
         self.motion.begin();
         self.history.begin();
+        self.present.temporal.begin();
         self.shadows.abandon();
         self.present.exposure.abandon();
         self.profiler.abandon(gpu)

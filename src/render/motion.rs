@@ -14,7 +14,7 @@ use crate::{
         pass::Binding::{self, Float, Read, Store, Uint},
     },
 };
-use glam::{Mat4, Vec3};
+use glam::{Mat4, Vec2, Vec3};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::Rgba32Float;
@@ -41,6 +41,7 @@ struct Camera {
     scene: u64,
     clip_from_offset: Mat4,
     eye: Vec3,
+    jitter: Vec2,
 }
 
 impl Camera {
@@ -49,6 +50,7 @@ impl Camera {
             scene: frame.buffers.version,
             clip_from_offset: frame.view.clip_from_offset(frame.aspect()),
             eye: frame.view.eye(),
+            jitter: frame.jitter,
         }
     }
 }
@@ -104,6 +106,7 @@ impl MotionPass {
         let Camera {
             clip_from_offset: last_clip,
             eye: last_eye,
+            jitter: last_jitter,
             ..
         } = last.unwrap_or(now);
         let params = MotionParams {
@@ -111,6 +114,8 @@ impl MotionPass {
             last_clip_from_offset: last_clip.to_cols_array_2d(),
             last_eye: last_eye.to_array(),
             triangle_count: geometry.buffers.triangle_count,
+            jitter: (now.jitter - last_jitter).to_array(),
+            ..MotionParams::default()
         };
         self.params.write(gpu, &params);
         let Some(last_positions) = last_positions.filter(|_| last.is_some()) else {

@@ -5,16 +5,31 @@ use super::{
     accumulate::Accumulate,
     antialias::Antialias,
     aov::Channel,
-    edges::{PICTURE_FORMAT, Radiance, fitted},
+    bindings::Layouts,
+    edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance, fitted},
     exposure::{self, Exposure},
     frame::{Frame, FrameInput, FrameSample},
     recording::Recording,
+    temporal::{ENCODED_FORMAT, Temporal},
     tonemap::Tonemap,
 };
 use crate::{
     Result, config,
     gpu::{Gpu, GpuImage, Needs, image},
 };
+
+/// What a picture is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct PresentSource<'a> {
+    /// The lit picture.
+    pub radiance: &'a Radiance,
+    /// What is shown instead where the frame asks for a channel.
+    pub channel: &'a GpuImage,
+    /// The surfaces that it shows.
+    pub gbuffer: &'a GBuffer,
+    /// What has moved in it.
+    pub motion: Motion<'a>,
+}
 
 /// The passes.
 #[derive(Debug)]
@@ -23,18 +38,20 @@ pub struct Present {
     pub(super) accumulate: Accumulate,
     tonemap: Tonemap,
     antialias: Antialias,
+    pub(super) temporal: Temporal,
     /// The filtered first frame of a progressive picture; one pixel until there is one.
     first: GpuImage,
 }
 
 impl Present {
     /// Ready to be compiled.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             exposure: Exposure::new(gpu),
             accumulate: Accumulate::new(gpu)?,
             tonemap: Tonemap::new(gpu),
             antialias: Antialias::new(gpu),
+            temporal: Temporal::new(gpu, layouts),
             first: first(gpu, [1, 1]),
         })
     }
@@ -42,6 +59,7 @@ impl Present {
     /// What a frame of `input`, which is `sample`, compiles for a target of this format and size.
     pub fn needs(
         &mut self,
+        gpu: &Gpu,
         input: &FrameInput<'_>,
         sample: FrameSample,
         (format, size): (wgpu::TextureFormat, [u32; 2]),
@@ -56,31 +74,47 @@ impl Present {
             let mean = if stretched { PICTURE_FORMAT } else { format };
             self.accumulate.needs(mean, sample.is_progressive, needs);
             if sample.is_progressive {
-                self.tonemap.needs(PICTURE_FORMAT, needs);
-                self.antialias.needs(PICTURE_FORMAT, false, needs);
+                self.needs_single(gpu, input, (PICTURE_FORMAT, input.size), needs);
             }
             if stretched {
                 self.antialias.needs_stretch(format, needs);
             }
-        } else if is_lit && input.config.image.antialias == config::Antialias::Smaa {
-            self.tonemap.needs(PICTURE_FORMAT, needs);
-            self.antialias.needs(format, stretched, needs);
         } else {
+            self.needs_single(gpu, input, (format, size), needs);
+        }
+    }
+
+    /// What [`Present::record_single`] compiles for a target of this format and size.
+    fn needs_single(
+        &mut self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        (format, size): (wgpu::TextureFormat, [u32; 2]),
+        needs: &mut Needs,
+    ) {
+        let antialias = input.antialias(gpu);
+        if antialias == config::Antialias::Off {
             self.tonemap.needs(format, needs);
+            return;
+        }
+        self.tonemap.needs(PICTURE_FORMAT, needs);
+        self.antialias.needs(format, size != input.size, needs);
+        if antialias == config::Antialias::Temporal {
+            self.tonemap.needs(ENCODED_FORMAT, needs);
+            self.temporal.needs(format, needs);
         }
     }
 
     /// Draws a frame to `target`; of a picture of several frames the last one does, or all where it is
-    /// progressive. `channel` is shown where the frame asks for one.
+    /// progressive.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        radiance: &Radiance,
-        channel: &GpuImage,
+        source: PresentSource<'_>,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let gpu = recording.gpu;
+        let (gpu, radiance) = (recording.gpu, source.radiance);
         if !frame.config.image.is_metered() {
             self.exposure.fix(gpu, frame.exposure_ev);
         } else if frame.is_lit() && frame.sample.index == 0 {
@@ -98,10 +132,10 @@ impl Present {
                 if self.first.size() != frame.size {
                     self.first = fitted(gpu, frame.size, || first(gpu, frame.size))?;
                 }
-                let tonemap = &mut self.tonemap;
-                let picture = tonemap.record(recording, frame, radiance, channel, exposure)?;
-                self.antialias
-                    .record(recording, picture, &self.first.view)?;
+                let shown = self.first.view.clone();
+                self.record_single(recording, frame, source, &shown)?;
+            } else if fades {
+                self.temporal.keep();
             }
             if !fades && !frame.sample.is_last() {
                 return Ok(());
@@ -122,14 +156,42 @@ impl Present {
                 false => self.antialias.stretch(recording, target),
             };
         }
-        let smooths = frame.config.image.antialias == config::Antialias::Smaa;
+        self.record_single(recording, frame, source, target)
+    }
+
+    /// Draws a frame to `target` as a picture of its own, or as one of those that the picture is averaged over.
+    fn record_single(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        source: PresentSource<'_>,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let PresentSource {
+            radiance,
+            channel,
+            gbuffer,
+            motion,
+        } = source;
+        let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;
-        if frame.is_lit() && smooths {
-            let picture = tonemap.record(recording, frame, radiance, channel, exposure)?;
-            self.antialias.record(recording, picture, target)
-        } else {
-            tonemap.record_to(recording, frame, radiance, channel, exposure, target)
+        if frame.antialias == config::Antialias::Off {
+            return tonemap.record_to(recording, frame, radiance, channel, exposure, target);
         }
+        if frame.antialias == config::Antialias::Temporal {
+            let continues = self.temporal.continues(frame, image::size_of_view(target));
+            let (format, size) = (ENCODED_FORMAT, image::size_of_view(target));
+            let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
+            self.temporal
+                .record(recording, frame, picture, gbuffer, motion, size)?;
+            if continues {
+                return self.temporal.show(recording, target);
+            }
+            // A single frame has one sample a pixel: its edges are smoothed by their shape.
+        }
+        let format = PICTURE_FORMAT;
+        let picture = tonemap.record(recording, frame, radiance, channel, exposure, format)?;
+        self.antialias.record(recording, picture, target)
     }
 }
 

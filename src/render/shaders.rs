@@ -95,6 +95,7 @@ pub static SHADERS: Library = Library {
         "render/shadow_map.wgsl",
         "render/shadow_rays.wgsl",
         "render/signal_filter.wgsl",
+        "render/temporal.wgsl",
         "render/tonemap.wgsl",
     ],
     constants: &[

@@ -2,7 +2,7 @@
 
 use super::{
     aov::Channel,
-    edges::{PICTURE_FORMAT, Radiance, fitted},
+    edges::{HDR_FORMAT, PICTURE_FORMAT, Radiance, fitted},
     frame::Frame,
     recording::Recording,
 };
@@ -60,7 +60,7 @@ impl Tonemap {
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
-            output: picture(gpu, [1, 1]),
+            output: picture(gpu, [1, 1], PICTURE_FORMAT),
         }
     }
 
@@ -69,7 +69,7 @@ impl Tonemap {
         self.cover.needs(format, needs);
     }
 
-    /// Draws a picture that another pass goes on with.
+    /// Draws a picture of `format` that another pass goes on with.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -77,10 +77,12 @@ impl Tonemap {
         radiance: &Radiance,
         channel: &GpuImage,
         exposure: &wgpu::Buffer,
+        format: Format,
     ) -> Result<&GpuImage> {
         let gpu = recording.gpu;
-        if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || picture(gpu, frame.size))?;
+        let output = &self.output;
+        if (output.size(), output.texture.format()) != (frame.size, format) {
+            self.output = fitted(gpu, frame.size, || picture(gpu, frame.size, format))?;
         }
         let target = &self.output.view;
         self.record_to(recording, frame, radiance, channel, exposure, target)?;
@@ -97,7 +99,10 @@ impl Tonemap {
         exposure: &wgpu::Buffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        self.params.write(recording.gpu, &params(frame));
+        let mut params = params(frame);
+        // What has more than eight bits is rounded by another pass.
+        params.dither &= u32::from(target.texture().format() != HDR_FORMAT);
+        self.params.write(recording.gpu, &params);
         recording.cover(
             "tonemap",
             &self.cover,
@@ -114,9 +119,9 @@ impl Tonemap {
     }
 }
 
-fn picture(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+fn picture(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
     let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
-    GpuImage::new(gpu, "picture", size, PICTURE_FORMAT, usage)
+    GpuImage::new(gpu, "picture", size, format, usage)
 }
 
 /// Positions and depths are scaled to the scene's box, so that they fill the picture's range.

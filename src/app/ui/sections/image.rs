@@ -35,8 +35,18 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let tip = "Smooths edges while the picture changes. Key X";
     Row::new("anti-aliasing", &["image.antialias"], tip).show(ui, edits, |ui| {
         let choices = [
+            (
+                Antialias::Auto,
+                "auto",
+                "Temporal on GPUs, SMAA in software",
+            ),
             (Antialias::Off, "off", "Edges have steps"),
             (Antialias::Smaa, "SMAA", "Edges are smoothed by their shape"),
+            (
+                Antialias::Temporal,
+                "temporal",
+                "Frames are averaged along their motion; a coarser one fills in",
+            ),
         ];
         choose(ui, &mut image.antialias, &choices);
     });

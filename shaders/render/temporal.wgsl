@@ -1,0 +1,178 @@
+// temporal: averages the frames of a moving picture, each of which looks at other points of its pixels. shown: writes
+// the mean.
+//
+// in   picture: the frame, tone-mapped and sRGB-encoded; position and last_position of what its pixels show;
+//      last_mean and last_samples: the mean of the frames before, and how many samples that has
+// out  mean_out, linear; samples_out; shown encodes and dithers the mean. All have the size that is shown, which may
+//      be larger than the frame's.
+//
+// The mean follows the motion of what is nearest among 3 × 3 pixels, and is confined to the colours of these (after
+// Karis 2014, "High-Quality Temporal Supersampling"; variance clipping after Salvi 2016). A sample counts by how near
+// it is to the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al.
+// 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
+// temporal: one thread per shown pixel. shown: a triangle that covers the target.
+#import "common/cover.wgsl"
+#import "common/display.wgsl"
+#import "common/dither.wgsl"
+#import "common/motion.wgsl"
+
+struct TemporalParams {
+    // Where the frame looks at in its pixels, from their middles, in pixels, y down.
+    jitter: vec2f,
+    // Whether last_mean is that of the frames before.
+    continues: u32,
+    // Same as TonemapParams.dither.
+    dither: u32,
+}
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: TemporalParams;
+@group(1) @binding(2) var<uniform> motion: MotionParams;
+@group(1) @binding(3) var picture_texture: texture_2d<f32>;
+@group(1) @binding(4) var position_texture: texture_2d<f32>;
+@group(1) @binding(5) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(6) var last_mean_texture: texture_2d<f32>;
+@group(1) @binding(7) var last_mean_sampler: sampler;
+@group(1) @binding(8) var last_samples_texture: texture_2d<f32>;
+@group(1) @binding(9) var mean_out: texture_storage_2d<rgba16float, write>;
+@group(1) @binding(10) var samples_out: texture_storage_2d<r32float, write>;
+
+@group(0) @binding(0) var<uniform> shown_params: TemporalParams;
+@group(0) @binding(1) var mean_texture: texture_2d<f32>;
+
+// Most samples that the mean counts as.
+const SAMPLES_MOST = 12.0;
+
+// Luma and two differences of colour, of encoded colours: steps of them look alike everywhere.
+fn ycocg(c: vec3f) -> vec3f {
+    return vec3f(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, 0.5 * (c.r - c.b), 0.5 * c.g - 0.25 * (c.r + c.b));
+}
+
+fn from_ycocg(c: vec3f) -> vec3f {
+    let middle = c.x - c.z;
+    return vec3f(middle + c.y, c.x + c.z, middle - c.y);
+}
+
+// The mean of the frames before at a point of the picture, by cubics of Catmull and Rom: five of the nine bilinear
+// taps, without the corners, whose weights are small. At the middle of a pixel it is that pixel's.
+fn last_mean(at: vec2f) -> vec4f {
+    let size = vec2f(textureDimensions(last_mean_texture));
+    let middle = floor(at - 0.5) + 0.5;
+    let f = at - middle;
+    let before = f * (-0.5 + f * (1.0 - 0.5 * f));
+    let first = 1.0 + f * f * (-2.5 + 1.5 * f);
+    let second = f * (0.5 + f * (2.0 - 1.5 * f));
+    let after = f * f * (-0.5 + 0.5 * f);
+    let inner = first + second;
+    let inner_at = (middle + second / inner) / size;
+    let before_at = (middle - 1.0) / size;
+    let after_at = (middle + 2.0) / size;
+    let places = array(
+        vec3f(inner_at, inner.x * inner.y),
+        vec3f(before_at.x, inner_at.y, before.x * inner.y),
+        vec3f(after_at.x, inner_at.y, after.x * inner.y),
+        vec3f(inner_at.x, before_at.y, inner.x * before.y),
+        vec3f(inner_at.x, after_at.y, inner.x * after.y),
+    );
+    var sum = vec4f(0.0);
+    var weights = 0.0;
+    for (var i = 0u; i < 5u; i++) {
+        let place = places[i];
+        sum += place.z * textureSampleLevel(last_mean_texture, last_mean_sampler, place.xy, 0.0);
+        weights += place.z;
+    }
+    return saturate(sum / weights);
+}
+
+@compute @workgroup_size(8, 8)
+fn temporal(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    let shown_size = textureDimensions(mean_out);
+    if any(pixel >= shown_size) {
+        return;
+    }
+    // In pixels of the frame.
+    let scale = vec2f(frame.size) / vec2f(shown_size);
+    let at = (vec2f(pixel) + 0.5) * scale;
+    let sampled_at = at - params.jitter;
+    // Found by measurement at full and at half scale (BENCHMARKS.md): few samples fall into a shown pixel where it is
+    // smaller. How a sample counts by its distance from the middle of the shown pixel, a Gaussian of 0.32 to 0.41
+    // pixels; the colours that are allowed, in standard deviations; how much fewer samples the mean counts as where
+    // it is resampled, and where it shows what is no longer there.
+    let fineness = min(scale.x, scale.y);
+    let sharpness = 1.0 + 4.0 * fineness;
+    let allowed = 1.75 - 0.5 * fineness;
+    let blurring = max(10.0 * fineness - 5.0, 0.0);
+    let forgetting = max(8.0 * fineness - 2.0, 0.0);
+    let corner = vec2i(floor(sampled_at)) - 1;
+    var encoded = vec4f(0.0);
+    var weights = 0.0;
+    var sum = vec4f(0.0);
+    var squares = vec4f(0.0);
+    var least = vec4f(1.0e9);
+    var most = vec4f(-1.0e9);
+    var nearest = vec2u(0u);
+    var nearest_depth = 3.0e38;
+    for (var i = 0u; i < 9u; i++) {
+        let tap = vec2u(clamp(corner + vec2i(vec2u(i % 3u, i / 3u)), vec2i(0), vec2i(frame.size) - 1));
+        let color = textureLoad(picture_texture, tap, 0);
+        let off = (vec2f(tap) + 0.5 - sampled_at) / scale;
+        let weight = exp(-sharpness * dot(off, off));
+        encoded += weight * color;
+        weights += weight;
+        let compared = vec4f(ycocg(color.rgb), color.a);
+        sum += compared;
+        squares += compared * compared;
+        least = min(least, compared);
+        most = max(most, compared);
+        let position = textureLoad(position_texture, tap, 0);
+        let depth = select(2.0e38, dot(position.xyz - frame.eye, frame.forward), position.w != 0.0);
+        let is_nearer = depth < nearest_depth;
+        nearest = select(nearest, tap, is_nearer);
+        nearest_depth = min(nearest_depth, depth);
+    }
+    let now_encoded = encoded / max(weights, 1.0e-20);
+    let now = vec4f(srgb_decode(now_encoded.rgb), now_encoded.a);
+    let position = textureLoad(position_texture, nearest, 0);
+    let last_position = textureLoad(last_position_texture, nearest, 0).xyz;
+    let is_surface = position.w != 0.0;
+    let surface_motion = motion_of_point(motion, position.xyz, last_position);
+    let moved = select(motion_of_direction(motion, frame_ray(nearest)), surface_motion, is_surface);
+    let last_at = (at - moved) / scale;
+    let was_seen = all(last_at >= vec2f(0.0)) & all(last_at < vec2f(shown_size))
+        & (!is_surface | motion_had_in_front(motion, last_position));
+    let is_known = was_seen & (params.continues != 0u);
+    let history_at = select(vec2f(pixel) + 0.5, last_at, is_known);
+    let last_samples = textureLoad(last_samples_texture, vec2u(history_at), 0).r;
+    let last = last_mean(history_at);
+    // Confined to what the pixels around show.
+    let mean = sum / 9.0;
+    let deviation = sqrt(max(squares / 9.0 - mean * mean, vec4f(0.0)));
+    let low = max(least, mean - allowed * deviation);
+    let high = min(most, mean + allowed * deviation);
+    let compared = vec4f(ycocg(srgb_encode(last.rgb)), last.a);
+    let middle = 0.5 * (low + high);
+    let reach = 0.5 * (high - low) + 1.0e-3;
+    let off = (compared - middle) / reach;
+    let farthest = max(max(abs(off.x), abs(off.y)), max(abs(off.z), abs(off.w)));
+    let confined = middle + (compared - middle) / max(farthest, 1.0);
+    let kept = vec4f(srgb_decode(saturate(from_ycocg(confined.xyz))), saturate(confined.w));
+    // A mean that is resampled from frame to frame blurs: where it lies between pixels it counts for fewer.
+    let between = fract(history_at - 0.5);
+    let blur = 4.0 * max(between.x * (1.0 - between.x), between.y * (1.0 - between.y));
+    let counted = min(last_samples, SAMPLES_MOST / (1.0 + blurring * blur)) / (1.0 + forgetting * max(farthest - 1.0, 0.0));
+    let samples = select(0.0, counted, is_known);
+    // Of the first frame everything counts, however far from the pixel's middle.
+    let weight = max(min(weights, 1.0), 1.0e-3);
+    let result = mix(kept, now, weight / (weight + samples));
+    textureStore(mean_out, pixel, result);
+    textureStore(samples_out, pixel, vec4f(samples + weight, 0.0, 0.0, 0.0));
+}
+
+@fragment
+fn shown(in: Corner) -> @location(0) vec4f {
+    let at = vec2u(in.clip.xy);
+    let linear = textureLoad(mean_texture, at, 0);
+    let encoded = srgb_encode(linear.rgb);
+    return vec4f(select(encoded, dither(encoded, at), shown_params.dither != 0u), linear.a);
+}
