@@ -109,7 +109,14 @@ fn view(scene: &Scene, viewpoint: &Viewpoint) -> View {
     }
 }
 
-const MODES: [ShadowMode; 3] = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
+/// Shadow modes, and whether lights have a size: the sun 12°, the lamp a fiftieth of a unit.
+const MODES: [(ShadowMode, bool); 5] = [
+    (ShadowMode::Rays, false),
+    (ShadowMode::Map, false),
+    (ShadowMode::Off, false),
+    (ShadowMode::Rays, true),
+    (ShadowMode::Map, true),
+];
 
 /// Every view in every shadow mode.
 fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
@@ -121,8 +128,10 @@ fn pictures_of(gpu: &Gpu, scene: &Scene, scale: f32, offset: Vec3) -> Vec<Vec<u8
     stage.config.sun.enabled = Switch::On;
     stage.config.image.antialias = Antialias::Off;
     let mut pictures = Vec::new();
-    for mode in MODES {
+    for (mode, is_soft) in MODES {
         stage.config.shadows.mode = mode;
+        stage.config.sun.angle = if is_soft { 12.0 } else { 0.0 };
+        stage.config.lights.radius = if is_soft { 0.02 * scale } else { 0.0 };
         for viewpoint in viewpoints(scene, scale, offset) {
             let view = view(scene, &viewpoint);
             pictures.push(stage.draw(&Pose::new(scene, None, 0.0), view));
@@ -163,7 +172,8 @@ fn pictures_are_the_same_at_every_scale() {
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
     // What the tolerance must not let through.
     for view in 0..2 {
-        let (rays, map, off) = (&expected[view], &expected[3 + view], &expected[6 + view]);
+        let [rays, map, off, soft_rays, soft_map] =
+            std::array::from_fn(|mode| &expected[3 * mode + view]);
         let (shadowed, all) = differing(rays, off);
         assert!(
             shadowed * 100 > all,
@@ -171,6 +181,13 @@ fn pictures_are_the_same_at_every_scale() {
         );
         let (disagreeing, _) = differing(rays, map);
         assert!(disagreeing * 4 < shadowed, "{disagreeing} of {shadowed}");
+        for (hard, soft) in [(rays, soft_rays), (map, soft_map)] {
+            let (softened, _) = differing(hard, soft);
+            assert!(
+                softened * 400 > all,
+                "no penumbras in view {view}: {softened}"
+            );
+        }
     }
     for scale in [1e-3, 0.03, 70.0, 1e5] {
         let found = pictures(&gpu, scale, Vec3::ZERO);
@@ -276,8 +293,8 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     for (eye, expected) in [(1.5, 1.0), (0.52, 0.02)] {
         let at = Viewpoint::looking(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);
-        for mode in MODES {
-            stage.config.shadows.mode = mode;
+        for (mode, _) in &MODES[..3] {
+            stage.config.shadows.mode = *mode;
             stage.draw(&pose, view(&scene, &at));
             let depth = stage.channel(Channel::Depth);
             let [middle, ..] = depth.texels[(SIZE[1] / 2 * SIZE[0] + SIZE[0] / 2) as usize];
