@@ -40,9 +40,6 @@ struct TemporalParams {
 @group(0) @binding(0) var<uniform> shown_params: TemporalParams;
 @group(0) @binding(1) var mean_texture: texture_2d<f32>;
 
-// Most samples that the mean counts as.
-const SAMPLES_MOST = 12.0;
-
 // Luma and two differences of colour, of encoded colours: steps of them look alike everywhere.
 fn ycocg(c: vec3f) -> vec3f {
     return vec3f(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, 0.5 * (c.r - c.b), 0.5 * c.g - 0.25 * (c.r + c.b));
@@ -160,7 +157,7 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     // A mean that is resampled from frame to frame blurs: where it lies between pixels it counts for fewer.
     let between = fract(history_at - 0.5);
     let blur = 4.0 * max(between.x * (1.0 - between.x), between.y * (1.0 - between.y));
-    let counted = min(last_samples, SAMPLES_MOST / (1.0 + blurring * blur)) / (1.0 + forgetting * max(farthest - 1.0, 0.0));
+    let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur)) / (1.0 + forgetting * max(farthest - 1.0, 0.0));
     let samples = select(0.0, counted, is_known);
     // Of the first frame everything counts, however far from the pixel's middle.
     let weight = max(min(weights, 1.0), 1.0e-3);

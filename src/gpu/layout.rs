@@ -66,6 +66,8 @@ wgsl_constants! {
     pub const ROUGHNESS_MIN: f64 = 0.045;
     /// Largest finite value of a half float, which radiance is stored in.
     pub const RADIANCE_MAX: f64 = 65504.0;
+    /// Most samples that the mean of moving frames counts as.
+    pub const TEMPORAL_SAMPLES: f64 = 12.0;
     /// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a
     /// stroke, is no step of a line.
     pub const ANTIALIAS_CORNER: f64 = 0.25;

@@ -1,10 +1,8 @@
 //! Twin of `temporal`, in f64: the mean of frames that look at other points of their pixels.
 
 use super::tonemap::{srgb_decode, srgb_encode};
+use crate::gpu::layout::TEMPORAL_SAMPLES;
 use glam::{DVec2, DVec4};
-
-/// Most samples that the mean counts as.
-const SAMPLES_MOST: f64 = 12.0;
 
 /// What a frame shows at a pixel.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +151,7 @@ pub fn temporal(
         let counted = last.at([last_at.x as i64, last_at.y as i64]).samples;
         let between = (last_at - 0.5) - (last_at - 0.5).floor();
         let blur = 4.0 * (between * (1.0 - between)).max_element();
-        let samples = counted.min(SAMPLES_MOST / (1.0 + blurring * blur))
+        let samples = counted.min(TEMPORAL_SAMPLES / (1.0 + blurring * blur))
             / (1.0 + forgetting * (farthest - 1.0));
         Mean {
             color: kept.lerp(now, weight / (weight + samples)),

@@ -6,7 +6,7 @@ use crate::{
         ui::{
             facts::Facts,
             fold::more,
-            rows::{Digits, Edits, Row, choose, hundredths, list, number, slide},
+            rows::{Digits, Edits, Row, hundredths, list, number, slide},
         },
     },
     config::{Antialias, Exposure, ExposureMode, Image, Rising, Tonemap, Window},
@@ -45,10 +45,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             (
                 Antialias::Temporal,
                 "temporal",
-                "Frames are averaged along their motion; a coarser one fills in",
+                "Frames are averaged along their motion; coarse ones fill in",
             ),
         ];
-        choose(ui, &mut image.antialias, &choices);
+        let choices = choices.map(|(filter, name, tip)| (filter, name.to_owned(), tip));
+        let now = image.antialias;
+        image.antialias = list(ui, "antialias", 0.0, now, &choices).unwrap_or(now);
     });
     let tip = "Samples per pixel once nothing moves; 1 keeps the filtered picture";
     let samples = DragValue::new(&mut state.config.window.still_samples);
