@@ -339,7 +339,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
             stage.config.sun.enabled = Switch::Off;
             let pose = Pose::new(&scene, None, 0.0);
             let bounds = Bounds::new(&scene).scene(&scene, &pose);
-            stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, 256);
+            stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, 256, false);
             let picture = stage.draw(&pose, look_at(Vec3::Z * 3.0, Vec3::ZERO, 10.0));
             let normals = stage.channel(Channel::Normal).texels;
             let inner = normals.iter().zip(picture.chunks(4));

@@ -137,6 +137,8 @@ impl Viewer {
         let (viewpoint, focus) = self.state.viewpoint(bounds);
         let (near, far) = viewpoint.clip_planes(bounds, focus);
         let config = &self.state.config;
+        let fast = self.graphics.gpu.capabilities.fast_rays;
+        let occludes = config.occlusion.sends_rays(fast);
         let stage = self.state.stage.as_mut()?;
         // The first picture shows its environment.
         let is_read = self.environments > 0 || self.environment.loading().is_none();
@@ -157,7 +159,7 @@ impl Viewer {
             time: stage.time,
             channel: self.state.channel,
             area: self.area,
-            exposure_ev: stage.exposure_ev(config, luminance),
+            exposure_ev: stage.exposure_ev(config, luminance, occludes),
             config: of_picture(config, &self.state.initial),
         })
     }

@@ -121,6 +121,7 @@ struct ExposureKey {
     mode: ExposureMode,
     /// Mean luminance of the environment's file.
     file_luminance: f32,
+    occludes: bool,
 }
 
 impl Stage {
@@ -213,13 +214,19 @@ impl Stage {
     }
 
     /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
-    /// luminance of the environment's file.
-    pub(super) fn exposure_ev(&mut self, config: &Config, file_luminance: f32) -> f32 {
+    /// luminance of the environment's file; `occludes` says whether ambient occlusion is sampled.
+    pub(super) fn exposure_ev(
+        &mut self,
+        config: &Config,
+        file_luminance: f32,
+        occludes: bool,
+    ) -> f32 {
         let key = ExposureKey {
             sun: config.sun.clone(),
             environment: config.environment.clone(),
             mode: config.image.exposure,
             file_luminance,
+            occludes,
         };
         if let Some((known, ev)) = &self.exposure
             && *known == key
@@ -228,7 +235,7 @@ impl Stage {
         }
         let limit = LIGHT_LIMIT as usize;
         let first = &self.first;
-        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit);
+        let ev = first.exposure_ev(&self.scene, config, file_luminance, limit, occludes);
         self.exposure = Some((key, ev));
         ev
     }

@@ -98,10 +98,11 @@ impl Offscreen {
         // The GPU has them now.
         scene.images.iter_mut().for_each(|i| i.levels.clear());
         let limit = LIGHT_LIMIT as usize;
+        let occludes = config.occlusion.sends_rays(gpu.capabilities.fast_rays);
         Ok(Self {
             exposure_ev: opened
                 .first
-                .exposure_ev(&scene, &config, file_luminance, limit),
+                .exposure_ev(&scene, &config, file_luminance, limit, occludes),
             target: target(&gpu, size)?,
             clip: opened.clip,
             bounds: opened.bounds,

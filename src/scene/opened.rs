@@ -202,6 +202,7 @@ impl FirstMoment {
         config: &Config,
         file_luminance: f32,
         light_limit: usize,
+        occludes: bool,
     ) -> f32 {
         framing::exposure_ev(
             scene,
@@ -210,6 +211,7 @@ impl FirstMoment {
             config,
             file_luminance,
             light_limit,
+            occludes,
         )
     }
 }
