@@ -74,10 +74,11 @@ fn material_uv(texture: u32, uv: vec4f) -> vec2f {
     );
 }
 
-fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
+// `bias` is added to the level of the texture.
+fn material_base_color(uv: vec4f, color: vec4f, bias: f32) -> vec4f {
     // Every texture is bound, a white one where the material has none: sampling stays in uniform control
     // flow.
-    let texel = textureSampleBias(base_color_texture, base_color_sampler, material_uv(0u, uv), frame.texture_bias);
+    let texel = textureSampleBias(base_color_texture, base_color_sampler, material_uv(0u, uv), bias);
     return material.base_color * color * texel;
 }
 
@@ -117,11 +118,13 @@ fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
 
 // The surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
+    let bias = frame.texture_bias;
+    let rough_at = material_uv(1u, in.uv);
     let metallic_roughness =
-        textureSampleBias(metallic_roughness_texture, metallic_roughness_sampler, material_uv(1u, in.uv), frame.texture_bias);
-    let bump = textureSampleBias(normal_texture, normal_sampler, material_uv(2u, in.uv), frame.texture_bias);
-    let occlusion = textureSampleBias(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv), frame.texture_bias).r;
-    let emissive = textureSampleBias(emissive_texture, emissive_sampler, material_uv(4u, in.uv), frame.texture_bias).rgb;
+        textureSampleBias(metallic_roughness_texture, metallic_roughness_sampler, rough_at, bias);
+    let bump = textureSampleBias(normal_texture, normal_sampler, material_uv(2u, in.uv), bias);
+    let occlusion = textureSampleBias(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv), bias).r;
+    let emissive = textureSampleBias(emissive_texture, emissive_sampler, material_uv(4u, in.uv), bias).rgb;
 
     // No branches on uniforms: software adapters would compile the shader anew for every material
     // (common/unseen.wgsl).
