@@ -35,6 +35,8 @@ pub const MOTION_SHOWN: f32 = 32.0;
 pub struct Tonemap {
     cover: Cover,
     params: Uniform<TonemapParams>,
+    /// The same where another pass rounds: a frame may draw both.
+    undithered: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
     /// The picture that another pass reads; one texel until one does.
     output: GpuImage,
@@ -54,6 +56,7 @@ impl Tonemap {
         Self {
             cover: Cover::new(gpu, "render/tonemap.wgsl", "tonemap", &bindings),
             params: Uniform::new(gpu, "tonemap.params"),
+            undithered: Uniform::new(gpu, "tonemap.undithered"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("tonemap"),
                 mag_filter: wgpu::FilterMode::Linear,
@@ -99,16 +102,21 @@ impl Tonemap {
         exposure: &wgpu::Buffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let mut params = params(frame);
-        // What has more than eight bits is rounded by another pass.
-        params.dither &= u32::from(target.texture().format() != HDR_FORMAT);
-        self.params.write(recording.gpu, &params);
+        let mut values = params(frame);
+        let params = match target.texture().format() {
+            HDR_FORMAT => {
+                values.dither = 0;
+                &self.undithered
+            }
+            _ => &self.params,
+        };
+        params.write(recording.gpu, &values);
         recording.cover(
             "tonemap",
             &self.cover,
             target,
             &[
-                &self.params,
+                params,
                 &radiance.hdr,
                 &self.sampler,
                 channel,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result,
-    config::{Config, OcclusionMode},
+    config::{Antialias, Config, OcclusionMode},
     gpu::{Capabilities, Gpu, profiler::Stopwatch},
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::opened::{OpenedScene, Span},
@@ -73,10 +73,13 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
 }
 
 /// Replaces what the viewer chooses by the adapter: a picture is the same on all of them, and has no frame
-/// rate to keep.
+/// rate to keep. Each of a sequence looks at the middles of its pixels.
 fn choose_for_every_adapter(config: &mut Config) {
     if config.occlusion.mode == OcclusionMode::Auto {
         config.occlusion.mode = OcclusionMode::Rays;
+    }
+    if config.image.antialias == Antialias::Auto {
+        config.image.antialias = Antialias::Smaa;
     }
 }
 
@@ -202,8 +205,11 @@ mod tests {
         assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
         choose_for_every_adapter(&mut config);
         assert!(config.occlusion.sends_rays(false) && config.occlusion.sends_rays(true));
+        assert_eq!(config.image.antialias, Antialias::Smaa);
         config.occlusion.mode = OcclusionMode::Off;
+        config.image.antialias = Antialias::Temporal;
         choose_for_every_adapter(&mut config);
         assert_eq!(config.occlusion.mode, OcclusionMode::Off);
+        assert_eq!(config.image.antialias, Antialias::Temporal);
     }
 }
