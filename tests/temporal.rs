@@ -91,6 +91,11 @@ fn the_mean_is_that_of_its_twin() {
             pose.world_from_node[1] = Mat4::from_translation(0.02 * time * Vec3::X);
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
+            // In bands of some rows, which the shown picture has more of.
+            (
+                stage.renderer.budget.in_parts,
+                stage.renderer.budget.part_pixels,
+            ) = (true, 512);
             let picture = stage.stretched(&pose, view, 1, shown);
             let pixels = seen(&mut stage, view);
             let now = Rows {

@@ -251,7 +251,7 @@ impl Renderer {
         self.history.begin();
         self.present.temporal.begin();
         frame::check_size(gpu, input.size)?;
-        self.first_rows.fit(gpu, input.size[1])?;
+        self.first_rows.fit(gpu, input.size[1].max(shape.1[1]))?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
         let continues = self
             .frames_are_of
