@@ -40,6 +40,9 @@ struct TemporalParams {
 @group(0) @binding(0) var<uniform> shown_params: TemporalParams;
 @group(0) @binding(1) var mean_texture: texture_2d<f32>;
 
+// Where there is no mean yet: a Gaussian of half a pixel of the frame.
+const SMOOTHNESS = 2.0;
+
 // Luma and two differences of colour, of encoded colours: steps of them look alike everywhere.
 fn ycocg(c: vec3f) -> vec3f {
     return vec3f(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, 0.5 * (c.r - c.b), 0.5 * c.g - 0.25 * (c.r + c.b));
@@ -104,6 +107,8 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let corner = vec2i(floor(sampled_at)) - 1;
     var encoded = vec4f(0.0);
     var weights = 0.0;
+    var smoothed = vec4f(0.0);
+    var smooth_weights = 0.0;
     var sum = vec4f(0.0);
     var squares = vec4f(0.0);
     var least = vec4f(1.0e9);
@@ -117,6 +122,10 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
         let weight = exp(-sharpness * dot(off, off));
         encoded += weight * color;
         weights += weight;
+        let wide = off * scale;
+        let smooth_weight = exp(-SMOOTHNESS * dot(wide, wide));
+        smoothed += smooth_weight * color;
+        smooth_weights += smooth_weight;
         let compared = vec4f(ycocg(color.rgb), color.a);
         sum += compared;
         squares += compared * compared;
@@ -128,8 +137,6 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
         nearest = select(nearest, tap, is_nearer);
         nearest_depth = min(nearest_depth, depth);
     }
-    let now_encoded = encoded / max(weights, 1.0e-20);
-    let now = vec4f(srgb_decode(now_encoded.rgb), now_encoded.a);
     let position = textureLoad(position_texture, nearest, 0);
     let last_position = textureLoad(last_position_texture, nearest, 0).xyz;
     let is_surface = position.w != 0.0;
@@ -159,6 +166,10 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let blur = 4.0 * max(between.x * (1.0 - between.x), between.y * (1.0 - between.y));
     let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur)) / (1.0 + forgetting * max(farthest - 1.0, 0.0));
     let samples = select(0.0, counted, is_known);
+    // Where there is no mean, the nearest of few samples would show their pattern.
+    let sharp = encoded / max(weights, 1.0e-20);
+    let now_encoded = mix(smoothed / smooth_weights, sharp, saturate(samples));
+    let now = vec4f(srgb_decode(now_encoded.rgb), now_encoded.a);
     // Of the first frame everything counts, however far from the pixel's middle.
     let weight = max(min(weights, 1.0), 1.0e-3);
     let result = mix(kept, now, weight / (weight + samples));

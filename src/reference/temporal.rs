@@ -114,6 +114,7 @@ pub fn temporal(
             })
             .collect();
         let (mut encoded, mut weights) = (DVec4::ZERO, 0.0);
+        let (mut smoothed, mut smooth_weights) = (DVec4::ZERO, 0.0);
         let (mut sum, mut squares) = (DVec4::ZERO, DVec4::ZERO);
         let (mut least, mut most) = (DVec4::INFINITY, DVec4::NEG_INFINITY);
         let mut nearest = taps[0].1;
@@ -121,6 +122,10 @@ pub fn temporal(
             let weight = (-sharpness * off.length_squared()).exp();
             encoded += weight * seen.encoded;
             weights += weight;
+            // Where there is no mean yet: a Gaussian of half a pixel of the frame.
+            let smooth_weight = (-2.0 * (*off * scale).length_squared()).exp();
+            smoothed += smooth_weight * seen.encoded;
+            smooth_weights += smooth_weight;
             let compared = ycocg(seen.encoded);
             sum += compared;
             squares += compared * compared;
@@ -129,13 +134,17 @@ pub fn temporal(
                 nearest = *seen;
             }
         }
-        let now = of_colors(encoded / weights, srgb_decode);
+        let now = |samples: f64| {
+            let sharp = encoded / weights;
+            let share = samples.clamp(0.0, 1.0);
+            of_colors((smoothed / smooth_weights).lerp(sharp, share), srgb_decode)
+        };
         let weight = weights.clamp(1e-3, 1.0);
         let last_at = at - nearest.moved / scale;
         let inside = last_at.cmpge(DVec2::ZERO).all() && last_at.cmplt(size(shown)).all();
         let Some(last) = last.filter(|_| inside) else {
             return Mean {
-                color: now,
+                color: now(0.0),
                 samples: weight,
             };
         };
@@ -154,7 +163,7 @@ pub fn temporal(
         let samples = counted.min(TEMPORAL_SAMPLES / (1.0 + blurring * blur))
             / (1.0 + forgetting * (farthest - 1.0));
         Mean {
-            color: kept.lerp(now, weight / (weight + samples)),
+            color: kept.lerp(now(samples), weight / (weight + samples)),
             samples: samples + weight,
         }
     };
