@@ -4,6 +4,7 @@
 use super::screen::Area;
 use crate::{
     config::{Antialias, Config},
+    gpu::layout::TEMPORAL_SAMPLES,
     render::{Channel, FrameSample, View},
 };
 use std::time::{Duration, Instant};
@@ -300,11 +301,19 @@ impl Schedule {
             let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
             let wanted = config.window.still_samples;
             self.samples_left = if samples && wanted > 1 { wanted } else { 0 };
-            // Where no samples follow, the history of ambient occlusion has to converge by itself.
+            // Where no samples follow, what is averaged over frames has to converge by itself.
             let occlusion = &config.occlusion;
+            let occluded = match occlusion.sends_rays(renderer.fast_rays) {
+                true => occlusion.history,
+                false => 1,
+            };
+            let is_lit = picture.channel == Channel::Lit;
+            let smoothed = match config.image.antialias.on(renderer.fast_rays) {
+                Antialias::Temporal if is_lit => TEMPORAL_SAMPLES as u32,
+                _ => 1,
+            };
             self.full_frames_left = match self.samples_left {
-                0 if occlusion.sends_rays(renderer.fast_rays) => occlusion.history,
-                0 => 1,
+                0 => occluded.max(smoothed),
                 _ => 0,
             };
         }
@@ -555,6 +564,17 @@ mod tests {
         let drawn = Clock::new().draw_all(&picture);
         assert_eq!(drawn.len(), 1 + 20);
         assert!(drawn[1..].iter().all(|(scale, ..)| *scale == 1.0));
+    }
+
+    #[test]
+    fn a_temporal_mean_without_samples_is_drawn_until_it_is_full() {
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        picture.config.image.antialias = Antialias::Temporal;
+        let drawn = Clock::new().draw_all(&picture);
+        assert_eq!(drawn.len(), 1 + 12);
+        picture.channel = Channel::Depth;
+        assert_eq!(Clock::new().draw_all(&picture).len(), 2);
     }
 
     #[test]
