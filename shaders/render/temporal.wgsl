@@ -164,7 +164,8 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     // A mean that is resampled from frame to frame blurs: where it lies between pixels it counts for fewer.
     let between = fract(history_at - 0.5);
     let blur = 4.0 * max(between.x * (1.0 - between.x), between.y * (1.0 - between.y));
-    let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur)) / (1.0 + forgetting * max(farthest - 1.0, 0.0));
+    let gone = 1.0 + forgetting * max(farthest - 1.0, 0.0);
+    let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur)) / gone;
     let samples = select(0.0, counted, is_known);
     // Where there is no mean, the nearest of few samples would show their pattern.
     let sharp = encoded / max(weights, 1.0e-20);

@@ -3,7 +3,8 @@
 // in   hdr, the exposure, and display (colours shown without exposure or tone mapping); or the channel's
 //      floats
 // out  target, sRGB-encoded by this shader (the target's format is not sRGB); of a transparent picture
-//      premultiplied before that, with the coverage as alpha; the lit image dithered
+//      premultiplied before that, with the coverage as alpha; the lit image dithered,
+//      but for what `temporal` reads
 // A triangle that covers the target. hdr is filtered where the target is larger; channels are not.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"

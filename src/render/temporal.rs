@@ -86,8 +86,8 @@ impl Temporal {
         self.shown.needs(format, needs);
     }
 
-    /// Begins a frame, before anything of it is recorded. What it shows later does not go on from frames
-    /// before that one.
+    /// Begins a frame, before anything of it is recorded. Until it is averaged or [`Temporal::keep`] is called, the
+    /// frame after it has no mean to go on from.
     pub fn begin(&mut self) {
         self.showed = self.shows.take();
     }

@@ -39,10 +39,11 @@ const BRIGHTER_SIDE: f32 = 2.0;
 /// exposure is 0 EV; outside of that range it maps the illuminance to 3 lux.
 ///
 /// Environment lighting adds its mean irradiance; `file_luminance` is the mean luminance of the environment's
-/// file. Under a file, and where no primitive has a material of its own, illuminance from 3 lux on is mapped to
-/// 3 lux, and a sky or a file counts with its brighter half. Where ambient occlusion is sampled (`occludes`), a
-/// quarter of the environment's light does not arrive, and the exposure makes up for it. Lights past the first `light_limit`, which do not shine, and
-/// lights whose range or cone ends short of the scene do not count.
+/// file. Under a file, and where no primitive has a material of its own, illuminance from 3 lux on is mapped
+/// to 3 lux, and a sky or a file counts with its brighter half. Where ambient occlusion is sampled
+/// (`occludes`), a quarter of the environment's light does not arrive, and the exposure makes up for it.
+/// Lights past the first `light_limit`, which do not shine, and lights whose range or cone ends short of the
+/// scene do not count.
 pub fn exposure_ev(
     scene: &Scene,
     pose: &Pose,
