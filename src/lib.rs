@@ -18,8 +18,9 @@
 //!    batch, or fits their boxes again, as [`render::tree_policy`] plans it; [`accel::cost`] measures how
 //!    trees age.
 //! 5. [`render::gbuffer`]: position, normal, albedo, material, emission and triangle of what each pixel sees;
-//!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::motion`],
-//!    where asked for: where that was in the last frame.
+//!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::ground`]: a
+//!    plane below the scene, for its shadows; [`render::motion`], where asked for: where that was in the last
+//!    frame.
 //! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
 //!    [`render::signal`] averages over frames and neighbours by it.
 //! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;

@@ -158,7 +158,7 @@ fn wrong_keys_are_told_before_the_window_opens() {
     let folder = Folder::new();
     std::fs::write(folder.path("action.toml"), "[keys]\nnext_camra = \"F\"").unwrap();
     std::fs::write(folder.path("key.toml"), "[keys]\nframe = \"Ctlr+F\"").unwrap();
-    let both = "[keys]\nframe = \"G\"\nreset = \"G\"";
+    let both = "[keys]\nframe = \"K\"\nreset = \"K\"";
     std::fs::write(folder.path("both.toml"), both).unwrap();
     for (name, words) in [
         ("action", ["keys.next_camra", "next_camera?"]),
@@ -758,7 +758,7 @@ fn a_window_without_a_display_says_what_to_do() {
 fn render_writes_pictures_floats_and_figures() {
     let folder = Folder::new();
     let line = "render scene.obj -o lit.png --size 64x48 --sun 0,-1,0 --eye 0,4,0.01 --target 0,0,0 \
-                --fov 40 --stats s.json";
+                --fov 40 --ground grid --stats s.json";
     let aovs = "--aov position=p.exr,normal=n.png --aov depth=d.exr --aov shadow=s.exr,mesh=m.exr,cost=c.png";
     folder.succeeds(&format!("{line} {aovs}"));
     let lit = picture(&folder.path("lit.png")).into_rgba8();
@@ -795,6 +795,8 @@ fn render_writes_pictures_floats_and_figures() {
     let stats: serde_json::Value = serde_json::from_slice(&stats).unwrap();
     assert_eq!(stats["triangles"], 3);
     assert_eq!(stats["meshes"], 2);
+    assert_eq!(stats["ground"]["grid_spacing"], 1.0);
+    assert!((-0.01..0.0).contains(&stats["ground"]["height"].as_f64().unwrap()));
     assert_eq!(stats["tree_work"], "rebuild");
     assert_eq!(stats["tree_growth"], 1.0);
     assert!(stats["adapter"]["name"].is_string());

@@ -776,6 +776,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: [4096, 2560],
+        ground: None,
         motion: false,
     };
     let mut encoder = gpu.encoder("test");

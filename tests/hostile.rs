@@ -199,7 +199,7 @@ fn view(scene: &Scene, pose: &Pose) -> View {
     let points = scene::deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 0.8 };
     let viewpoint = Viewpoint::framing(&points, lens, 1.5);
-    let (near, far) = viewpoint.clip_planes(Aabb::of(points), f32::INFINITY);
+    let (near, far) = viewpoint.clip_planes(Aabb::of(points), f32::INFINITY, None);
     View {
         world_from_view: viewpoint.world_from_view,
         projection: viewpoint.projection,

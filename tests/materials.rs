@@ -111,6 +111,7 @@ impl Studio {
             elapsed_secs: f32::INFINITY,
             channel: Channel::Lit,
             size: SIZE,
+            ground: None,
             motion: false,
         };
         let mut encoder = gpu.encoder("test");

@@ -81,6 +81,7 @@ impl<'a> Recorder<'a> {
             elapsed_secs: f32::INFINITY,
             channel: self.channel,
             size: SIZE,
+            ground: None,
             motion: false,
         };
         let start = self.gpu.compiled();

@@ -38,6 +38,8 @@ struct Frame {
     sun_radius: f32,
     // Added to the levels of textures.
     texture_bias: f32,
+    // Of the ground below the sky.
+    ground_albedo: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

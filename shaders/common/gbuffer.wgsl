@@ -1,11 +1,11 @@
 // The G-buffer's encoding: 32 bytes a pixel, which every adapter can write in one pass.
 //
 // position  rgba32float  world position; w is 0 on the background, else its bits are
-//                        31 unlit, 30 and 29 a zero and a one (so that every value is a normal float),
+//                        31 unlit, 30 ground, 29 not that (so that every value is a normal float),
 //                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      shading normal in world space, octahedral
 // albedo    r32uint      base colour (square root; 11, 11 and 10 bits): the colour of an unlit surface
-// emissive  r32uint      radiance, shared exponent (rgb9e5)
+// emissive  r32uint      radiance, shared exponent (rgb9e5); of the ground two shares (render/ground.wgsl)
 // ids       r32uint      number of the triangle in the merged index buffer, plus 1. Points and lines are no
 //                        triangles: theirs is the number in triangle_info, plus 1, with the bit
 //                        GBUFFER_NO_TRIANGLE
@@ -28,6 +28,8 @@ struct Surface {
 }
 
 const GBUFFER_UNLIT = 0x80000000u;
+// The plane below the scene, which `ground` draws; all else is a surface.
+const GBUFFER_GROUND = 0x40000000u;
 const GBUFFER_SURFACE = 0x20000000u;
 const GBUFFER_LAYERED = 0x10000000u;
 // Set in ids where a point or a line is visible: no ray starts there.
@@ -83,6 +85,11 @@ fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
 // Whether rays can start from the surface with this id: it is neither the background nor a point or a line.
 fn gbuffer_is_triangle(id: u32) -> bool {
     return id != 0u && id < GBUFFER_NO_TRIANGLE;
+}
+
+// Whether the ground is seen where this is the position's w.
+fn gbuffer_is_ground(w: f32) -> bool {
+    return (bitcast<u32>(w) & GBUFFER_GROUND) != 0u;
 }
 
 fn gbuffer_unpack(position: vec4f, normal: u32, albedo: u32, emissive: u32) -> Surface {

@@ -77,7 +77,10 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     }
     let channel = unseen_zero(f32(pixel.x)) + params.channel;
     let position = textureLoad(position_texture, pixel, 0);
-    let covered = position.w != 0.0;
+    // The ground is there for what falls on it: to other channels it is the background.
+    let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
+        || channel == CHANNEL_MOTION;
+    let covered = position.w != 0.0 && (shows_ground || !gbuffer_is_ground(position.w));
     var value = vec3f(0.0);
     var alpha = select(0.0, 1.0, covered);
     if covered {

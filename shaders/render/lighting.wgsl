@@ -3,9 +3,9 @@
 // in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
 //      chosen lights or shadow maps, ambient visibility
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, which
-//      shows the environment
+//      shows the environment, and on the ground the share of the background that its shadows take away
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
-//      holds emission alone, and that of a plain background; black elsewhere
+//      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
@@ -40,6 +40,52 @@ fn write_display(pixel: vec2u, color: vec3f) {
     textureStore(display_out, pixel, half_float_round(vec4f(color, 0.0)));
 }
 
+// The background where nothing takes its light away.
+struct Backdrop {
+    radiance: vec3f,
+    // Shown without exposure or tone mapping.
+    display: vec3f,
+}
+
+fn backdrop(pixel: vec2u) -> Backdrop {
+    return Backdrop(
+        min(background(pixel), vec3f(RADIANCE_MAX)),
+        select(frame.background, vec3f(0.0), frame.shows_environment != 0u),
+    );
+}
+
+// Of the light that would fall on the ground below nothing, the share that does.
+fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
+    let ambient = ambient_visibility_at(pixel, s.normal);
+    let open = PI * environment_diffuse(s.normal);
+    var unblocked = open;
+    var arriving = open * ambient_bounced(ambient.visibility, vec3f(frame.ground_albedo));
+    for (var i = 0u; i < frame.light_count; i++) {
+        let sample = light_sample(lights[i], s.position);
+        unblocked += max(dot(s.normal, sample.to_light), 0.0) * sample.irradiance;
+    }
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
+        let chosen = visibility_light(slot, pixel);
+        let sample = light_sample(lights[chosen.light], s.position);
+        let cosine = dot(s.normal, sample.to_light);
+        if light_reaches(sample) && cosine > 0.0 {
+            arriving += cosine * sample.irradiance * visibility(slot, chosen, pixel, s, sample);
+        }
+    }
+    return select(vec3f(1.0), arriving / max(unblocked, vec3f(1.0e-30)), unblocked > vec3f(1.0e-30));
+}
+
+fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
+    let seen = shares.x;
+    let line = shares.y;
+    let lit = mix(vec3f(1.0), ground_lit(pixel, s), seen);
+    let behind = backdrop(pixel);
+    let taken = 1.0 - dot(lit, vec3f(0.2126, 0.7152, 0.0722));
+    let radiance = (1.0 - line) * lit * behind.radiance;
+    write_display(pixel, (1.0 - line) * lit * behind.display + line * s.albedo);
+    textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, mix(taken, 1.0, line))));
+}
+
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
@@ -48,17 +94,22 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     }
     let position = textureLoad(position_texture, pixel, 0);
     if position.w == 0.0 {
-        let seen = min(background(pixel), vec3f(RADIANCE_MAX));
-        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 0.0)));
-        write_display(pixel, select(frame.background, vec3f(0.0), frame.shows_environment != 0u));
+        let behind = backdrop(pixel);
+        textureStore(hdr_out, pixel, half_float_round(vec4f(behind.radiance, 0.0)));
+        write_display(pixel, behind.display);
         return;
     }
+    let emissive = textureLoad(emissive_texture, pixel, 0).r;
     var s = gbuffer_unpack(
         position,
         textureLoad(normal_texture, pixel, 0).r,
         textureLoad(albedo_texture, pixel, 0).r,
-        textureLoad(emissive_texture, pixel, 0).r,
+        emissive,
     );
+    if gbuffer_is_ground(position.w) {
+        write_ground(pixel, s, unpack2x16unorm(emissive));
+        return;
+    }
     write_display(pixel, select(vec3f(0.0), s.albedo, s.unlit));
     if s.layered {
         textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));

@@ -343,7 +343,7 @@ mod tests {
         for (view, ..) in VIEWS {
             camera.face(view);
             let (viewpoint, focus) = camera.outside(bounds);
-            let (near, far) = viewpoint.clip_planes(bounds, focus);
+            let (near, far) = viewpoint.clip_planes(bounds, focus, None);
             assert!(near > 0.0);
             let view_from_world = viewpoint.world_from_view.inverse();
             for corner in bounds.corners() {

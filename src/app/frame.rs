@@ -135,8 +135,9 @@ impl Viewer {
         let stage = self.state.stage.as_ref()?;
         let bounds = stage.bounds.scene(&stage.scene, pose);
         let (viewpoint, focus) = self.state.viewpoint(bounds);
-        let (near, far) = viewpoint.clip_planes(bounds, focus);
         let config = &self.state.config;
+        let ground = stage.ground(config.scene.ground);
+        let (near, far) = viewpoint.clip_planes(bounds, focus, ground.as_ref());
         let fast = self.graphics.gpu.capabilities.fast_rays;
         let occludes = config.occlusion.sends_rays(fast);
         let stage = self.state.stage.as_mut()?;
@@ -233,6 +234,7 @@ impl Viewer {
             },
             channel: picture.channel,
             size: frame.size(picture.area.size),
+            ground: stage.ground(self.state.config.scene.ground),
             motion: false,
         };
         let drawn_to = (screen::FORMAT, picture.area.size);

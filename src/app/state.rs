@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     config::{
-        Antialias, Config, Environment, ExposureMode, OcclusionMode, ShadowMode, Sun, Tree, UpAxis,
+        Antialias, Config, Environment, ExposureMode, GroundMode, OcclusionMode, ShadowMode, Sun,
+        Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     render::{Channel, lights::SunInForce},
@@ -21,7 +22,7 @@ use crate::{
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         environment,
-        framing::{self, Look, Viewpoint},
+        framing::{self, Ground, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
     },
 };
@@ -152,6 +153,23 @@ impl Stage {
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
         Pose::new(&self.scene, self.clip, self.time)
+    }
+
+    /// The ground below the scene, where `mode` asks for one.
+    pub(super) fn ground(&self, mode: GroundMode) -> Option<Ground> {
+        self.first.ground(mode)
+    }
+
+    /// A mode with what it comes to below this scene.
+    pub(super) fn ground_name(&self, mode: GroundMode) -> String {
+        let ground = self.ground(mode);
+        let spacing = ground.and_then(|ground| ground.spacing_text());
+        match (mode, spacing) {
+            (GroundMode::Auto, _) if ground.is_some() => "auto (shadow)".into(),
+            (GroundMode::Auto, _) => "auto (off)".into(),
+            (_, Some(spacing)) => format!("{} ({spacing})", mode.name()),
+            _ => mode.name().into(),
+        }
     }
 
     /// World positions that a view of the whole scene holds.
@@ -520,6 +538,17 @@ impl State {
                 let name = mode.name();
                 self.notify(format!("ambient occlusion: {name}"));
             }
+            Action::NextGround => {
+                let modes = GroundMode::ALL;
+                let mode = &mut self.config.scene.ground;
+                let now = modes.iter().position(|known| known == mode).unwrap_or(0);
+                *mode = modes[(now + 1) % modes.len()];
+                let name = self
+                    .stage
+                    .as_ref()
+                    .map_or(mode.name().into(), |s| s.ground_name(*mode));
+                self.notify(format!("ground: {name}"));
+            }
             Action::Antialias => {
                 let antialias = &mut self.config.image.antialias;
                 let (next, name) = match *antialias {
@@ -713,6 +742,7 @@ mod tests {
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,
+            Action::NextGround,
             Action::Antialias,
             Action::Cutoff(1),
             Action::NextChannel,

@@ -15,7 +15,7 @@ use crate::{
         Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
         environment,
-        framing::Look,
+        framing::{Ground, Look},
         opened::{FirstView, OpenedScene},
     },
 };
@@ -34,6 +34,8 @@ pub(super) struct Offscreen {
     /// The clip that plays.
     pub(super) clip: Option<usize>,
     bounds: Bounds,
+    /// The ground below the scene.
+    pub(super) ground: Option<Ground>,
     first: FirstView,
     exposure_ev: f32,
     renderer: Renderer,
@@ -73,6 +75,7 @@ pub(super) struct Moment {
     pub(super) view: View,
     /// Bounds of the scene in this pose.
     pub(super) bounds: Aabb,
+    pub(super) ground: Option<Ground>,
 }
 
 impl Offscreen {
@@ -106,6 +109,7 @@ impl Offscreen {
             target: target(&gpu, size)?,
             clip: opened.clip,
             bounds: opened.bounds,
+            ground: opened.first.ground(config.scene.ground),
             first,
             gpu,
             config,
@@ -121,7 +125,8 @@ impl Offscreen {
         let pose = Pose::new(&self.scene, self.clip, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
         let viewpoint = self.first.at(&self.scene, &pose);
-        let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY);
+        let ground = self.ground;
+        let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY, ground.as_ref());
         Moment {
             view: View {
                 world_from_view: viewpoint.world_from_view,
@@ -131,6 +136,7 @@ impl Offscreen {
             },
             pose,
             bounds,
+            ground,
         }
     }
 
@@ -230,6 +236,7 @@ fn input<'a>(
         elapsed_secs: f32::INFINITY,
         channel: Channel::Lit,
         size: config.output.size,
+        ground: moment.ground,
         motion,
     }
 }

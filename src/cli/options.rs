@@ -4,8 +4,8 @@ use super::logger;
 use crate::{
     Error, Result,
     config::{
-        Animation, Camera, Config, ExposureMode, Image, OcclusionMode, ShadowMode, Tree, UpAxis,
-        Window, layered::Layered,
+        Animation, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ShadowMode,
+        Tree, UpAxis, Window, layered::Layered,
     },
     scene::framing::Look,
 };
@@ -55,6 +55,15 @@ pub struct LookArgs {
     /// Backdrop: environment, R,G,B (linear) or RRGGBB (sRGB)
     #[arg(long, value_name = "COLOR", value_parser = backdrop, help_heading = "Picture")]
     pub background: Option<Backdrop>,
+    /// Below the scene, for its shadows; auto: unless it has a floor
+    #[arg(
+        long,
+        value_name = "off|shadow|grid|auto",
+        value_parser = GroundMode::ALL.map(GroundMode::name),
+        hide_possible_values = true,
+        help_heading = "Picture"
+    )]
+    pub ground: Option<String>,
     /// Environment as light: .hdr or .exr; .ktx2 or .dds (cube maps)
     #[arg(long, value_name = "FILE", help_heading = "Light")]
     pub env: Option<PathBuf>,
@@ -221,6 +230,9 @@ impl LookArgs {
                 config.set("--background", "image.background", color)?;
             }
             None => {}
+        }
+        if let Some(ground) = &self.ground {
+            config.set("--ground", "scene.ground", ground.as_str())?;
         }
         if let Some(env) = &self.env {
             let Some(name) = env.to_str() else {

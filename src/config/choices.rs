@@ -151,6 +151,35 @@ choice! {
 }
 
 choice! {
+    /// What lies below the scene.
+    GroundMode {
+        /// As [`GroundMode::Shadow`] below scenes that have no floor of their own.
+        Auto,
+        /// Nothing.
+        Off,
+        /// The background, on which shadows fall.
+        Shadow,
+        /// The same, with lines that tell metres.
+        Grid,
+    }
+}
+
+impl GroundMode {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Off, Self::Shadow, Self::Grid];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Shadow => "shadow",
+            Self::Grid => "grid",
+        }
+    }
+}
+
+choice! {
     /// How ambient occlusion is found.
     OcclusionMode {
         /// By rays in pictures of `canopy render`, and in the window on GPUs.

@@ -13,8 +13,8 @@ mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
-    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-    ShadowMode, Switch, Theme, Tonemap, UpAxis,
+    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, OcclusionMode,
+    Rebuild, ShadowMode, Switch, Theme, Tonemap, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};

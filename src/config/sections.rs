@@ -3,8 +3,8 @@
 use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
-        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ShadowMode, Switch, Theme, Tonemap, UpAxis,
+        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode,
+        OcclusionMode, Rebuild, ShadowMode, Switch, Theme, Tonemap, UpAxis,
     },
     describe::Describe,
 };
@@ -120,7 +120,7 @@ section! {
 
 section! {
     /// `[scene]`: what of a scene is shown.
-    Scene { variant: String, up: UpAxis }
+    Scene { variant: String, up: UpAxis, ground: GroundMode }
 }
 
 section! {

@@ -144,6 +144,9 @@ gpu_structs! {
         sun_radius: f32,
         /// Added to the levels of textures: fewer pixels than are shown have the detail of these.
         texture_bias: f32,
+        /// Albedo of the ground below the sky, which that of the scene continues.
+        ground_albedo: f32,
+        _pad: [u32; 3],
     }
     /// A light in world space.
     Light {

@@ -4,6 +4,7 @@ pub mod antialias;
 pub mod deform;
 pub mod environment;
 pub mod exposure;
+pub mod ground;
 pub mod lbvh;
 pub mod light_area;
 pub mod light_choice;

@@ -18,7 +18,7 @@ use crate::{
         layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
         library::wgsl_constants,
     },
-    scene::{Pose, Projection, Scene, bounds::Aabb},
+    scene::{Pose, Projection, Scene, bounds::Aabb, framing::Ground},
 };
 use glam::{Mat4, Vec2, Vec3};
 use std::borrow::Cow;
@@ -50,6 +50,8 @@ pub struct FrameInput<'a> {
     pub channel: Channel,
     /// Pixels in a row and rows that are traced and shaded; the target may be larger.
     pub size: [u32; 2],
+    /// The ground below the scene, where one is seen.
+    pub ground: Option<Ground>,
     /// Whether the channel [`Channel::Motion`] is going to be read. It is known as well where it is shown.
     pub motion: bool,
 }
@@ -150,6 +152,8 @@ pub struct Prepared<'a> {
     pub parts: Vec<Aabb>,
     /// The box of the scene.
     pub bounds: Aabb,
+    /// The ground below it.
+    pub ground: Option<Ground>,
     /// Which frame of the picture this is.
     pub sample: FrameSample,
     /// As in [`FrameInput`].
@@ -213,6 +217,7 @@ impl<'a> Prepared<'a> {
             buffers,
             bounds,
             parts,
+            ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
             filters_shadows: config.shadows.averages()
@@ -401,6 +406,8 @@ impl FrameUniforms {
             pixel_side: input.view.pixel_side(input.size[1]),
             sun_radius: lights::sun_disc_radius(&config.sun),
             texture_bias: input.texture_bias,
+            ground_albedo: config.environment.ground_albedo,
+            ..GpuFrame::default()
         };
         gpu.queue
             .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));

@@ -17,6 +17,7 @@ pub mod exposure;
 mod formats;
 pub mod frame;
 pub mod gbuffer;
+pub mod ground;
 pub mod history;
 mod last_positions;
 pub mod layers;
@@ -83,6 +84,7 @@ use deform::Deform;
 use environment::Environment;
 use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
+use ground::GroundPass;
 use history::History;
 use layers::LayersPass;
 use lighting::Lighting;
@@ -107,6 +109,7 @@ pub struct Renderer {
     trees: TreePasses,
     gbuffer: GBufferPass,
     points_lines: PointsLines,
+    ground: GroundPass,
     motion: MotionPass,
     history: History,
     shadows: Shadows,
@@ -145,6 +148,7 @@ impl Renderer {
             trees: uploader.trees.clone(),
             gbuffer: GBufferPass::new(gpu, layouts),
             points_lines: PointsLines::new(layouts),
+            ground: GroundPass::new(layouts),
             motion: MotionPass::new(gpu, layouts),
             history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
@@ -199,6 +203,7 @@ impl Renderer {
         self.trees.needs(measures, &mut needs);
         self.gbuffer.needs(buffers, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
+        self.ground.needs(input, &mut needs);
         if input.wants_motion(gpu) {
             self.motion.needs(&mut needs);
         }
@@ -292,6 +297,7 @@ impl Renderer {
         let trees = self.trees.record(r, geometry, state, &plan)?;
         let gbuffer = self.gbuffer.record(r, &frame, geometry)?;
         self.points_lines.record(r, &frame, geometry, gbuffer)?;
+        self.ground.record(r, &frame, geometry, gbuffer)?;
         let last_positions = state.last_positions.get();
         let motion = self
             .motion

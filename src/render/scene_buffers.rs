@@ -17,7 +17,7 @@ pub struct SceneBuffers {
     pub frames: wgpu::Buffer,
     /// UV sets and colour of each vertex: 24 bytes.
     pub vertices: wgpu::Buffer,
-    /// Triangle list; behind it two vertex numbers a line, and the same number twice a point.
+    /// Triangle list; behind it two vertex numbers a line, and the same number twice a point; then the ground.
     pub indices: wgpu::Buffer,
     /// Mesh and material of each triangle, and behind them of each line and point.
     pub triangle_info: wgpu::Buffer,
@@ -25,6 +25,9 @@ pub struct SceneBuffers {
     pub vertex_count: u32,
     /// Triangles in the merged buffers.
     pub triangle_count: u32,
+    /// The first of the ground's two triangles, which lie behind everything else and belong to no mesh and no
+    /// tree.
+    pub ground_triangle: u32,
     /// Lines and points in the merged buffers.
     pub line_and_point_counts: [u32; 2],
     /// Where each mesh instance lies.

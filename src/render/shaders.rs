@@ -81,6 +81,7 @@ pub static SHADERS: Library = Library {
         "render/environment/sum_sh.wgsl",
         "render/exposure.wgsl",
         "render/gbuffer.wgsl",
+        "render/ground.wgsl",
         "render/layers.wgsl",
         "render/light_choice.wgsl",
         "render/lighting.wgsl",

@@ -142,6 +142,10 @@ impl ShadowMap {
         if (self.maps.resolution, self.maps.layers) != (resolution, layers) {
             self.maps = gpu.catch(|| Maps::new(gpu, resolution, layers))?;
         }
+        let receivers = match frame.ground {
+            Some(ground) => scene.union(ground.bounds()),
+            None => scene,
+        };
         let mut views = Vec::new();
         for index in 0..frame.lights.len() {
             let light = &frame.lights[index];
@@ -152,9 +156,9 @@ impl ShadowMap {
             let fresh = match light.kind {
                 LIGHT_DIRECTIONAL => vec![directional(light, frame, scene, resolution)],
                 LIGHT_POINT => (0..6)
-                    .map(|face| point(light, face, scene, resolution))
+                    .map(|face| point(light, face, receivers, resolution))
                     .collect(),
-                _ => vec![spot(light, scene, resolution)],
+                _ => vec![spot(light, receivers, resolution)],
             };
             if views.len() + fresh.len() <= SHADOW_VIEW_LIMIT as usize {
                 frame.lights[index].shadow_view = views.len() as u32;
@@ -342,7 +346,12 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     let corner = (0.5 * (min + max) - 0.5 * size).truncate();
     let corner = (corner / texel).floor() * texel;
     let margin = 0.01 * scene.radius();
-    let (near, far) = (-whole.max.z - margin, -whole.min.z + margin);
+    let to_ground = input.ground.map_or(0.0, |ground| {
+        // As far as shadows fall past the scene, but not past where the ground is seen.
+        let height = (scene.max.y - ground.middle.y).max(0.0);
+        (height / direction.y.abs().max(1e-6)).min(2.0 * ground.reach)
+    });
+    let (near, far) = (-whole.max.z - margin, -whole.min.z + margin + to_ground);
     let clip_from_light = proj::orthographic(
         corner.x,
         corner.x + size,

@@ -1,6 +1,6 @@
 //! Whether a scene fits an adapter, counted before anything is allocated.
 
-use super::merge::SEGMENT_PLAIN;
+use super::{ground, merge::SEGMENT_PLAIN};
 use crate::{Error, Result, config::Config, gpu::Gpu, scene::Scene};
 
 /// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.
@@ -43,10 +43,13 @@ impl Sizes {
     /// What is bound as a whole, and its bytes.
     fn bindings(&self) -> [(&'static str, u64); 7] {
         [
-            ("merged normals and tangents", self.vertices * 28),
+            (
+                "merged normals and tangents",
+                (self.vertices + u64::from(ground::VERTICES)) * 28,
+            ),
             (
                 "merged indices",
-                (3 * self.triangles + 2 * self.segments) * 4,
+                (3 * (self.triangles + self.segments) + ground::CORNERS.len() as u64) * 4,
             ),
             ("tree's nodes", self.triangles * 64),
             ("bind-pose vertices", self.sources * 40),

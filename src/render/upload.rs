@@ -3,7 +3,7 @@
 use super::{
     bindings::Layouts,
     draw_lists::DrawLists,
-    lights,
+    ground, lights,
     material_textures::Textures,
     materials::Materials,
     merge::merge,
@@ -23,6 +23,9 @@ use crate::{
     scene::{Pose, Progress, Scene, bounds::Bounds, framing},
 };
 use glam::Vec3;
+
+/// Normal and tangent of the ground.
+const GROUND_FRAME: [f32; 7] = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0];
 
 /// Brings scenes into GPU memory; shared with the thread that loads them.
 #[derive(Debug)]
@@ -103,27 +106,44 @@ impl Uploader {
         let pose_bytes = 4 * (weights_offset + merge.weight_count as usize) as u64;
 
         let storage = wgpu::BufferUsages::STORAGE;
-        let merged = storage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
-        let positions = gpu.buffer("merged.positions", u64::from(vertex_count) * 12, merged);
-        let frames = gpu.buffer("merged.frames", u64::from(vertex_count) * 28, merged);
-        let vertices = gpu.buffer_with("merged.vertices", &merge.vertices, merged);
+        let merged = storage
+            | wgpu::BufferUsages::VERTEX
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        // The ground's follow those of the scene.
+        let all_vertices = u64::from(vertex_count + ground::VERTICES);
+        let positions = gpu.buffer("merged.positions", all_vertices * 12, merged);
+        let frames = gpu.buffer("merged.frames", all_vertices * 28, merged);
+        let vertices = gpu.buffer("merged.vertices", all_vertices * 24, merged);
+        gpu.queue
+            .write_buffer(&vertices, 0, bytemuck::cast_slice(&merge.vertices));
         let index_usage = storage
             | wgpu::BufferUsages::INDEX
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
         let triangle_bytes = u64::from(triangle_count) * 12;
         let segments: &[u8] = bytemuck::cast_slice(&merge.segments);
-        let indices = gpu.buffer(
-            "merged.indices",
-            triangle_bytes + segments.len() as u64,
-            index_usage,
-        );
-        if !segments.is_empty() {
-            gpu.queue.write_buffer(&indices, triangle_bytes, segments);
+        // Triangles have as many words of indices as of other things in front of them: lines and points have
+        // fewer, so some are left free.
+        let ground_triangle = merge.surfaces.info.len() as u32;
+        let ground_bytes = 12 * u64::from(ground_triangle);
+        let ground_corners = ground::CORNERS.map(|corner| vertex_count + corner);
+        let ground_corners: &[u8] = bytemuck::cast_slice(&ground_corners);
+        let index_bytes = ground_bytes + ground_corners.len() as u64;
+        let indices = gpu.buffer("merged.indices", index_bytes, index_usage);
+        for (at, words) in [(triangle_bytes, segments), (ground_bytes, ground_corners)] {
+            gpu.queue.write_buffer(&indices, at, words);
         }
+        let ground_frames = [GROUND_FRAME; ground::VERTICES as usize];
+        let ground_frames = bytemuck::cast_slice(ground_frames.as_flattened());
+        gpu.queue
+            .write_buffer(&frames, u64::from(vertex_count) * 28, ground_frames);
+        // It is no mesh of the scene, and has none of its materials.
+        let of_ground = [[merge.meshes.len() as u32, 0]; ground::CORNERS.len() / 3];
+        let info = [&merge.surfaces.info[..], &of_ground].concat();
         let triangle_info = gpu.buffer_with(
             "merged.triangle_info",
-            &merge.surfaces.info,
+            &info,
             storage | wgpu::BufferUsages::COPY_SRC,
         );
         let pose = gpu.buffer(
@@ -178,6 +198,7 @@ impl Uploader {
             triangle_info,
             vertex_count,
             triangle_count,
+            ground_triangle,
             meshes: merge.meshes,
             tree_group,
             scene_group,

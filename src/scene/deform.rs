@@ -6,29 +6,52 @@ use glam::{Mat4, Vec3};
 /// World positions of all vertices in `pose`, without those that are not finite. Hidden instances are left
 /// out unless all are hidden.
 pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
-    let mut positions = Vec::new();
+    let all = deformed(scene, pose).flat_map(|part| part.positions);
+    all.filter(|position| position.is_finite()).collect()
+}
+
+/// A primitive of an instance in a pose.
+#[derive(Debug)]
+pub(super) struct Deformed<'a> {
+    pub(super) primitive: &'a Primitive,
+    /// World positions of its vertices.
+    pub(super) positions: Vec<Vec3>,
+    /// Whether its triangles are turned over.
+    pub(super) is_mirrored: bool,
+}
+
+/// Every primitive of every instance in `pose`. Hidden instances are left out unless all are hidden.
+pub(super) fn deformed<'a>(
+    scene: &'a Scene,
+    pose: &'a Pose,
+) -> impl Iterator<Item = Deformed<'a>> + 'a {
     let all_hidden = scene.instances().all(|(node, _)| !pose.visible[node]);
-    for (node, mesh) in scene.instances() {
-        if !pose.visible[node] && !all_hidden {
-            continue;
-        }
-        let (world_from_node, joints) = instance_matrices(scene, pose, node);
-        for primitive in &scene.meshes[mesh].primitives {
-            let skinned = joints
-                .as_deref()
-                .filter(|_| primitive.influences_per_vertex > 0);
-            let at = |vertex: usize| {
-                let offset = morph_offset(primitive, vertex, &pose.weights[node], |t| &t.positions);
-                let world_from_mesh = skinned.map_or(world_from_node, |joints| {
-                    blended_joints(primitive, vertex, joints)
-                });
-                world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
-            };
-            let vertices = 0..primitive.positions.len();
-            positions.extend(vertices.map(at).filter(|p| p.is_finite()));
-        }
-    }
-    positions
+    let shown = move |(node, _): &(usize, usize)| pose.visible[*node] || all_hidden;
+    scene
+        .instances()
+        .filter(shown)
+        .flat_map(move |(node, mesh)| {
+            let (world_from_node, joints) = instance_matrices(scene, pose, node);
+            let primitives = scene.meshes[mesh].primitives.iter();
+            primitives.map(move |primitive| {
+                let skinned = joints
+                    .as_deref()
+                    .filter(|_| primitive.influences_per_vertex > 0);
+                let at = |vertex: usize| {
+                    let offset =
+                        morph_offset(primitive, vertex, &pose.weights[node], |t| &t.positions);
+                    let world_from_mesh = skinned.map_or(world_from_node, |joints| {
+                        blended_joints(primitive, vertex, joints)
+                    });
+                    world_from_mesh.transform_point3(primitive.positions[vertex] + offset)
+                };
+                Deformed {
+                    primitive,
+                    positions: (0..primitive.positions.len()).map(at).collect(),
+                    is_mirrored: skinned.is_none() && world_from_node.determinant() < 0.0,
+                }
+            })
+        })
 }
 
 /// As [`positions`], at `times` moments spread over the `seconds` of a clip after `start`. Where that would

@@ -1,9 +1,13 @@
-//! The first view of a scene: a camera that sees all of it, clip planes that fit, and an exposure.
+//! The first view of a scene: a camera that sees all of it, clip planes that fit, an exposure, and the ground
+//! below.
 
 mod exposure;
 mod extent;
+mod ground;
 mod viewpoint;
 
 pub use exposure::exposure_ev;
 pub use extent::{extent, origin};
+pub use ground::Ground;
+pub(super) use ground::has_floor;
 pub use viewpoint::{Look, Viewpoint};

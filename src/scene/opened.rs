@@ -7,12 +7,12 @@ use super::{
     bounds::{Aabb, Bounds},
     deform::{positions, positions_over},
     folder,
-    framing::{self, Look, Viewpoint},
+    framing::{self, Ground, Look, Viewpoint},
     load_for,
 };
 use crate::{
     Error, Result,
-    config::{self, Config},
+    config::{self, Config, GroundMode},
 };
 use glam::Vec3;
 use std::path::PathBuf;
@@ -49,6 +49,8 @@ pub struct FirstMoment {
     pub pose: Pose,
     /// The box around the points that the first view holds.
     pub bounds: Aabb,
+    ground: Option<Ground>,
+    has_floor: bool,
     is_builtin: bool,
 }
 
@@ -151,9 +153,13 @@ impl FirstMoment {
     /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
     /// holds.
     fn new(scene: &Scene, clip: Option<usize>, time: f32, points: &[Vec3]) -> Self {
+        let pose = Pose::new(scene, clip, time);
+        let bounds = Aabb::of(points.iter().copied());
         Self {
-            pose: Pose::new(scene, clip, time),
-            bounds: Aabb::of(points.iter().copied()),
+            has_floor: framing::has_floor(scene, &pose, Aabb::of(positions(scene, &pose))),
+            ground: Ground::below(bounds),
+            pose,
+            bounds,
             is_builtin: false,
         }
     }
@@ -193,6 +199,13 @@ impl FirstMoment {
             viewpoint,
             camera: named.filter(is_seen_through),
         })
+    }
+
+    /// The ground at the scene's foot, where `mode` asks for one. It lies at the lowest point that the first
+    /// view holds, which nothing sinks below while a clip plays.
+    pub fn ground(&self, mode: GroundMode) -> Option<Ground> {
+        self.ground
+            .and_then(|ground| ground.shown(mode, self.has_floor))
     }
 
     /// The exposure in stops; see [`framing::exposure_ev`].

@@ -7,7 +7,7 @@ use canopy::{
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection,
-        Sampler, Scene, Texture, TextureRef, Transform, Wrap,
+        Sampler, Scene, Texture, TextureRef, Transform, Wrap, framing::Ground,
     },
 };
 use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
@@ -215,6 +215,8 @@ pub(crate) struct Stage<'a> {
     pub elapsed_secs: f32,
     /// Whether frames are drawn with their motion.
     pub motion: bool,
+    /// The ground below the scene.
+    pub ground: Option<Ground>,
 }
 
 impl<'a> Stage<'a> {
@@ -244,6 +246,7 @@ impl<'a> Stage<'a> {
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,
             motion: false,
+            ground: None,
         }
     }
 
@@ -320,6 +323,7 @@ impl<'a> Stage<'a> {
             elapsed_secs: self.elapsed_secs,
             channel: self.shown,
             size: self.size,
+            ground: self.ground,
             motion: self.motion,
         };
         let (gpu, uploaded, view) = (self.gpu, &mut self.uploaded, &target.view);

@@ -7,7 +7,7 @@ use super::{
     style::card,
 };
 use crate::app::{keys::Action, state::State};
-use egui::{Area, Context, Id, Order, Rect, RichText, TextStyle, Ui, Vec2};
+use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
 /// Time that a notice stays.
@@ -45,7 +45,23 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         );
     }
     if facts.rendering {
-        rendering(ctx, room);
+        corner(
+            ctx,
+            "rendering",
+            (room.left_top(), Align2::LEFT_TOP),
+            "rendering…",
+        );
+    }
+    let stage = state.stage.as_ref();
+    let ground = stage.and_then(|stage| stage.ground(state.config.scene.ground));
+    if let Some(spacing) = ground.and_then(|ground| ground.spacing_text()) {
+        let text = format!("grid {spacing}");
+        corner(
+            ctx,
+            "grid",
+            (room.left_bottom(), Align2::LEFT_BOTTOM),
+            &text,
+        );
     }
     notice(ctx, room, state);
 }
@@ -68,17 +84,19 @@ fn progress(ui: &mut Ui, load: &LoadProgress) {
     ui.label(RichText::new("Esc cancels").small().weak());
 }
 
-/// In a corner, where it hides little: a frame takes long.
-fn rendering(ctx: &Context, room: Rect) {
-    Area::new(Id::unique("rendering"))
+/// A short line in a corner, where it hides little.
+fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), text: &str) {
+    let inwards = -align.to_sign() * 10.0;
+    Area::new(Id::unique(name))
         .order(Order::Middle)
-        .fixed_pos(room.left_top() + Vec2::splat(10.0))
+        .pivot(align)
+        .fixed_pos(at + inwards)
         .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
             card(ui.visuals())
                 .inner_margin(egui::Margin::symmetric(10, 4))
-                .show(ui, |ui| ui.label(RichText::new("rendering…").weak()));
+                .show(ui, |ui| ui.label(RichText::new(text).weak()));
         });
 }
 

@@ -154,6 +154,11 @@ pub(super) fn write(
         "tree_growth": stats.tree_growth,
         "tree_dispatches": stats.tree_dispatches,
         "exposure_ev": stats.exposure_ev,
+        "ground": offscreen.ground.map(|ground| json!({
+            "height": ground.middle.y,
+            "reach": ground.reach,
+            "grid_spacing": (ground.spacing > 0.0).then_some(ground.spacing),
+        })),
         "warnings": offscreen.scene.warnings,
     });
     output::write(path, json_text(&report).as_bytes())

@@ -1,6 +1,9 @@
 //! The camera of the first view, and its clip planes.
 
-use super::extent::{NOTHING, distance, extent, or_nothing};
+use super::{
+    extent::{NOTHING, distance, extent, or_nothing},
+    ground::Ground,
+};
 use crate::{
     Result, config,
     scene::{animation::Pose, bounds::Aabb, camera::Projection, graph::Scene},
@@ -180,14 +183,16 @@ impl Viewpoint {
 
     /// Near and far planes in metres that enclose `bounds`, with room for what moves a little out of them.
     ///
-    /// `focus` is the distance in metres to the point that is looked at, which is never clipped.
-    pub fn clip_planes(&self, bounds: Aabb, focus: f32) -> (f32, f32) {
+    /// `focus` is the distance in metres to the point that is looked at, which is never clipped. Nor is
+    /// `ground`.
+    pub fn clip_planes(&self, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> (f32, f32) {
         let bounds = or_nothing(bounds);
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
         // Depth is reversed floats: a near plane this close costs no precision far away.
         let least = reach * 1e-7;
         let near = (distance(bounds, self.eye()) * 0.1).max(least);
-        let near = near.min((focus * 0.1).max(least));
+        let to_ground = ground.map_or(f32::INFINITY, |g| distance(g.bounds(), self.eye()));
+        let near = near.min((focus.min(to_ground) * 0.1).max(least));
         (near, reach * 4.0)
     }
 }
@@ -246,7 +251,8 @@ mod tests {
                 for (offset, aspect) in [(Vec3::ZERO, 1.78), (Vec3::new(9.0, -7.0, 20.0), 0.5)] {
                     let bounds = cuboid(offset * scale, half * scale);
                     let view = Viewpoint::framing(&bounds.corners(), LENS, aspect);
-                    let (near, far) = view.clip_planes(bounds, distance(bounds, view.eye()));
+                    let focus = distance(bounds, view.eye());
+                    let (near, far) = view.clip_planes(bounds, focus, None);
                     let tan = 0.4_f32.tan();
                     let mut widest = 0.0_f32;
                     let mut sides = [f32::MAX, f32::MIN, f32::MAX, f32::MIN];
@@ -303,7 +309,7 @@ mod tests {
     fn nothing_is_framed_as_a_cube() {
         let view = Viewpoint::framing(&[], LENS, 1.5);
         assert_eq!(view, Viewpoint::framing(&NOTHING.corners(), LENS, 1.5));
-        let (near, far) = view.clip_planes(Aabb::EMPTY, view.eye().length());
+        let (near, far) = view.clip_planes(Aabb::EMPTY, view.eye().length(), None);
         assert!(0.0 < near && near < far && far < 100.0, "{near} {far}");
         assert_eq!(extent(Aabb::EMPTY), extent(NOTHING));
     }
@@ -312,8 +318,8 @@ mod tests {
     fn planes_hold_inside_and_close_up() {
         let bounds = cuboid(Vec3::ZERO, Vec3::splat(10.0));
         let view = Viewpoint::looking(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
-        let (near, far) = view.clip_planes(bounds, 1.0);
+        let (near, far) = view.clip_planes(bounds, 1.0, None);
         assert!(near <= 0.01 && far > 17.4, "{near} {far}");
-        assert!(view.clip_planes(bounds, 1e-3).0 <= 1.1e-4);
+        assert!(view.clip_planes(bounds, 1e-3, None).0 <= 1.1e-4);
     }
 }

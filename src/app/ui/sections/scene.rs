@@ -9,7 +9,7 @@ use crate::{
             rows::{Edits, Row, hundredths, list, number, slide},
         },
     },
-    config::{Animation, UpAxis},
+    config::{Animation, GroundMode, UpAxis},
 };
 use egui::Ui;
 
@@ -18,6 +18,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     playback(ui, state, edits);
     variant(ui, state, edits);
     up_axis(ui, state, edits);
+    ground(ui, state, edits);
     let tip = "Reads the files of the scene and the environment again when they change (Ctrl+R)";
     Row::new("watch", &["window.watch"], tip).show(ui, edits, |ui| {
         ui.checkbox(&mut state.config.window.watch, "reload on change")
@@ -41,6 +42,29 @@ fn up_axis(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     row.show(ui, edits, |ui| {
         *wanted = list(ui, "up axis", 0.0, *wanted, &choices).unwrap_or(*wanted);
     });
+}
+
+/// What lies below the scene.
+fn ground(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let tip = "What lies at the scene's foot, seen from above. Key G";
+    let stage = state.stage.as_ref();
+    let name = |mode: GroundMode| stage.map_or(mode.name().into(), |s| s.ground_name(mode));
+    let choices = GroundMode::ALL.map(|mode| (mode, name(mode), meaning(mode)));
+    let wanted = &mut state.config.scene.ground;
+    Row::new("ground", &["scene.ground"], tip).show(ui, edits, |ui| {
+        *wanted = list(ui, "ground", 0.0, *wanted, &choices).unwrap_or(*wanted);
+    });
+}
+
+fn meaning(mode: GroundMode) -> &'static str {
+    match mode {
+        GroundMode::Auto => {
+            "Shadows fall on the background, unless the scene has a floor of its own"
+        }
+        GroundMode::Off => "Nothing",
+        GroundMode::Shadow => "Shadows and occlusion fall on the background",
+        GroundMode::Grid => "The same, with lines; every tenth is stronger",
+    }
 }
 
 fn clip(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
