@@ -21,6 +21,8 @@ struct SignalParams {
     // How much a change of the first and of the third number, from one frame to the next and over 4 × 4
     // pixels, shortens the history.
     change: vec2f,
+    // Frames since anything in the scene moved; as many as there are for a signal that such motion does not end.
+    settled: u32,
 }
 
 fn signal_pack(signal: vec4f) -> vec2u {
@@ -36,27 +38,31 @@ struct SignalSurface {
     position: vec3f,
     // Normal of its triangle, on the side of the eye.
     normal: vec3f,
-    // Six bits that tell meshes apart.
+    // Five bits that tell meshes apart.
     mesh: u32,
+    // Whether it has moved since the last frame.
+    moved: bool,
     // Frames since it became visible; 0 where there is no surface.
     frames: u32,
 }
 
-// The mesh takes the last two bits of each coordinate, which is within the tolerance of what compares them.
+// The mesh and the motion take the last two bits of each coordinate, which is within the tolerance of what compares
+// them.
 fn signal_surface_pack(surface: SignalSurface) -> vec4u {
-    let mesh = vec3u(surface.mesh, surface.mesh >> 2u, surface.mesh >> 4u) & vec3u(3u);
+    let bits = surface.mesh | select(0u, 32u, surface.moved);
     return vec4u(
-        (bitcast<vec3u>(surface.position) & vec3u(0xfffffffcu)) | mesh,
+        (bitcast<vec3u>(surface.position) & vec3u(0xfffffffcu)) | (vec3u(bits, bits >> 2u, bits >> 4u) & vec3u(3u)),
         (surface.frames << 22u) | octahedral_pack_22(surface.normal),
     );
 }
 
 fn signal_surface_unpack(words: vec4u) -> SignalSurface {
-    let mesh = words.xyz & vec3u(3u);
+    let bits = words.xyz & vec3u(3u);
     return SignalSurface(
         bitcast<vec3f>(words.xyz & vec3u(0xfffffffcu)),
         octahedral_unpack_22(words.w),
-        mesh.x | (mesh.y << 2u) | (mesh.z << 4u),
+        bits.x | (bits.y << 2u) | ((bits.z & 1u) << 4u),
+        bits.z > 1u,
         words.w >> 22u,
     );
 }

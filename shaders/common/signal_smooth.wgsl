@@ -18,10 +18,9 @@ struct SignalRing {
 struct SignalNeighbours {
     own: vec4f,
     ring: SignalRing,
-    // Rays that the pixel has.
-    rays: f32,
-    // Variance that the round may widen by, over s².
-    spread: f32,
+    // Frames whose rays the pixel has.
+    frames: f32,
+    surface: SignalSurface,
 }
 
 fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
@@ -30,8 +29,6 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
     let near = 1.0 / signal_tolerance(surface.position);
     let most = params.remembered + 1u;
     let frames = min(max(surface.frames, 1u), most);
-    let rays = f32(frames * params.rays);
-    let spread = select(min(0.5, 32.0 / (rays * f32(params.step * params.step))), 0.0, params.step == 0u);
     var ring = SignalRing(vec4f(0.0), vec4f(0.0), 0.0, 0.0);
     for (var i = 0u; i < 9u; i++) {
         let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
@@ -55,7 +52,24 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
         ring.edge_weight += select(weight, 0.0, is_corner);
         ring.corner_weight += select(0.0, weight, is_corner);
     }
-    return SignalNeighbours(own, ring, rays, spread);
+    return SignalNeighbours(own, ring, f32(frames), surface);
+}
+
+// Most variance that the round may widen by, over s², for a pixel with so many rays.
+fn signal_spread(rays: f32) -> f32 {
+    return select(min(0.5, 32.0 / (rays * f32(params.step * params.step))), 0.0, params.step == 0u);
+}
+
+// The width of a penumbra in pixels. `blocked` sums up the share that is blocked, and that times the width.
+fn signal_penumbra_width(blocked: vec2f) -> f32 {
+    return PENUMBRA_MAX * blocked.y / max(blocked.x, 1.0e-6);
+}
+
+// Most earlier frames that count of a light. While something moves, so may its shadow: the wider the penumbra is, the
+// less that matters. A surface that moves itself turns to other light. The numbers were measured (BENCHMARKS.md).
+fn signal_earlier(blocked: vec2f, moved: bool) -> f32 {
+    let moving = select(2.0 + 25.0 * signal_penumbra_width(blocked), 1.0, moved);
+    return min(f32(params.remembered), moving + f32(params.settled));
 }
 
 // The mean for a variance over s² of `spread` pixels along each axis.
@@ -68,7 +82,7 @@ fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
 
 fn signal_smoothed(pixel: vec2u) -> vec4f {
     let n = signal_neighbours(pixel);
-    return signal_mean(n, n.spread);
+    return signal_mean(n, signal_spread(n.frames * f32(params.rays)));
 }
 
 // Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
@@ -76,20 +90,20 @@ const SIGNAL_PENUMBRA_SHARE = 0.25;
 
 // The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
 // more rays there are: near neighbours come first,
-// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open. `blocked` sums
-// up the share that is blocked, and that times the width of the penumbra.
-fn signal_penumbra(blocked: vec2f, rays: f32) -> f32 {
-    let width = PENUMBRA_MAX * blocked.y / max(blocked.x, 1.0e-6);
-    let deviation = SIGNAL_PENUMBRA_SHARE * width;
+// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open.
+fn signal_penumbra(n: SignalNeighbours, blocked: vec2f) -> f32 {
+    let rays = min(n.frames, 1.0 + signal_earlier(blocked, n.surface.moved)) * f32(params.rays);
+    let deviation = SIGNAL_PENUMBRA_SHARE * signal_penumbra_width(blocked);
     let square = f32(params.step * params.step);
-    return max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
+    let wanted = max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
+    return min(signal_spread(rays), wanted);
 }
 
 // As `signal_smoothed`, of two lights: no wider than their penumbras, so that contacts stay sharp.
 fn signal_smoothed_lights(pixel: vec2u) -> vec4f {
     let n = signal_neighbours(pixel);
     let blocked = n.own + n.ring.edges + n.ring.corners;
-    let first = signal_mean(n, min(n.spread, signal_penumbra(blocked.xy, n.rays)));
-    let second = signal_mean(n, min(n.spread, signal_penumbra(blocked.zw, n.rays)));
+    let first = signal_mean(n, signal_penumbra(n, blocked.xy));
+    let second = signal_mean(n, signal_penumbra(n, blocked.zw));
     return vec4f(first.xy, second.zw);
 }

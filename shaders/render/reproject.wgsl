@@ -39,7 +39,7 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
     let triangle = seen - 1u;
     let position = textureLoad(position_texture, pixel, 0).xyz;
     let normal = shadow_ray_start(triangle, position).geometric_normal;
-    let mesh = (triangle_info[triangle].x * 2654435769u) >> 26u;
+    let mesh = (triangle_info[triangle].x * 2654435769u) >> 27u;
     let near = signal_tolerance(position);
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
     let was_in_front = motion_had_in_front(motion, last_position);
@@ -69,6 +69,7 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
     let earlier = min(u32(round(frames * known)), remembered);
     let continues = remembered > 0u;
     textureStore(taps_out, pixel, vec4u(signal_taps_pack(vec2i(corner), part, select(0u, same, continues)), 0u, 0u));
-    let surface = SignalSurface(position, normal, mesh, earlier + 1u);
+    let moved = any(position != last_position);
+    let surface = SignalSurface(position, normal, mesh, moved, earlier + 1u);
     textureStore(surfaces_out, pixel, signal_surface_pack(surface));
 }

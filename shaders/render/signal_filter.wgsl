@@ -71,7 +71,8 @@ fn signal_accumulate(
         let tap = clamp(taps.corner + vec2i(vec2u(i & 1u, i >> 1u)), vec2i(0), vec2i(frame.size) - 1);
         history += taps.weights[i] * signal_unpack(textureLoad(last_signal, tap, 0).xy);
     }
-    let frames = signal_surface_unpack(textureLoad(frame_surfaces, at, 0)).frames;
+    let surface = signal_surface_unpack(textureLoad(frame_surfaces, at, 0));
+    let frames = surface.frames;
     let known = dot(taps.weights, vec4f(1.0)) > 0.5 && inside && frames > 0u;
     // Not below 0: the third number of a signal that is not compared may be negative.
     let variance = max(history * (1.0 - history), vec4f(0.0)).xz;
@@ -98,10 +99,11 @@ fn signal_accumulate(
     let scale = share / max(history.xz, vec2f(1.0e-6));
     history = vec4f(share.x, history.y * mix(1.0, min(scale.x, 1.0), params.change.x), share.y,
         history.w * mix(1.0, min(scale.y, 1.0), params.change.y));
-    let earlier = min(max(frames, 1u) - 1u, params.remembered);
-    let gain = select(1.0, max(1.0 / f32(earlier + 1u), changed), known);
+    let counted = vec2f(signal_earlier(history.xy, surface.moved), signal_earlier(history.zw, surface.moved));
+    let earlier = min(vec2f(f32(max(frames, 1u) - 1u)), counted);
+    let gain = select(vec2f(1.0), max(1.0 / (earlier + 1.0), vec2f(changed)), known);
     if inside {
-        let mean = select(vec4f(0.0), mix(history, fresh, gain), frames > 0u);
+        let mean = select(vec4f(0.0), mix(history, fresh, gain.xxyy), frames > 0u);
         textureStore(signal_out, pixel, vec4u(signal_pack(mean), 0u, 0u));
     }
 }

@@ -303,6 +303,9 @@ gpu_structs! {
         layer: u32,
         /// How much a change of the first and of the third number shortens the history.
         change: [f32; 2],
+        /// Frames since anything in the scene moved.
+        settled: u32,
+        _pad: u32,
     }
     /// How a picture is exposed.
     Exposure {

@@ -46,6 +46,27 @@ pub struct SurfacePoint {
     pub frames: u32,
 }
 
+/// How long the history of a light may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// Most earlier frames that count.
+    pub remembered: u32,
+    /// Frames since anything in the scene moved.
+    pub settled: u32,
+}
+
+impl Memory {
+    /// Most earlier frames that count where so much is blocked.
+    fn earlier(self, point: &SurfacePoint, blocked: Blocked) -> f64 {
+        let width = blocked.width / blocked.share.max(1e-6);
+        let moving = match point.position == point.last_position {
+            true => 2.0 + 25.0 * width,
+            false => 1.0,
+        };
+        f64::from(self.remembered).min(moving + f64::from(self.settled))
+    }
+}
+
 impl SurfacePoint {
     /// The greater distance of either point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
@@ -170,18 +191,18 @@ fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
 }
 
 /// Twin of `signal_accumulate` for the light of a lamp: as [`accumulate`], but the history is no further than what
-/// 5 × 5 pixels find now, and counts less where 3 × 3 pixels find what it does not hold.
+/// 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short while something moves.
 pub fn accumulate_blocked(
     fresh: &Frame<Blocked>,
     now: &Eye,
     last: &Frame<Blocked>,
     before: &Eye,
-    remembered: u32,
+    memory: Memory,
 ) -> Frame<Blocked> {
     let [width, height] = now.size.map(|side| side as usize);
     let of = |index: usize| {
         let (point, _) = fresh[index].as_ref()?;
-        history((index, point), now, last, before, remembered)
+        history((index, point), now, last, before, memory.remembered)
     };
     let histories: Vec<Option<(Blocked, u32)>> = (0..fresh.len()).map(of).collect();
     let share = |x: usize, y: usize| fresh[y * width + x].map_or(0.0, |(_, found)| found.share);
@@ -218,7 +239,8 @@ pub fn accumulate_blocked(
         mean.width *= (limited / mean.share.max(1e-6)).min(1.0);
         mean.share = limited;
         point.frames = earlier + 1;
-        let gain = (1.0 / f64::from(earlier + 1)).max(changed);
+        let counted = memory.earlier(&point, mean).min(earlier.into());
+        let gain = (1.0 / (counted + 1.0)).max(changed);
         Some((point, mixed(mean, found, gain)))
     };
     (0..fresh.len()).map(mean).collect()
@@ -257,8 +279,8 @@ fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
 }
 
 /// Most variance of a round, over the square of `step`, for pixels with so many rays.
-fn spread(rays: u32, step: u32) -> f64 {
-    (32.0 / f64::from(rays * step * step)).min(0.5)
+fn spread(rays: f64, step: u32) -> f64 {
+    (32.0 / (rays * f64::from(step * step))).min(0.5)
 }
 
 /// Twin of `signal_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
@@ -266,22 +288,32 @@ pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> F
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
         let around = neighbours(frame, eye, index, step);
-        Some((point, mean(own, around, spread(point.frames * rays, step))))
+        Some((
+            point,
+            mean(own, around, spread(f64::from(point.frames * rays), step)),
+        ))
     };
     (0..frame.len()).map(smoothed).collect()
 }
 
 /// Twin of `signal_filter_lights`: as [`filter`], no wider than the penumbra is.
-pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
+pub fn filter_blocked(
+    frame: &Frame<Blocked>,
+    eye: &Eye,
+    memory: Memory,
+    rays: u32,
+    step: u32,
+) -> Frame<Blocked> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
         let around = neighbours(frame, eye, index, step);
         let mut blocked = own;
         around.iter().for_each(|(sum, _)| blocked.add(1.0, *sum));
         let width = blocked.width / blocked.share.max(1e-6);
-        let rays = point.frames * rays;
+        let counted = f64::from(point.frames).min(1.0 + memory.earlier(&point, blocked));
+        let rays = counted * f64::from(rays);
         let square = f64::from(step * step);
-        let wanted = (0.25 * width).powi(2) / f64::from(rays) - (square - 1.0) / 6.0;
+        let wanted = (0.25 * width).powi(2) / rays - (square - 1.0) / 6.0;
         let spread = spread(rays, step).min(wanted.max(0.0) / square);
         Some((point, mean(own, around, spread)))
     };

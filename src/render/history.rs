@@ -82,7 +82,12 @@ impl Reprojection<'_> {
         (frames - 1).min(self.index)
     }
 
-    /// The same of a signal that does not: few while something moves, and once all stands still, what was
+    /// Frames since anything moved, or since the history began.
+    pub fn settled(&self) -> u32 {
+        if self.moves { 0 } else { self.since_rest }
+    }
+
+    /// Earlier frames of a signal that does not: few while something moves, and once all stands still, what was
     /// found while something moved counts no more.
     pub fn remembered_cautiously(&self, frames: u32) -> u32 {
         let most = if self.moves { MOVING } else { frames };

@@ -71,6 +71,7 @@ impl OcclusionFilter {
             filters: settings.filter,
             layer: 0,
             change: [0.0; 2],
+            settled: u32::MAX,
         };
         let signal = (fresh, &mut self.signal);
         let left = self

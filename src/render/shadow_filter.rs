@@ -99,6 +99,7 @@ impl ShadowFilter {
                 filters: settings.filter,
                 layer: 2 * index,
                 change,
+                settled: history.settled(),
             };
             let signal = (&visibility.blocked, signal);
             let left = self

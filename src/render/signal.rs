@@ -41,6 +41,8 @@ pub struct Averaging {
     pub layer: u32,
     /// How much a change of the first and of the third number shortens the history.
     pub change: [f32; 2],
+    /// Frames since anything in the scene moved, where its motion shortens the history.
+    pub settled: u32,
 }
 
 /// Whose neighbours are averaged.
@@ -115,6 +117,7 @@ impl Signal {
             rays,
             layer,
             change,
+            settled,
             ..
         } = averaging;
         let params = TAP_STEPS.map(|step| SignalParams {
@@ -123,6 +126,8 @@ impl Signal {
             step,
             layer,
             change,
+            settled,
+            ..SignalParams::default()
         });
         self.params.write_all(gpu, PARAMS, &params)
     }
