@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config},
     output,
-    render::{FrameInput, View},
+    render::{FrameInput, View, lights::may_be_soft},
     scene::Pose,
 };
 use std::{
@@ -215,6 +215,8 @@ impl Viewer {
             fast_rays: gpu.capabilities.fast_rays,
             environment_is_pending: renderer.environment_is_pending(),
             exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
+            averages_shadows: picture.config.shadows.averages()
+                && may_be_soft(&stage.scene, &picture.config),
         };
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let Some(frame) = chosen else {

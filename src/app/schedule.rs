@@ -114,6 +114,8 @@ pub(super) struct RendererState {
     pub(super) environment_is_pending: bool,
     /// Whether the metered exposure still changes.
     pub(super) exposure_changes: bool,
+    /// Whether shadows of lights that have a size are averaged over frames.
+    pub(super) averages_shadows: bool,
 }
 
 /// Passes that are being compiled on a thread.
@@ -307,13 +309,17 @@ impl Schedule {
                 true => occlusion.history,
                 false => 1,
             };
+            let shadowed = match renderer.averages_shadows {
+                true => config.shadows.history,
+                false => 1,
+            };
             let is_lit = picture.channel == Channel::Lit;
             let smoothed = match config.image.antialias.on(renderer.fast_rays) {
                 Antialias::Temporal if is_lit => TEMPORAL_SAMPLES as u32,
                 _ => 1,
             };
             self.full_frames_left = match self.samples_left {
-                0 => occluded.max(smoothed),
+                0 => occluded.max(shadowed).max(smoothed),
                 _ => 0,
             };
         }
@@ -438,6 +444,7 @@ mod tests {
         fast_rays: false,
         environment_is_pending: false,
         exposure_changes: false,
+        averages_shadows: false,
     };
     const HALF: Scales = Scales {
         moving: 0.5,
@@ -448,6 +455,7 @@ mod tests {
     struct Clock {
         schedule: Schedule,
         now: Instant,
+        renderer: RendererState,
     }
 
     impl Clock {
@@ -455,7 +463,11 @@ mod tests {
             let now = Instant::now();
             let mut schedule = Schedule::new(None, now);
             assert_eq!(schedule.wakeup(now), Wakeup::Draw);
-            Self { schedule, now }
+            Self {
+                schedule,
+                now,
+                renderer: SOFTWARE,
+            }
         }
 
         fn choose(&mut self, picture: &PictureKey, renderer: RendererState) -> Option<NextFrame> {
@@ -464,7 +476,7 @@ mod tests {
 
         /// Draws the next frame, if one is due now.
         fn draw(&mut self, picture: &PictureKey) -> Option<(f32, u32, u32)> {
-            let frame = self.choose(picture, SOFTWARE)?;
+            let frame = self.choose(picture, self.renderer)?;
             self.schedule.recorded(picture.clone(), frame, self.now);
             Some((frame.scale, frame.sample.index, frame.sample.count))
         }
@@ -564,6 +576,16 @@ mod tests {
         let drawn = Clock::new().draw_all(&picture);
         assert_eq!(drawn.len(), 1 + 20);
         assert!(drawn[1..].iter().all(|(scale, ..)| *scale == 1.0));
+    }
+
+    #[test]
+    fn soft_shadows_without_samples_are_drawn_until_their_history_is_full() {
+        let mut picture = picture();
+        picture.config.window.still_samples = 1;
+        picture.config.shadows.history = 20;
+        let mut clock = Clock::new();
+        clock.renderer.averages_shadows = true;
+        assert_eq!(clock.draw_all(&picture).len(), 1 + 20);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
     frame::{Frame, FrameInput},
-    history::Reprojection,
+    reproject::Reprojection,
     occlusion_filter::OcclusionFilter,
     occlusion_rays::OcclusionRays,
     recording::Recording,

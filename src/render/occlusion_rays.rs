@@ -5,7 +5,7 @@ use super::{
     edges::{GBuffer, Geometry, Trees, fitted},
     frame::Frame,
     recording::Recording,
-    signal::FRESH_FORMAT,
+    signal_filter::FRESH_FORMAT,
 };
 use crate::{
     Result,

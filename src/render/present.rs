@@ -175,6 +175,9 @@ impl Present {
         } = source;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;
+        if frame.antialias != config::Antialias::Temporal {
+            self.temporal.clear(recording.gpu);
+        }
         if frame.antialias == config::Antialias::Off {
             return tonemap.record_to(recording, frame, radiance, channel, exposure, target);
         }

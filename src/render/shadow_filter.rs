@@ -5,9 +5,9 @@ use super::{
     bindings::Layouts,
     edges::Visibility,
     frame::Frame,
-    history::Reprojection,
+    reproject::Reprojection,
     recording::Recording,
-    signal::{Averaging, Signal, SignalFilter, Width},
+    signal_filter::{Averaging, Signal, SignalFilter, Width},
 };
 use crate::{
     Result,

@@ -4,7 +4,7 @@ use super::{
     bindings::Layouts,
     edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
     frame::{Frame, FrameInput, Prepared},
-    history::Reprojection,
+    reproject::Reprojection,
     light_choice::LightChoice,
     lights::{self, LightPlan},
     ray_list::RayList,

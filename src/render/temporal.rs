@@ -86,6 +86,13 @@ impl Temporal {
         self.shown.needs(format, needs);
     }
 
+    /// Gives its memory back, where frames are not averaged any more.
+    pub fn clear(&mut self, gpu: &Gpu) {
+        if self.means[0].color.size() != [1, 1] {
+            self.means = [(); 2].map(|()| Mean::new(gpu, [1, 1]));
+        }
+    }
+
     /// Begins a frame, before anything of it is recorded. Until it is averaged or [`Temporal::keep`] is called, the
     /// frame after it has no mean to go on from.
     pub fn begin(&mut self) {
