@@ -392,7 +392,7 @@ fn point_at_slab(view: View, index: usize) -> DVec3 {
     point_at(view, pixel, 1.0).unwrap_or(DVec3::splat(100.0))
 }
 
-/// The shadow moves in the picture as the ground does when the camera moves.
+/// The shadow moves in the picture as the ground does when the camera moves, whatever else moves.
 #[test]
 fn its_motion_is_that_of_the_camera() {
     let gpu = gpu();
@@ -402,7 +402,9 @@ fn its_motion_is_that_of_the_camera() {
     let pose = Pose::new(&scene, None, 0.0);
     let view = |x: f32| look_at(Vec3::new(x, 5.0, 7.0), Vec3::new(x * 0.5, 0.0, 0.0), 100.0);
     let (last, now) = (view(2.0), view(2.2));
-    stage.draw(&pose, last);
+    let mut moved = pose.clone();
+    moved.world_from_node[0] = Mat4::from_translation(0.1 * Vec3::Y);
+    stage.draw(&moved, last);
     stage.draw(&pose, now);
     let motion = stage.channel(Channel::Motion).texels;
     let in_picture = |view: View, point: DVec3| {

@@ -40,10 +40,10 @@ impl LastPositions {
                 gpu.buffer("deform.last_positions", positions.size(), usage)
             })?,
         };
-        let bytes = 12 * u64::from(frame.buffers.vertex_count);
+        // The ground's too, which stays where it is.
         recording
             .scope
-            .copy_buffer_to_buffer(positions, 0, &buffer, 0, bytes);
+            .copy_buffer_to_buffer(positions, 0, &buffer, 0, positions.size());
         self.buffer = Some(buffer);
         Ok(())
     }
