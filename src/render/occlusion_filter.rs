@@ -5,8 +5,8 @@ use super::{
     bindings::Layouts,
     edges::{AmbientVisibility, GBuffer},
     frame::Frame,
-    reproject::Reprojection,
     recording::Recording,
+    reproject::Reprojection,
     signal_filter::{Averaging, Signal, SignalFilter, Width},
 };
 use crate::{
