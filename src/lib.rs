@@ -21,8 +21,8 @@
 //!    [`render::points_lines`]: points and lines over them, from which no rays start; [`render::ground`]: a
 //!    plane below the scene, for its shadows; [`render::motion`], where asked for: where that was in the last
 //!    frame.
-//! 6. [`render::reproject`], where something is sampled: where the last frame saw each surface;
-//!    [`render::signal_filter`] averages over frames and neighbours by it.
+//! 6. [`render::history`], where something is sampled: where the last frame saw each surface (`reproject`);
+//!    [`render::signal`] averages over frames and neighbours by it.
 //! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;
 //!    [`render::shadow_classify`] lists the shadow rays that have to be traced, [`render::shadow_rays`]
 //!    traces them, to a visible share per pixel and light, and [`render::shadow_filter`] averages it; or, to

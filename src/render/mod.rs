@@ -18,6 +18,7 @@ mod formats;
 pub mod frame;
 pub mod gbuffer;
 pub mod ground;
+pub mod history;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
@@ -38,7 +39,6 @@ pub mod present;
 pub mod ray_list;
 mod readback;
 pub mod recording;
-pub mod reproject;
 pub mod scene_buffers;
 pub mod scene_state;
 mod segments;
@@ -49,7 +49,7 @@ pub mod shadow_map;
 pub mod shadow_rays;
 pub mod shadows;
 mod sheen;
-pub mod signal_filter;
+pub mod signal;
 mod sizes;
 pub mod stats;
 pub mod temporal;
@@ -85,6 +85,7 @@ use environment::Environment;
 use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
 use ground::GroundPass;
+use history::History;
 use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
@@ -92,7 +93,6 @@ use occlusion::Occlusion;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording};
-use reproject::Reproject;
 use shadow_rays::ShadowRays;
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
@@ -111,7 +111,7 @@ pub struct Renderer {
     points_lines: PointsLines,
     ground: GroundPass,
     motion: MotionPass,
-    reproject: Reproject,
+    history: History,
     shadows: Shadows,
     occlusion: Occlusion,
     lighting: Lighting,
@@ -150,7 +150,7 @@ impl Renderer {
             points_lines: PointsLines::new(layouts),
             ground: GroundPass::new(layouts),
             motion: MotionPass::new(gpu, layouts),
-            reproject: Reproject::new(gpu, layouts),
+            history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
             occlusion: Occlusion::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
@@ -208,7 +208,7 @@ impl Renderer {
             self.motion.needs(&mut needs);
         }
         if input.has_history(gpu) {
-            self.reproject.needs(&mut needs);
+            self.history.needs(&mut needs);
         }
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
@@ -253,7 +253,7 @@ impl Renderer {
         self.last = None;
         self.parts.clear();
         self.motion.begin();
-        self.reproject.begin();
+        self.history.begin();
         self.present.temporal.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1].max(shape.1[1]))?;
@@ -303,7 +303,7 @@ impl Renderer {
             .motion
             .record(r, &frame, geometry, gbuffer, last_positions)?;
         let history = self
-            .reproject
+            .history
             .record(r, &frame, geometry, gbuffer, motion, &plan)?;
         let visibility = self
             .shadows
@@ -345,7 +345,7 @@ impl Renderer {
         state.policy.settle(&plan);
         state.last_positions.settle();
         self.motion.settle(&frame);
-        self.reproject.settle();
+        self.history.settle();
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
         let metered = input.config.image.is_metered() && frame.is_lit();
@@ -431,7 +431,7 @@ impl Renderer {
         scene.state.policy.abandon(self.stats.tree_work);
         scene.state.last_positions.abandon();
         self.motion.begin();
-        self.reproject.begin();
+        self.history.begin();
         self.present.temporal.begin();
         self.shadows.abandon();
         self.present.exposure.abandon();

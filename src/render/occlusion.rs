@@ -4,10 +4,10 @@ use super::{
     bindings::Layouts,
     edges::{AmbientVisibility, GBuffer, Geometry, Trees, fitted},
     frame::{Frame, FrameInput},
+    history::Reprojection,
     occlusion_filter::OcclusionFilter,
     occlusion_rays::OcclusionRays,
     recording::Recording,
-    reproject::Reprojection,
 };
 use crate::{
     Result,

@@ -5,9 +5,9 @@ use super::{
     bindings::Layouts,
     edges::{AmbientVisibility, GBuffer},
     frame::Frame,
+    history::Reprojection,
     recording::Recording,
-    reproject::Reprojection,
-    signal_filter::{Averaging, Signal, SignalFilter, Width},
+    signal::{Averaging, Signal, SignalFilter, Width},
 };
 use crate::{
     Result,

@@ -5,7 +5,7 @@ use super::{
     edges::{GBuffer, Geometry, Trees, fitted},
     frame::Frame,
     recording::Recording,
-    signal_filter::FRESH_FORMAT,
+    signal::FRESH_FORMAT,
 };
 use crate::{
     Result,

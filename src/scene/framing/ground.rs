@@ -86,6 +86,9 @@ impl Ground {
 
 /// Cells along each side of the map of a scene's floor.
 const CELLS: usize = 24;
+/// Cells that triangles are looked up in, together; past it, their middles stand for them. A file may hold millions of
+/// triangles that cover all of it.
+const MOST_LOOKUPS: usize = 50_000_000;
 
 /// What a map of the scene from above shows in a cell.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +133,7 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
     let size = Vec2::new(bounds.max.x, bounds.max.z) - corner;
     let per_metre = CELLS as f32 / size.max(Vec2::splat(f32::MIN_POSITIVE));
     let last = (CELLS - 1) as f32;
+    let mut lookups = 0;
     for part in deformed(scene, pose) {
         for triangle in &part.primitive.indices {
             let [a, b, c] = triangle.map(|vertex| part.positions[vertex as usize]);
@@ -151,9 +155,10 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
             let area = (q - p).perp_dot(r - p);
             let mut is_seen = false;
             let mut y = first.y;
-            while y <= end.y {
+            while y <= end.y && lookups < MOST_LOOKUPS {
                 let mut x = first.x;
                 while x <= end.x {
+                    lookups += 1;
                     let at = Vec2::new(x, y) + 0.5;
                     let weights = Vec3::new(
                         (q - at).perp_dot(r - at),

@@ -25,7 +25,7 @@ const MOVING: u32 = 8;
 /// The pass, with what it keeps from frame to frame. Without sampled signals there is one texel of each
 /// image.
 #[derive(Debug)]
-pub struct Reproject {
+pub struct History {
     kernel: Kernel,
     remembered: Uniform<u32>,
     images: Images,
@@ -95,7 +95,7 @@ impl Reprojection<'_> {
     }
 }
 
-impl Reproject {
+impl History {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
@@ -123,7 +123,7 @@ impl Reproject {
         self.kernel.needs(needs);
     }
 
-    /// Begins a frame, before anything of it is recorded. Until [`Reproject::settle`] says that the frame has
+    /// Begins a frame, before anything of it is recorded. Until [`History::settle`] says that the frame has
     /// been recorded whole, the next one begins a history of its own.
     pub fn begin(&mut self) {
         self.was_whole = std::mem::take(&mut self.is_whole);

@@ -1,6 +1,6 @@
 //! A sampled signal that is averaged over frames and over neighbouring pixels: four numbers a pixel.
 
-use super::{edges::fitted, frame::Frame, recording::Recording, reproject::Reprojection};
+use super::{edges::fitted, frame::Frame, history::Reprojection, recording::Recording};
 use crate::{
     Result,
     gpu::{
@@ -17,7 +17,7 @@ const PARAMS: &str = "signal.params";
 /// What a pass that traces rays writes for [`SignalFilter`]: a word a layer, two layers a signal.
 pub const FRESH_FORMAT: Format = Format::R32Uint;
 
-/// The images of a signal. They belong to the history of [`Reproject`](super::reproject::Reproject).
+/// The images of a signal. They belong to the history of [`History`](super::history::History).
 #[derive(Debug)]
 pub struct Signal {
     /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
