@@ -40,6 +40,8 @@ struct Frame {
     texture_bias: f32,
     // Of the ground below the sky.
     ground_albedo: f32,
+    // Whether texture_bias is not 0.
+    biases_textures: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -72,7 +72,7 @@ fn blended_take(
 
 @fragment
 fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
@@ -106,7 +106,7 @@ fn coverage(alpha: f32) -> f32 {
 
 @fragment
 fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let covered = coverage(base_color.a);
@@ -116,7 +116,7 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
 
 @fragment
 fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let covered = coverage(base_color.a);

@@ -12,7 +12,7 @@
 
 @fragment
 fn blend_points_lines(in: Fragment) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let s = segment_surface(in, base_color);
     let to_eye = frame_to_eye(s.position);
     let zero = unseen_zero(in.clip.x);

@@ -8,13 +8,13 @@
 
 @fragment
 fn gbuffer(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTexel {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     return gbuffer_pack(material_surface(in, base_color, front), in.triangle);
 }
 
 @fragment
 fn gbuffer_masked(in: Fragment, @builtin(front_facing) front: bool) -> GBufferTexel {
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let surface = material_surface(in, base_color, front);
     if base_color.a < material.alpha_cutoff {
         discard;

@@ -19,7 +19,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     if textureLoad(ids_texture, pixel, 0).r != in.triangle + 1u {
         discard;
     }
-    let base_color = material_base_color(in.uv, in.color, frame.texture_bias);
+    let base_color = material_base_color(in.uv, in.color, material_bias());
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);

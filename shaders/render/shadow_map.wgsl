@@ -35,7 +35,7 @@ fn masked(
 
 @fragment
 fn cut_out(in: Cut) {
-    if material_base_color(in.uv, in.color, 0.0).a < material.alpha_cutoff {
+    if material_base_color(in.uv, in.color, MaterialBias(false, 0.0)).a < material.alpha_cutoff {
         discard;
     }
 }

@@ -146,7 +146,9 @@ gpu_structs! {
         texture_bias: f32,
         /// Albedo of the ground below the sky, which that of the scene continues.
         ground_albedo: f32,
-        _pad: [u32; 3],
+        /// 1 where `texture_bias` is not 0.
+        biases_textures: u32,
+        _pad: [u32; 2],
     }
     /// A light in world space.
     Light {

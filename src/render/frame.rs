@@ -407,6 +407,7 @@ impl FrameUniforms {
             sun_radius: lights::sun_disc_radius(&config.sun),
             texture_bias: input.texture_bias,
             ground_albedo: config.environment.ground_albedo,
+            biases_textures: u32::from(input.texture_bias != 0.0),
             ..GpuFrame::default()
         };
         gpu.queue
