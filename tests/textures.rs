@@ -18,10 +18,16 @@ use canopy::{
         material_textures::texture_support,
         mipmap::{Filter, Mipmap},
     },
-    scene::{self, Image, Pose, Progress, Projection, Scene, TexelFormat, TextureSupport},
+    scene::{
+        self, Image, Pose, Progress, Projection, Sampler, Scene, TexelFormat, Texture, TextureRef,
+        TextureSupport,
+    },
 };
-use common::{Random, gpu, portable_gpu, scenes::Stage};
-use glam::{DVec3, Mat4, Vec3};
+use common::{
+    Random, gpu, portable_gpu,
+    scenes::{self, Stage, look_at, matte, primitive, sphere},
+};
+use glam::{Affine2, DVec3, Mat4, Vec2, Vec3};
 use gltf_builder::{Builder, U8};
 use images::{Ktx2, Png, bc1, dds, etc1s, jpeg, uastc, zstd, zstd_bomb};
 use serde_json::{Value, json};
@@ -1393,4 +1399,44 @@ fn a_load_is_cancelled_among_its_images() {
     );
     assert!(stages.lock().unwrap()[0].ends_with("of 200"), "{stages:?}");
     assert!(progress.fraction() < 1.0);
+}
+
+/// A ball whose triangles each show a point, or a little, of one half of a texture has the colour of that half
+/// everywhere, however the texture is filtered.
+#[test]
+fn a_palette_shows_no_other_colour() {
+    const SIDE: u32 = 256;
+    let halves = (0..SIDE * SIDE).flat_map(|i| match i % SIDE < SIDE / 2 {
+        true => [255, 128, 0, 255],
+        false => [0, 0, 0, 255],
+    });
+    let gpu = gpu();
+    let mut random = Random(7);
+    for spread in [0.0, 1e-3] {
+        let round = sphere(Vec3::ZERO, 1.0, 6, 0);
+        let corners = |t: &[u32; 3]| t.map(|vertex| round.positions[vertex as usize]);
+        let triangles: Vec<_> = round.indices.iter().map(corners).collect();
+        let mut ball = primitive(&triangles, 0);
+        let mut uv =
+            || Vec2::new(0.2, 0.5) + spread * (Vec2::new(random.unit(), random.unit()) - 0.5);
+        ball.uv0 = ball.positions.iter().map(|_| uv()).collect();
+        let mut scene = scenes::scene([ball], vec![matte(Vec3::ONE)]);
+        let image = Image::from_rgba8("halves", SIDE, SIDE, halves.clone().collect());
+        scene.images.push(image);
+        let sampler = Sampler::default();
+        scene.textures.push(Texture { image: 0, sampler });
+        scene.materials[0].base_color_texture = Some(TextureRef {
+            texture: 0,
+            uv_set: 0,
+            texture_from_uv: Affine2::IDENTITY,
+        });
+        let mut stage = Stage::new(&gpu, &scene, [200, 150]);
+        let view = look_at(Vec3::new(1.0, 1.5, 3.0), Vec3::ZERO, 20.0);
+        stage.draw(&Pose::new(&scene, None, 0.0), view);
+        let albedo = stage.channel(Channel::Albedo).texels;
+        let seen: Vec<_> = albedo.iter().filter(|texel| texel[3] == 1.0).collect();
+        assert!(seen.len() > 2000);
+        let other = seen.iter().filter(|texel| texel[0] < 0.99).count();
+        assert_eq!(other, 0, "{other} pixels of {} at {spread}", seen.len());
+    }
 }
