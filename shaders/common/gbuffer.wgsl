@@ -1,7 +1,8 @@
 // The G-buffer's encoding: 32 bytes a pixel, which every adapter can write in one pass.
 //
 // position  rgba32float  world position; w is 0 on the background, else its bits are
-//                        31 unlit, 30 ground, 29 not that (so that every value is a normal float),
+//                        31 unlit, 30 the ground or 29 a surface (one of them, so that every value is a
+//                        normal float),
 //                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      shading normal in world space, octahedral
 // albedo    r32uint      base colour (square root; 11, 11 and 10 bits): the colour of an unlit surface

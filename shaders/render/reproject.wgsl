@@ -4,7 +4,7 @@
 //      surfaces that the last frame saw
 // out  taps_out: the four pixels of the last frame around it, and which of them show it: either plane holds
 //      the other's point to within a pixel's width, the normals agree, and the mesh is the same
-//      surfaces_out: this frame's surfaces, with the frames since each became visible
+//      surfaces_out: this frame's surfaces, with the frames since each became visible, and whether it has moved
 // One thread per pixel.
 #import "common/gbuffer.wgsl"
 #import "common/motion.wgsl"

@@ -7,7 +7,8 @@
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
 // Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
-// neighbours' rays are spread evenly with it.
+// neighbours' rays are spread evenly with it. While anything in the scene moves, the history of a light is
+// short (common/signal_smooth.wgsl).
 //
 // signal_filter, signal_filter_lights
 // in   signal_texture, surfaces

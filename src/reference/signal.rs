@@ -191,7 +191,8 @@ fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
 }
 
 /// Twin of `signal_accumulate` for the light of a lamp: as [`accumulate`], but the history is no further than what
-/// 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short while something moves.
+/// 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short while something
+/// moves.
 pub fn accumulate_blocked(
     fresh: &Frame<Blocked>,
     now: &Eye,
