@@ -25,8 +25,9 @@
 //!    [`render::signal`] averages over frames and neighbours by it.
 //! 7. [`render::shadows`]: where there are many lights, [`render::light_choice`] chooses some for each pixel;
 //!    [`render::shadow_classify`] lists the shadow rays that have to be traced, [`render::shadow_rays`]
-//!    traces them, to a visible share per pixel and light, and [`render::shadow_filter`] averages it; or, to
-//!    compare with, [`render::shadow_map`] draws the depth that each light sees.
+//!    traces them, to a visible share per pixel and light, [`render::shadow_motion`] finds where shadows that
+//!    move were in the last frame, and [`render::shadow_filter`] averages; or, to compare with,
+//!    [`render::shadow_map`] draws the depth that each light sees.
 //! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
 //!    [`render::occlusion_filter`] averages it.
 //! 9. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:

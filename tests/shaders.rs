@@ -54,7 +54,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 99,
+        2 * 101,
         "entry points were added or lost: count them here too"
     );
 }

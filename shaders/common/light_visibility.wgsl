@@ -8,6 +8,8 @@ struct VisibleShare {
     share: f32,
     // Metres from the surface to what blocks the light, the mean of all rays that are blocked; 0 without one.
     to_blocker: f32,
+    // Leaf of what blocks one of those rays; BVH_MISS without one.
+    blocker: u32,
 }
 
 // `dimension` is that of the sampling sequence. The light's middle is above the surface's horizon.
@@ -21,14 +23,16 @@ fn light_visible_share(
     let rays = select(unseen_zero(sample.distance) + frame.light_rays, 1u, light.radius == 0.0);
     var blocked = 0u;
     var to_blocker = 0.0;
+    var blocker = BVH_MISS;
     for (var i = 0u; i < rays; i++) {
         let k = frame.sample_index * rays + i;
         let ray = light_area_ray_above(light, sample, start.horizon_normal, pixel, k, dimension);
         if ray.distance > 0.0 {
             let hit = shadow_ray_hit(start, ray.direction, ray.distance);
-            blocked += select(0u, 1u, hit >= 0.0);
-            to_blocker += max(hit, 0.0);
+            blocked += select(0u, 1u, hit.t >= 0.0);
+            to_blocker += max(hit.t, 0.0);
+            blocker = select(blocker, hit.leaf, hit.t >= 0.0);
         }
     }
-    return VisibleShare(1.0 - f32(blocked) / f32(rays), to_blocker / f32(max(blocked, 1u)));
+    return VisibleShare(1.0 - f32(blocked) / f32(rays), to_blocker / f32(max(blocked, 1u)), blocker);
 }

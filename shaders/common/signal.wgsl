@@ -18,15 +18,17 @@ struct SignalParams {
     step: u32,
     // First of the two layers of `fresh`.
     layer: u32,
-    // How much a change of the first and of the third number, from one frame to the next and over 4 × 4
-    // pixels, shortens the history.
-    change: vec2f,
-    // Frames since anything in the scene moved; as many as there are for a signal that such motion does not end.
-    settled: u32,
+    // Of the words of two lights: 1 where the light has a size, so that there is something to average.
+    soft: vec2f,
 }
 
 fn signal_pack(signal: vec4f) -> vec2u {
     return vec2u(pack2x16snorm(signal.xy), pack2x16snorm(signal.zw));
+}
+
+// Fresh words, with nothing blocked where no rays were sent.
+fn signal_sent(words: vec2u) -> vec2u {
+    return select(words, vec2u(0u), words == vec2u(SIGNAL_UNSENT));
 }
 
 fn signal_unpack(words: vec2u) -> vec4f {

@@ -2,9 +2,8 @@
 // × 3 taps. The weight of a tap falls to 0 where either plane is a pixel's width away from the other's point.
 //
 // The more rays a pixel has, the narrower its filter: a round of step s widens by a variance of s² / 2 pixels
-// up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `signal_texture`, `surfaces` and
-// `params`.
-#import "common/blocked_light_width.wgsl"
+// up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `surfaces` and `params`, and defines
+// `signal_at(pixel: vec2u) -> vec4f`.
 #import "common/signal.wgsl"
 
 // Sums over the taps at the edges and at the corners of the 3 × 3.
@@ -25,7 +24,7 @@ struct SignalNeighbours {
 
 fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
-    let own = signal_unpack(textureLoad(signal_texture, pixel, 0).xy);
+    let own = signal_at(pixel);
     let near = 1.0 / signal_tolerance(surface.position);
     let most = params.remembered + 1u;
     let frames = min(max(surface.frames, 1u), most);
@@ -45,7 +44,7 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
         let trust = min(f32(min(other.frames, most)) / f32(frames), 1.0);
         let counts = there && other.frames > 0u && surface.frames > 0u;
         let weight = select(0.0, trust * alike4 * alike4 * max(1.0 - away * near, 0.0), counts);
-        let found = weight * signal_unpack(textureLoad(signal_texture, tap_texel, 0).xy);
+        let found = weight * signal_at(tap_texel);
         let is_corner = step.x != 0 && step.y != 0;
         ring.edges += select(found, vec4f(0.0), is_corner);
         ring.corners += select(vec4f(0.0), found, is_corner);
@@ -60,18 +59,6 @@ fn signal_spread(rays: f32) -> f32 {
     return select(min(0.5, 32.0 / (rays * f32(params.step * params.step))), 0.0, params.step == 0u);
 }
 
-// The width of a penumbra in pixels. `blocked` sums up the share that is blocked, and that times the width.
-fn signal_penumbra_width(blocked: vec2f) -> f32 {
-    return PENUMBRA_MAX * blocked.y / max(blocked.x, 1.0e-6);
-}
-
-// Most earlier frames that count of a light. While something moves, so may its shadow: the wider the penumbra is, the
-// less that matters. A surface that moves itself turns to other light. The numbers were measured (BENCHMARKS.md).
-fn signal_earlier(blocked: vec2f, moved: bool) -> f32 {
-    let moving = select(2.0 + 25.0 * signal_penumbra_width(blocked), 1.0, moved);
-    return min(f32(params.remembered), moving + f32(params.settled));
-}
-
 // The mean for a variance over s² of `spread` pixels along each axis.
 fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
     // Weight of an outer tap relative to the one in the middle.
@@ -83,27 +70,4 @@ fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
 fn signal_smoothed(pixel: vec2u) -> vec4f {
     let n = signal_neighbours(pixel);
     return signal_mean(n, signal_spread(n.frames * f32(params.rays)));
-}
-
-// Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
-const SIGNAL_PENUMBRA_SHARE = 0.25;
-
-// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
-// more rays there are: near neighbours come first,
-// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open.
-fn signal_penumbra(n: SignalNeighbours, blocked: vec2f) -> f32 {
-    let rays = min(n.frames, 1.0 + signal_earlier(blocked, n.surface.moved)) * f32(params.rays);
-    let deviation = SIGNAL_PENUMBRA_SHARE * signal_penumbra_width(blocked);
-    let square = f32(params.step * params.step);
-    let wanted = max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
-    return min(signal_spread(rays), wanted);
-}
-
-// As `signal_smoothed`, of two lights: no wider than their penumbras, so that contacts stay sharp.
-fn signal_smoothed_lights(pixel: vec2u) -> vec4f {
-    let n = signal_neighbours(pixel);
-    let blocked = n.own + n.ring.edges + n.ring.corners;
-    let first = signal_mean(n, signal_penumbra(n, blocked.xy));
-    let second = signal_mean(n, signal_penumbra(n, blocked.zw));
-    return vec4f(first.xy, second.zw);
 }

@@ -1,17 +1,22 @@
 // Where the last frame saw a pixel's surface: four of its pixels, and which of them show it.
 
+// The bit of the first word that `SignalTaps.moves` is.
+const SIGNAL_TAPS_MOVE = 0x80000000u;
+
 struct SignalTaps {
     // The upper left one.
     corner: vec2i,
     // How much each counts: along a row, then the row below. Together 1, or 0 where the surface is new.
     weights: vec4f,
+    // Whether what the signal is of may have changed.
+    moves: bool,
 }
 
 // `part` is where the surface lies between the four, and bit i of `same` says that pixel i shows it.
-fn signal_taps_pack(corner: vec2i, part: vec2f, same: u32) -> vec2u {
-    let at = vec2u(corner + 1) & vec2u(0xffffu);
+fn signal_taps_pack(corner: vec2i, part: vec2f, same: u32, moves: bool) -> vec2u {
+    let at = vec2u(corner + 1) & vec2u(0x7fffu);
     let steps = vec2u(round(part * 16383.0));
-    return vec2u(at.x | (at.y << 16u), steps.x | (steps.y << 14u) | (same << 28u));
+    return vec2u(at.x | (at.y << 15u) | select(0u, SIGNAL_TAPS_MOVE, moves), steps.x | (steps.y << 14u) | (same << 28u));
 }
 
 fn signal_taps_unpack(words: vec2u) -> SignalTaps {
@@ -22,5 +27,6 @@ fn signal_taps_unpack(words: vec2u) -> SignalTaps {
     let sum = dot(weights, vec4f(1.0));
     // Less than a hundredth of a pixel counts as nothing.
     let known = select(0.0, 1.0 / max(sum, 0.01), sum > 0.01);
-    return SignalTaps(vec2i(vec2u(words.x, words.x >> 16u) & vec2u(0xffffu)) - 1, weights * known);
+    let corner = vec2i(vec2u(words.x, words.x >> 15u) & vec2u(0x7fffu)) - 1;
+    return SignalTaps(corner, weights * known, words.x >= SIGNAL_TAPS_MOVE);
 }

@@ -13,6 +13,10 @@
 @group(1) @binding(4) var normal_texture: texture_2d<u32>;
 @group(1) @binding(5) var<storage, read_write> occlusion_words: array<u32>;
 
+fn signal_at(pixel: vec2u) -> vec4f {
+    return signal_unpack(textureLoad(signal_texture, pixel, 0).xy);
+}
+
 @compute @workgroup_size(8, 8)
 fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);

@@ -80,7 +80,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         var along = cosine_direction(normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
         let above = dot(along, start.horizon_normal);
         along -= min(2.0 * above, 0.0) * start.horizon_normal;
-        if shadow_ray_hit(start, along, params.reach) >= 0.0 {
+        if shadow_ray_hit(start, along, params.reach).t >= 0.0 {
             hits += 1.0;
             occluded += along;
         }

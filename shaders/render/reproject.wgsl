@@ -9,8 +9,7 @@
 #import "common/gbuffer.wgsl"
 #import "common/motion.wgsl"
 #import "common/shadow_start.wgsl"
-#import "common/signal.wgsl"
-#import "common/signal_taps.wgsl"
+#import "common/signal_find.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var position_texture: texture_2d<f32>;
@@ -44,31 +43,10 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
     let was_in_front = motion_had_in_front(motion, last_position);
     let at = vec2f(pixel) - motion_of_point(motion, position, last_position) + motion.jitter;
-    let corner = clamp(floor(at), vec2f(-1.0), vec2f(frame.size));
-    let part = clamp(at - corner, vec2f(0.0), vec2f(1.0));
-    var same = 0u;
-    var frames = 0.0;
-    var weights = 0.0;
-    for (var i = 0u; i < 4u; i++) {
-        let step = vec2u(i & 1u, i >> 1u);
-        let tap = corner + vec2f(step);
-        let was_seen = all(tap >= vec2f(0.0)) && all(tap < vec2f(frame.size)) && was_in_front;
-        let tap_texel = vec2u(select(vec2f(0.0), tap, was_seen));
-        let last = signal_surface_unpack(textureLoad(last_surfaces, tap_texel, 0));
-        let off = last.position - last_position;
-        let away = max(abs(dot(off, normal)), abs(dot(off, last.normal)));
-        let is_same = was_seen && last.frames > 0u && away < near && dot(last.normal, normal) > 0.9
-            && last.mesh == mesh;
-        let sides = select(1.0 - part, part, step == vec2u(1u));
-        let weight = select(0.0, sides.x * sides.y, is_same);
-        same |= select(0u, 1u << i, is_same);
-        weights += weight;
-        frames += weight * f32(last.frames);
-    }
-    let known = select(0.0, 1.0 / max(weights, 0.01), weights > 0.01);
-    let earlier = min(u32(round(frames * known)), remembered);
-    let continues = remembered > 0u;
-    textureStore(taps_out, pixel, vec4u(signal_taps_pack(vec2i(corner), part, select(0u, same, continues)), 0u, 0u));
+    let found = signal_find(at, last_position, normal, mesh, near, was_in_front);
+    let earlier = min(u32(round(found.frames)), remembered);
+    let same = select(0u, found.same, remembered > 0u);
+    textureStore(taps_out, pixel, vec4u(signal_taps_pack(found.corner, found.part, same, false), 0u, 0u));
     let moved = any(position != last_position);
     let surface = SignalSurface(position, normal, mesh, moved, earlier + 1u);
     textureStore(surfaces_out, pixel, signal_surface_pack(surface));

@@ -61,9 +61,11 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         }
         let seen = textureLoad(ids_texture, pixel, 0).r;
         if !gbuffer_is_triangle(seen) {
-            if seen != 0u {
-                for (var i = 0u; i < batch.slot_count; i++) {
-                    shadow_words[shadow_word(batch.first_slot + i, pixel)] = SHADOW_UNTRACED;
+            for (var i = 0u; i < batch.slot_count; i++) {
+                let slot = batch.first_slot + i;
+                blocked_light_store(pixel, slot, SIGNAL_UNSENT);
+                if seen != 0u {
+                    shadow_words[shadow_word(slot, pixel)] = SHADOW_UNTRACED;
                 }
             }
             continue;

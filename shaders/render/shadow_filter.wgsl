@@ -1,19 +1,219 @@
-// shadow_filter: the last round of the filter over the visibility of two lights, and what lighting reads of
-// it.
+// shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
-// in   signal_texture, surfaces; the slots of the two lights, and what this frame's rays found
-// out  shadow_words: the visible share of each that has a size
-// One thread per pixel, which alone writes the words of its pixel. The rounds before are those of every
-// signal (render/signal_filter.wgsl).
+// shadow_accumulate
+// in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means; surfaces
+// out  means_out: means over the frames since the pixel's surface became visible
+// Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
+// and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
+// Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
+// neighbours' rays are spread evenly with it.
+//
+// shadow_smooth
+// in   means, surfaces
+// out  means_out: a round of the filter (common/signal_smooth.wgsl)
+//
+// shadow_filter
+// in   means, surfaces; the slots of the two lights, and what this frame's rays found
+// out  shadow_words: the visible share of each that has a size, after the last round
+//
+// One thread per pixel in all of them, which alone writes the words of its pixel.
+#import "common/apron.wgsl"
+#import "common/blocked_light_mean.wgsl"
+#import "common/cubic.wgsl"
 #import "common/shadow_words.wgsl"
 #import "common/signal_smooth.wgsl"
+#import "common/signal_taps.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
-@group(1) @binding(2) var signal_texture: texture_2d<u32>;
+@group(1) @binding(2) var fresh_texture: texture_2d_array<u32>;
+@group(1) @binding(3) var first_taps: texture_2d<u32>;
+@group(1) @binding(4) var second_taps: texture_2d<u32>;
+@group(1) @binding(5) var last_means: texture_2d<u32>;
+@group(1) @binding(6) var frame_surfaces: texture_2d<u32>;
+@group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
+
+@group(1) @binding(2) var means: texture_2d<u32>;
 @group(1) @binding(3) var surfaces: texture_2d<u32>;
-@group(1) @binding(4) var fresh_texture: texture_2d_array<u32>;
+@group(1) @binding(4) var smooth_out: texture_storage_2d<rg32uint, write>;
+
+@group(1) @binding(4) var found_texture: texture_2d_array<u32>;
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
+
+// Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
+// what one ray a pixel finds.
+const CHANGE_LEAST = 2.5;
+const CHANGE_MOST = 5.0;
+
+// The share that this frame found blocked in and around the tile, of each light.
+var<workgroup> found: array<vec2f, 144>;
+// What it found less what the history holds, and the variance that rays have there.
+var<workgroup> changes: array<vec4f, 64>;
+
+fn fresh_means(pixel: vec2u) -> vec4f {
+    let first = textureLoad(fresh_texture, pixel, params.layer, 0).r;
+    return signal_unpack(signal_sent(vec2u(first, textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r)))
+        * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
+}
+
+fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
+    let inside = clamp(tap, vec2i(0), vec2i(frame.size) - 1);
+    return blocked_light_mean_unpack(textureLoad(last_means, inside, 0)[k]);
+}
+
+// The last frame's mean of light `k`. Cubics over 4 × 4 pixels blur a shadow that moves less than the four nearest do;
+// it stays within what those hold.
+fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
+    var history = BlockedLightMean(0.0, 0.0, 0.0);
+    var least = vec2f(1.0e9);
+    var most = vec2f(0.0);
+    for (var i = 0u; i < 4u; i++) {
+        let mean = last_mean(taps.corner + vec2i(vec2u(i & 1u, i >> 1u)), k);
+        history.share += taps.weights[i] * mean.share;
+        history.width += taps.weights[i] * mean.width;
+        history.frames += taps.weights[i] * mean.frames;
+        least = min(least, vec2f(mean.share, mean.width));
+        most = max(most, vec2f(mean.share, mean.width));
+    }
+    if taps.moves && all(taps.weights > vec4f(0.0)) {
+        let x = cubic_weights(taps.weights.y + taps.weights.w);
+        let y = cubic_weights(taps.weights.z + taps.weights.w);
+        var sum = vec2f(0.0);
+        for (var i = 0u; i < 16u; i++) {
+            let step = vec2u(i & 3u, i >> 2u);
+            let mean = last_mean(taps.corner + vec2i(step) - 1, k);
+            sum += x[step.x] * y[step.y] * vec2f(mean.share, mean.width);
+        }
+        sum = clamp(sum, least, most);
+        history = BlockedLightMean(sum.x, sum.y, history.frames);
+    }
+    return history;
+}
+
+// The width of a penumbra in pixels.
+fn penumbra_width(share: f32, width: f32) -> f32 {
+    return width / max(share, 1.0e-6);
+}
+
+// Frames whose rays a mean has, `most` at the most.
+fn frames_of(mean: BlockedLightMean, most: f32) -> f32 {
+    return select(min(mean.frames, most), most, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
+}
+
+// Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel:
+// the wider the penumbra is, the less that matters. A surface that moves itself turns to other light. The numbers were measured (BENCHMARKS.md).
+const MOVING_EARLIER = 1.0;
+const MOVING_EARLIER_PER_SQUARE = 3.0;
+
+fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface) -> f32 {
+    let most = min(f32(max(surface.frames, 1u) - 1u), f32(params.remembered));
+    let width = penumbra_width(history.share, history.width);
+    let moving = select(MOVING_EARLIER, 0.0, surface.moved) + MOVING_EARLIER_PER_SQUARE * width * width;
+    return min(frames_of(history, most), select(most, moving, moves));
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_accumulate(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+        found[i] = fresh_means(apron_pixel(first, i, frame.size)).xz;
+    }
+    let pixel = first + thread.xy;
+    let inside = all(pixel < frame.size);
+    let at = min(pixel, frame.size - 1u);
+    let fresh = fresh_means(at);
+    let taps = signal_taps_unpack(textureLoad(first_taps, at, 0).xy);
+    let other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
+    var a = history_at(taps, 0u);
+    var b = history_at(other_taps, 1u);
+    let surface = signal_surface_unpack(textureLoad(frame_surfaces, at, 0));
+    let weights = vec2f(dot(taps.weights, vec4f(1.0)), dot(other_taps.weights, vec4f(1.0)));
+    let known = weights > vec2f(0.5) & vec2<bool>(inside && surface.frames > 0u);
+    let shares = vec2f(a.share, b.share);
+    let variance = shares * (1.0 - shares);
+    let difference = fresh.xz - shares;
+    changes[index] = select(vec4f(0.0), vec4f(difference, variance), known.xyxy);
+    workgroupBarrier();
+    var sum = vec4f(0.0);
+    let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;
+    for (var i = 0u; i < 9u; i++) {
+        sum += changes[8u * (corner.y + i / 3u) + corner.x + i % 3u];
+    }
+    let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
+    // Where all neighbours find the same, the history has to agree.
+    var least = vec2f(1.0);
+    var most = vec2f(0.0);
+    for (var i = 0u; i < 25u; i++) {
+        let other = found[(thread.y + i / 5u) * APRON_TILE + thread.x + i % 5u];
+        least = min(least, other);
+        most = max(most, other);
+    }
+    let limited = clamp(shares, least, most);
+    // What is left of the penumbra's width is in the same proportion.
+    let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
+    a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
+    b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
+    let earlier = vec2f(earlier_frames(a, taps.moves, surface), earlier_frames(b, other_taps.moves, surface));
+    let gain = select(vec2f(1.0), max(1.0 / (earlier + 1.0), changed), known);
+    if inside {
+        let is_surface = surface.frames > 0u;
+        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, gain.xxyy), is_surface);
+        // A mean as old as the surface goes on to be so.
+        let frames = select(1.0 / gain, vec2f(BLOCKED_FRAMES_ALL), 1.0 / gain > vec2f(BLOCKED_FRAMES_ALL - 1.0));
+        let words = vec2u(
+            blocked_light_mean_pack(BlockedLightMean(mean.x, mean.y, frames.x)),
+            blocked_light_mean_pack(BlockedLightMean(mean.z, mean.w, frames.y)),
+        );
+        textureStore(means_out, pixel, vec4u(words, 0u, 0u));
+    }
+}
+
+fn signal_at(pixel: vec2u) -> vec4f {
+    let words = textureLoad(means, pixel, 0).xy;
+    let a = blocked_light_mean_unpack(words.x);
+    let b = blocked_light_mean_unpack(words.y);
+    return vec4f(a.share, a.width, b.share, b.width);
+}
+
+// Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
+const PENUMBRA_SHARE = 0.25;
+
+// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
+// more rays there are: near neighbours come first,
+// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open.
+fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
+    let rays = frames * f32(params.rays);
+    let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);
+    let square = f32(params.step * params.step);
+    let wanted = max(deviation * deviation / rays - (square - 1.0) / 6.0, 0.0) / max(square, 1.0);
+    return min(signal_spread(rays), wanted);
+}
+
+// The means of a pixel after a round, no wider than their penumbras, so that contacts stay sharp.
+fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
+    let n = signal_neighbours(pixel);
+    let words = textureLoad(means, pixel, 0).xy;
+    let first = blocked_light_mean_unpack(words.x);
+    let second = blocked_light_mean_unpack(words.y);
+    let blocked = n.own + n.ring.edges + n.ring.corners;
+    let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames)));
+    let b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames)));
+    return array(BlockedLightMean(a.x, a.y, first.frames), BlockedLightMean(b.z, b.w, second.frames));
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_smooth(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if all(pixel < frame.size) {
+        let mean = smoothed(pixel);
+        let words = vec2u(blocked_light_mean_pack(mean[0]), blocked_light_mean_pack(mean[1]));
+        textureStore(smooth_out, pixel, vec4u(words, 0u, 0u));
+    }
+}
 
 @compute @workgroup_size(8, 8)
 fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
@@ -21,17 +221,17 @@ fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) || textureLoad(surfaces, pixel, 0).w == 0u {
         return;
     }
-    let blocked = signal_smoothed_lights(pixel);
+    let blocked = smoothed(pixel);
     let word = shadow_word(params.layer, pixel);
     // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have
     // stays.
     let fresh = vec2u(
-        textureLoad(fresh_texture, pixel, params.layer, 0).r,
-        textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r,
+        textureLoad(found_texture, pixel, params.layer, 0).r,
+        textureLoad(found_texture, pixel, params.layer + 1u, 0).r,
     );
-    let counts = (params.change > vec2f(0.0)) & (fresh != vec2u(SIGNAL_UNSENT));
+    let counts = (params.soft > vec2f(0.0)) & (fresh != vec2u(SIGNAL_UNSENT));
     let masks = vec2u(255u) * vec2u(counts) << (8u * vec2u(params.layer, params.layer + 1u) % 32u);
-    let first = shadow_share_pack(saturate(1.0 - blocked.x), params.layer);
-    let second = shadow_share_pack(saturate(1.0 - blocked.z), params.layer + 1u);
+    let first = shadow_share_pack(saturate(1.0 - blocked[0].share), params.layer);
+    let second = shadow_share_pack(saturate(1.0 - blocked[1].share), params.layer + 1u);
     shadow_words[word] = (shadow_words[word] & ~(masks.x | masks.y)) | (first & masks.x) | (second & masks.y);
 }

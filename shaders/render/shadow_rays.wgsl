@@ -5,7 +5,7 @@
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
 //      (common/shadow_words.wgsl)
 //      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
-//      filter
+//      filter; once anything moves, the triangles that block them
 // shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the
 // first batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel,
 // in tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
@@ -34,10 +34,20 @@ fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
 }
 
+// Keeps the triangle that blocks a slot's light, plus 1, behind the layers of what is blocked.
+fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
+    let layer = ((frame.light_slots + 1u) & ~1u) + slot;
+    if leaf != BVH_MISS && layer < textureNumLayers(blocked_out) && all(pixel < textureDimensions(blocked_out)) {
+        let triangle = tree_triangle_rows(TRIANGLE_ROWS * leaf).w;
+        textureStore(blocked_out, pixel, layer, vec4u(triangle + 1u, 0u, 0u, 0u));
+    }
+}
+
 // The visible share of a slot's light, as its byte in a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample) -> u32 {
     let seen = light_visible_share(start, light, sample, pixel, SAMPLE_LIGHTS + slot);
     blocked_light_store(pixel, slot, blocked_light_pack(light, sample, seen, start.position));
+    blocker_store(pixel, slot, seen.blocker);
     return shadow_share_pack(seen.share, slot);
 }
 
@@ -90,7 +100,11 @@ fn shadow_rays_by_pixel(
         for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
             var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
-            if surface {
+            if !surface {
+                for (var slot = first; slot < min(frame.light_slots, first + 4u); slot++) {
+                    blocked_light_store(pixel, slot, SIGNAL_UNSENT);
+                }
+            } else {
                 for (var slot = first; slot < min(frame.light_slots, first + 4u); slot++) {
                     let chosen = light_of(slot, pixel);
                     let light = lights[chosen.light];

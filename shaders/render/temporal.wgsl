@@ -11,6 +11,7 @@
 // it is to the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al.
 // 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
 // temporal: one thread per shown pixel. shown: a triangle that covers the target.
+#import "common/cubic.wgsl"
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 #import "common/dither.wgsl"
@@ -59,11 +60,12 @@ fn last_mean(at: vec2f) -> vec4f {
     let size = vec2f(textureDimensions(last_mean_texture));
     let middle = floor(at - 0.5) + 0.5;
     let f = at - middle;
-    let before = f * (-0.5 + f * (1.0 - 0.5 * f));
-    let first = 1.0 + f * f * (-2.5 + 1.5 * f);
-    let second = f * (0.5 + f * (2.0 - 1.5 * f));
-    let after = f * f * (-0.5 + 0.5 * f);
-    let inner = first + second;
+    let x = cubic_weights(f.x);
+    let y = cubic_weights(f.y);
+    let before = vec2f(x[0], y[0]);
+    let second = vec2f(x[2], y[2]);
+    let after = vec2f(x[3], y[3]);
+    let inner = vec2f(x[1], y[1]) + second;
     let inner_at = (middle + second / inner) / size;
     let before_at = (middle - 1.0) / size;
     let after_at = (middle + 2.0) / size;

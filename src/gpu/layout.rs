@@ -303,11 +303,8 @@ gpu_structs! {
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
         layer: u32,
-        /// How much a change of the first and of the third number shortens the history.
-        change: [f32; 2],
-        /// Frames since anything in the scene moved.
-        settled: u32,
-        _pad: u32,
+        /// Of two lights: 1 where the light has a size.
+        soft: [f32; 2],
     }
     /// How a picture is exposed.
     Exposure {

@@ -1,5 +1,6 @@
 //! Twin of `reproject` and `signal_filter`: means of sampled signals over frames and neighbours, in f64.
 
+use super::temporal::cubic;
 use glam::{DMat4, DVec2, DVec3};
 
 /// What is averaged.
@@ -22,12 +23,15 @@ pub struct Blocked {
     pub share: f64,
     /// That times the width of the penumbra in pixels.
     pub width: f64,
+    /// Frames whose rays its mean has.
+    pub frames: f64,
 }
 
 impl Signal for Blocked {
     fn add(&mut self, weight: f64, other: Self) {
         self.share += weight * other.share;
         self.width += weight * other.width;
+        self.frames += weight * other.frames;
     }
 }
 
@@ -46,24 +50,21 @@ pub struct SurfacePoint {
     pub frames: u32,
 }
 
-/// How long the history of a light may be.
-#[derive(Debug, Clone, Copy)]
-pub struct Memory {
-    /// Most earlier frames that count.
-    pub remembered: u32,
-    /// Frames since anything in the scene moved.
-    pub settled: u32,
+/// The shadow at a pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shadow {
+    /// Where it was in the last frame; `None` where the surface says so.
+    pub last_position: Option<DVec3>,
+    /// Whether it may have changed.
+    pub moves: bool,
 }
 
-impl Memory {
-    /// Most earlier frames that count where so much is blocked.
-    fn earlier(self, point: &SurfacePoint, blocked: Blocked) -> f64 {
-        let width = blocked.width / blocked.share.max(1e-6);
-        let moving = match point.position == point.last_position {
-            true => 2.0 + 25.0 * width,
-            false => 1.0,
-        };
-        f64::from(self.remembered).min(moving + f64::from(self.settled))
+impl Blocked {
+    /// Most earlier frames that count of a shadow that moves.
+    fn earlier_while_moving(self, point: &SurfacePoint) -> f64 {
+        let width = self.width / self.share.max(1e-6);
+        let least = f64::from(u8::from(point.position == point.last_position));
+        least + 3.0 * width * width
     }
 }
 
@@ -71,6 +72,13 @@ impl SurfacePoint {
     /// The greater distance of either point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
         self.away_from(other, self.position)
+    }
+
+    /// Whether another one is this point where it was in the last frame.
+    fn was_seen_as(&self, other: &Self, last_position: DVec3, now: &Eye) -> bool {
+        self.away_from(other, last_position) < now.tolerance(self.position)
+            && other.normal.dot(self.normal) > 0.9
+            && other.mesh == self.mesh
     }
 
     /// The same of this point where it is at `position`.
@@ -126,22 +134,30 @@ impl Eye {
     }
 }
 
-/// Twin of `reproject`: the mean that the last frame has of the surface of pixel `index`, and the earlier frames that
-/// count, up to `remembered`.
-fn history<S: Signal>(
-    (index, point): (usize, &SurfacePoint),
+/// Where the point of pixel `index` was in the picture of the last frame, in pixels from the middle of the first one.
+fn place_in_last(
+    (index, point, last_position): (usize, &SurfacePoint, DVec3),
     now: &Eye,
-    last: &Frame<S>,
     before: &Eye,
-    remembered: u32,
-) -> Option<(S, u32)> {
+) -> Option<DVec2> {
     let pixel = DVec2::new(
         (index as u32 % now.size[0]).into(),
         (index as u32 / now.size[0]).into(),
     );
     let here = now.in_picture(point.position)?;
-    let there = before.in_picture(point.last_position)?;
-    let at = pixel + there - here;
+    Some(pixel + before.in_picture(last_position)? - here)
+}
+
+/// Twin of `reproject`: the mean that the last frame has of the surface of pixel `index` where it was then, and the
+/// earlier frames that count, up to `remembered`.
+fn history<S: Signal>(
+    (index, point, last_position): (usize, &SurfacePoint, DVec3),
+    now: &Eye,
+    last: &Frame<S>,
+    before: &Eye,
+    remembered: u32,
+) -> Option<(S, u32)> {
+    let at = place_in_last((index, point, last_position), now, before)?;
     let part = at - at.floor();
     let (mut sum, mut frames, mut weights) = (S::default(), 0.0, 0.0);
     for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
@@ -149,9 +165,7 @@ fn history<S: Signal>(
         let Some((other, found)) = before.at(last, tap) else {
             continue;
         };
-        let same = point.away_from(&other, point.last_position) < now.tolerance(point.position)
-            && other.normal.dot(point.normal) > 0.9
-            && other.mesh == point.mesh;
+        let same = point.was_seen_as(&other, last_position, now);
         let side = |step: i64, part: f64| if step == 1 { part } else { 1.0 - part };
         let weight = side(x, part.x) * side(y, part.y) * f64::from(u8::from(same));
         sum.add(weight, found);
@@ -162,8 +176,7 @@ fn history<S: Signal>(
     (weights > 0.01).then(|| (sum.scaled(1.0 / weights), earlier))
 }
 
-/// Twin of `signal_accumulate` for a signal whose changes do not shorten its history: the means over `fresh` and up
-/// to `remembered` frames before it.
+/// Twin of `signal_accumulate`: the means over `fresh` and up to `remembered` frames before it.
 pub fn accumulate<S: Signal>(
     fresh: &Frame<S>,
     now: &Eye,
@@ -173,7 +186,13 @@ pub fn accumulate<S: Signal>(
 ) -> Frame<S> {
     let mean = |index: usize| {
         let (mut point, found) = fresh[index]?;
-        let Some((mean, earlier)) = history((index, &point), now, last, before, remembered) else {
+        let Some((mean, earlier)) = history(
+            (index, &point, point.last_position),
+            now,
+            last,
+            before,
+            remembered,
+        ) else {
             point.frames = 1;
             return Some((point, found));
         };
@@ -183,6 +202,40 @@ pub fn accumulate<S: Signal>(
     (0..fresh.len()).map(mean).collect()
 }
 
+/// The share and the width that the last frame has at a place, by cubics within what its four nearest pixels hold;
+/// `None` where not all of them show the surface.
+fn sharp_history(
+    (index, point, place): (usize, &SurfacePoint, DVec3),
+    now: &Eye,
+    last: &Frame<Blocked>,
+    before: &Eye,
+) -> Option<(f64, f64)> {
+    let at = place_in_last((index, point, place), now, before)?;
+    let corner = [at.x.floor(), at.y.floor()].map(|side| side as i64);
+    let [across, down] = [at.x - at.x.floor(), at.y - at.y.floor()].map(cubic);
+    let (mut sum, mut least, mut most) = (DVec2::ZERO, DVec2::INFINITY, DVec2::ZERO);
+    for (y, down) in (-1..).zip(down) {
+        for (x, across) in (-1..).zip(across) {
+            let inside = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1);
+            let tap = [
+                inside(corner[0] + x, before.size[0]),
+                inside(corner[1] + y, before.size[1]),
+            ];
+            let seen = before.at(last, tap);
+            let found = seen.map_or(DVec2::ZERO, |(_, found)| {
+                DVec2::new(found.share, found.width)
+            });
+            sum += across * down * found;
+            if (0..2).contains(&x) && (0..2).contains(&y) {
+                seen.filter(|(other, _)| point.was_seen_as(other, place, now))?;
+                (least, most) = (least.min(found), most.max(found));
+            }
+        }
+    }
+    let sum = sum.clamp(least, most);
+    Some((sum.x, sum.y))
+}
+
 /// The mean with what is fresh.
 fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
     let mut mean = history.scaled(1.0 - gain);
@@ -190,20 +243,38 @@ fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
     mean
 }
 
-/// Twin of `signal_accumulate` for the light of a lamp: as [`accumulate`], but the history is no further than what
-/// 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short while something
-/// moves.
+/// Twin of `shadow_accumulate`: as [`accumulate`] of the light of a lamp, but the history is where the shadow was, no
+/// further than what 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short
+/// where the shadow moves.
 pub fn accumulate_blocked(
     fresh: &Frame<Blocked>,
     now: &Eye,
     last: &Frame<Blocked>,
     before: &Eye,
-    memory: Memory,
+    shadows: &[Shadow],
+    remembered: u32,
 ) -> Frame<Blocked> {
     let [width, height] = now.size.map(|side| side as usize);
     let of = |index: usize| {
         let (point, _) = fresh[index].as_ref()?;
-        history((index, point), now, last, before, memory.remembered)
+        let at = |place| history((index, point, place), now, last, before, remembered);
+        let (_, visible) = at(point.last_position)?;
+        let shadow = shadows[index]
+            .last_position
+            .filter(|place| at(*place).is_some());
+        let place = shadow.unwrap_or(point.last_position);
+        let linear = at(place)?.0;
+        let cubic = shadows[index]
+            .moves
+            .then(|| sharp_history((index, point, place), now, last, before));
+        Some((
+            cubic.flatten().map_or(linear, |(share, width)| Blocked {
+                share,
+                width,
+                ..linear
+            }),
+            visible,
+        ))
     };
     let histories: Vec<Option<(Blocked, u32)>> = (0..fresh.len()).map(of).collect();
     let share = |x: usize, y: usize| fresh[y * width + x].map_or(0.0, |(_, found)| found.share);
@@ -240,9 +311,19 @@ pub fn accumulate_blocked(
         mean.width *= (limited / mean.share.max(1e-6)).min(1.0);
         mean.share = limited;
         point.frames = earlier + 1;
-        let counted = memory.earlier(&point, mean).min(earlier.into());
-        let gain = (1.0 / (counted + 1.0)).max(changed);
-        Some((point, mixed(mean, found, gain)))
+        let most = match shadows[index].moves {
+            true => mean.earlier_while_moving(&point).min(earlier.into()),
+            false => earlier.into(),
+        };
+        let gain = (1.0 / (mean.frames.min(most) + 1.0)).max(changed);
+        let frames = 1.0 / gain;
+        Some((
+            point,
+            Blocked {
+                frames,
+                ..mixed(mean, found, gain)
+            },
+        ))
     };
     (0..fresh.len()).map(mean).collect()
 }
@@ -297,26 +378,26 @@ pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> F
     (0..frame.len()).map(smoothed).collect()
 }
 
-/// Twin of `signal_filter_lights`: as [`filter`], no wider than the penumbra is.
-pub fn filter_blocked(
-    frame: &Frame<Blocked>,
-    eye: &Eye,
-    memory: Memory,
-    rays: u32,
-    step: u32,
-) -> Frame<Blocked> {
+/// Twin of `shadow_smooth`: as [`filter`], no wider than the penumbra is.
+pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
         let around = neighbours(frame, eye, index, step);
         let mut blocked = own;
         around.iter().for_each(|(sum, _)| blocked.add(1.0, *sum));
         let width = blocked.width / blocked.share.max(1e-6);
-        let counted = f64::from(point.frames).min(1.0 + memory.earlier(&point, blocked));
-        let rays = counted * f64::from(rays);
+        let rays = f64::from(point.frames).min(own.frames) * f64::from(rays);
         let square = f64::from(step * step);
         let wanted = (0.25 * width).powi(2) / rays - (square - 1.0) / 6.0;
         let spread = spread(rays, step).min(wanted.max(0.0) / square);
-        Some((point, mean(own, around, spread)))
+        let frames = own.frames;
+        Some((
+            point,
+            Blocked {
+                frames,
+                ..mean(own, around, spread)
+            },
+        ))
     };
     (0..frame.len()).map(smoothed).collect()
 }

@@ -61,7 +61,7 @@ fn of_colors(color: DVec4, f: impl Fn(f64) -> f64) -> DVec4 {
 }
 
 /// Catmull and Rom's weights of four neighbours, `f` behind the second.
-fn cubic(f: f64) -> [f64; 4] {
+pub(super) fn cubic(f: f64) -> [f64; 4] {
     let spline = |x: f64| match x.abs() {
         x if x < 1.0 => 1.0 - 2.5 * x * x + 1.5 * x * x * x,
         x => 2.0 - 4.0 * x + 2.5 * x * x - 0.5 * x * x * x,

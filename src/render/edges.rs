@@ -12,6 +12,9 @@ use crate::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
+/// Where the last frame saw what a pixel sees: common/signal_taps.wgsl.
+pub const TAPS_FORMAT: Format = Format::Rg32Uint;
+
 pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, PICTURE_FORMAT};
 
 /// The merged triangles in world space at this frame's pose: made by `deform`.
@@ -103,6 +106,8 @@ pub struct Motion<'a> {
     pub params: &'a Uniform<MotionParams>,
     /// World position in the last frame; w is that of [`GBuffer::position`].
     pub last_position: &'a GpuImage,
+    /// The merged positions of the last frame, where anything has moved since.
+    pub last_positions: Option<&'a wgpu::Buffer>,
 }
 
 /// Which lights each pixel sees: made by the shadow passes.
@@ -111,7 +116,8 @@ pub struct Visibility {
     /// Counts, visibility, costs and chosen lights: common/shadow_words.wgsl. Only the counts where no shadow
     /// rays are traced.
     pub words: wgpu::Buffer,
-    /// What the filter reads, a layer a slot; one texel without it.
+    /// What the filter reads, a layer a slot; one texel without it. Behind those a layer a slot for the triangles
+    /// that block the light, plus 1, once anything moves.
     pub blocked: GpuImage,
     plan: VisibilityPlan,
 }
@@ -127,6 +133,8 @@ pub struct VisibilityPlan {
     pub chooses: bool,
     /// Whether the rays are filtered.
     pub filters: bool,
+    /// Whether it is kept which triangles block them.
+    pub keeps_blockers: bool,
 }
 
 impl Visibility {
@@ -154,7 +162,7 @@ impl Visibility {
             let size = if is_used { plan.size } else { [1, 1] };
             // The filter takes two slots at a time.
             let layers = if is_used {
-                lights.next_multiple_of(2)
+                lights.next_multiple_of(2) * (1 + u32::from(plan.keeps_blockers))
             } else {
                 1
             };
@@ -170,6 +178,11 @@ impl Visibility {
     /// What it was made for.
     pub fn plan(&self) -> VisibilityPlan {
         self.plan
+    }
+
+    /// Whether it holds which triangles block the light.
+    pub fn has_blockers(&self) -> bool {
+        self.plan.keeps_blockers
     }
 
     /// Whether shadow rays are traced.
@@ -196,6 +209,7 @@ impl VisibilityPlan {
             traced_slots: None,
             chooses: false,
             filters: false,
+            keeps_blockers: false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, Motion, fitted},
+    edges::{GBuffer, Geometry, Motion, TAPS_FORMAT, fitted},
     frame::{Frame, Prepared},
     recording::Recording,
     tree_policy::TreePlan,
@@ -16,7 +16,6 @@ use crate::{
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-const TAPS_FORMAT: Format = Format::Rg32Uint;
 const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 /// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
 /// darken.
@@ -68,23 +67,20 @@ pub struct Reprojection<'a> {
     pub taps: &'a GpuImage,
     /// This frame's surfaces.
     pub surfaces: &'a GpuImage,
+    /// The surfaces that the last frame saw.
+    pub last_surfaces: &'a GpuImage,
     /// Number of this frame since the history began.
     pub index: u32,
     /// Frames since the scene came to rest, or the history began.
     since_rest: u32,
     /// Whether anything in the scene has moved since the last frame.
-    moves: bool,
+    pub moves: bool,
 }
 
 impl Reprojection<'_> {
     /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
     pub fn remembered(&self, frames: u32) -> u32 {
         (frames - 1).min(self.index)
-    }
-
-    /// Frames since anything moved, or since the history began.
-    pub fn settled(&self) -> u32 {
-        if self.moves { 0 } else { self.since_rest }
     }
 
     /// Earlier frames of a signal that does not: few while something moves, and once all stands still, what was
@@ -162,6 +158,7 @@ impl History {
         let output = Reprojection {
             taps: &self.images.taps,
             surfaces: now,
+            last_surfaces: last,
             index: self.frames,
             since_rest: self.since_rest,
             moves,

@@ -46,6 +46,7 @@ mod shaders;
 pub mod shadow_classify;
 pub mod shadow_filter;
 pub mod shadow_map;
+pub mod shadow_motion;
 pub mod shadow_rays;
 pub mod shadows;
 mod sheen;
@@ -307,7 +308,7 @@ impl Renderer {
             .record(r, &frame, geometry, gbuffer, motion, &plan)?;
         let visibility = self
             .shadows
-            .record(r, &frame, geometry, trees, gbuffer, history)?;
+            .record(r, &frame, geometry, trees, gbuffer, motion, history)?;
         let ambient = self
             .occlusion
             .record(r, &frame, geometry, trees, gbuffer, history)?;

@@ -94,7 +94,7 @@ impl MotionPass {
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         gbuffer: &'a GBuffer,
-        last_positions: Option<&wgpu::Buffer>,
+        last_positions: Option<&'a wgpu::Buffer>,
     ) -> Result<Motion<'a>> {
         if !frame.motion {
             return Ok(self.output(gbuffer));
@@ -125,6 +125,7 @@ impl MotionPass {
             self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
         }
         self.has_output = true;
+        let output = self.output(gbuffer);
         recording.dispatch_pixels(
             "motion",
             &self.kernel,
@@ -139,7 +140,10 @@ impl MotionPass {
             frame.size,
             recording.budget.pixels(),
         )?;
-        Ok(self.output(gbuffer))
+        Ok(Motion {
+            last_positions: Some(last_positions),
+            ..output
+        })
     }
 
     /// Whether the last frame asked for its motion.
@@ -147,7 +151,7 @@ impl MotionPass {
         self.is_known
     }
 
-    /// The motion of the last frame, whose G-buffer is given.
+    /// The motion of the last frame, whose G-buffer is given, without its vertices.
     pub fn output<'a>(&'a self, gbuffer: &'a GBuffer) -> Motion<'a> {
         let last_position = match self.has_output {
             true => &self.output,
@@ -156,6 +160,7 @@ impl MotionPass {
         Motion {
             params: &self.params,
             last_position,
+            last_positions: None,
         }
     }
 

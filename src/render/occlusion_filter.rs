@@ -7,7 +7,7 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    signal::{Averaging, Signal, SignalFilter, Width},
+    signal::{Averaging, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
@@ -19,6 +19,12 @@ use crate::{
 
 /// Label of the pass.
 const LABEL: &str = "occlusion_filter";
+
+const SHADERS: Shaders = Shaders {
+    path: "render/signal_filter.wgsl",
+    entries: ["signal_accumulate", "signal_filter"],
+    taps: 1,
+};
 
 /// The pass, with the signal that it keeps.
 #[derive(Debug)]
@@ -41,7 +47,7 @@ impl OcclusionFilter {
         let path = "render/occlusion_filter.wgsl";
         Ok(Self {
             signal: Signal::new(gpu)?,
-            filter: SignalFilter::new(gpu, layouts, Width::Rays),
+            filter: SignalFilter::new(gpu, layouts, SHADERS),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         })
     }
@@ -70,13 +76,13 @@ impl OcclusionFilter {
             rays: settings.rays,
             filters: settings.filter,
             layer: 0,
-            change: [0.0; 2],
-            settled: u32::MAX,
+            soft: [0.0; 2],
         };
-        let signal = (fresh, &mut self.signal);
+        let found = (fresh, &[history.taps][..]);
+        let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, LABEL, frame, history, signal, averaging)?;
+            .record(recording, LABEL, frame, history, found, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

@@ -7,12 +7,12 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    signal::{Averaging, Signal, SignalFilter, Width},
+    signal::{Averaging, Shaders, Signal, SignalFilter},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs,
+        Gpu, GpuImage, Kernel, Needs,
         layout::Light,
         pass::Binding::{self, Uint, UintArray, Write},
     },
@@ -22,6 +22,13 @@ use crate::{
 const MOVED: u32 = 3;
 /// Label of the pass.
 const LABEL: &str = "shadow_filter";
+
+const PATH: &str = "render/shadow_filter.wgsl";
+const SHADERS: Shaders = Shaders {
+    path: PATH,
+    entries: ["shadow_accumulate", "shadow_smooth"],
+    taps: 2,
+};
 
 /// The pass, with the signals that it keeps: one for two slots.
 #[derive(Debug)]
@@ -39,12 +46,11 @@ impl ShadowFilter {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, Uint, Uint, UintArray, Write];
         let shared = [(0, &layouts.frame)];
-        let path = "render/shadow_filter.wgsl";
         Self {
             signals: Vec::new(),
             lights: Vec::new(),
-            filter: SignalFilter::new(gpu, layouts, Width::Penumbra),
-            last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            filter: SignalFilter::new(gpu, layouts, SHADERS),
+            last_round: Kernel::new(gpu, PATH, LABEL, &shared, &bindings),
         }
     }
 
@@ -59,20 +65,35 @@ impl ShadowFilter {
         self.signals.clear();
     }
 
-    /// Adds this frame's rays to lights that have a size to their histories, and replaces their visibility.
+    /// The pairs of lights of which one has a size at least, by their numbers. They are what is filtered.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn pairs(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<Vec<usize>> {
+        let pairs = frame.lights.chunks(2);
+        self.signals.truncate(pairs.len());
+        while self.signals.len() < pairs.len() {
+            self.signals.push(Signal::new(gpu)?);
+        }
+        let soft = pairs
+            .enumerate()
+            .filter(|(_, pair)| softness(pair) != [0.0; 2]);
+        Ok(soft.map(|(index, _)| index).collect())
+    }
+
+    /// Adds this frame's rays to those lights of a pair that have a size to their histories, which the last frame has
+    /// at `taps`, and replaces their visibility.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
+        pair: usize,
+        taps: [&GpuImage; 2],
         visibility: &Visibility,
     ) -> Result<()> {
         let settings = &frame.config.shadows;
-        let pairs = frame.lights.chunks(2);
-        self.signals.truncate(pairs.len());
-        while self.signals.len() < pairs.len() {
-            self.signals.push(Signal::new(recording.gpu)?);
-        }
         let rays = frame.light_plan.rays;
         // The samples of a picture come together by themselves, the first one of a picture that is shown at
         // once apart. The more there are, the less they are filtered.
@@ -80,49 +101,52 @@ impl ShadowFilter {
             true => (0, rays * frame.sample.count),
             false => (history.remembered(settings.history), rays),
         };
-        for ((index, pair), signal) in (0..).zip(pairs).zip(&mut self.signals) {
-            let softness = |light: Option<&Light>| {
-                light.map_or(0.0, |light| f32::from(u8::from(light.radius > 0.0)))
-            };
-            let change = [pair.first(), pair.get(1)].map(softness);
-            if change == [0.0; 2] {
-                continue;
-            }
-            signal.fit(recording.gpu, frame.size)?;
-            let last = self.lights.chunks(2).nth(index as usize);
-            let averaging = Averaging {
-                remembered: match last.is_some_and(|last| are_in_place(last, pair)) {
-                    true => remembered,
-                    false => remembered.min(MOVED - 1),
-                },
-                rays,
-                filters: settings.filter,
-                layer: 2 * index,
-                change,
-                settled: history.settled(),
-            };
-            let signal = (&visibility.blocked, signal);
-            let left = self
-                .filter
-                .record(recording, LABEL, frame, history, signal, averaging)?;
-            recording.dispatch_pixels(
-                LABEL,
-                &self.last_round,
-                &[(0, &frame.group)],
-                &[
-                    &left.params,
-                    left.signal,
-                    history.surfaces,
-                    &visibility.blocked,
-                    &visibility.words,
-                ],
-                frame.size,
-                recording.budget.pixels(),
-            )?;
-        }
-        self.lights.clone_from(&frame.lights);
-        Ok(())
+        let signal = &mut self.signals[pair];
+        signal.fit(recording.gpu, frame.size)?;
+        let [last, lights] = [&self.lights, &frame.lights]
+            .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
+        let averaging = Averaging {
+            remembered: match are_in_place(last, lights) {
+                true => remembered,
+                false => remembered.min(MOVED - 1),
+            },
+            rays,
+            filters: settings.filter,
+            layer: 2 * pair as u32,
+            soft: softness(lights),
+        };
+        let found = (&visibility.blocked, &taps[..]);
+        let left = self
+            .filter
+            .record(recording, LABEL, frame, history, found, signal, averaging)?;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.last_round,
+            &[(0, &frame.group)],
+            &[
+                &left.params,
+                left.signal,
+                history.surfaces,
+                &visibility.blocked,
+                &visibility.words,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )
     }
+
+    /// All pairs of a frame have been recorded.
+    pub fn settle(&mut self, frame: &Frame<'_>) {
+        self.lights.clone_from(&frame.lights);
+    }
+}
+
+/// Of two lights: 1 where the light has a size.
+fn softness(pair: &[Light]) -> [f32; 2] {
+    [0, 1].map(|i| match pair.get(i) {
+        Some(light) if light.radius > 0.0 => 1.0,
+        _ => 0.0,
+    })
 }
 
 /// Whether lights are where they were, and as large.

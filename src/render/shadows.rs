@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Geometry, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
+    edges::{GBuffer, Geometry, Motion, ShadowMaps, Trees, Visibility, VisibilityPlan, fitted},
     frame::{Frame, FrameInput, Prepared},
     history::Reprojection,
     light_choice::LightChoice,
@@ -13,6 +13,7 @@ use super::{
     shadow_classify::ShadowClassify,
     shadow_filter::ShadowFilter,
     shadow_map::ShadowMap,
+    shadow_motion::ShadowMotion,
     shadow_rays::ShadowRays,
 };
 use crate::{
@@ -28,6 +29,7 @@ pub struct Shadows {
     choice: LightChoice,
     classify: ShadowClassify,
     rays: ShadowRays,
+    motion: ShadowMotion,
     filter: ShadowFilter,
     list: RayList,
     /// Size, slots and most entries that the list was made for.
@@ -49,6 +51,7 @@ impl Shadows {
             choice: LightChoice::new(gpu, layouts),
             classify: ShadowClassify::new(gpu, layouts),
             rays: ShadowRays::new(gpu, layouts),
+            motion: ShadowMotion::new(gpu, layouts)?,
             filter: ShadowFilter::new(gpu, layouts),
             list: RayList::new(gpu, [1, 1], 0, 1),
             list_is_for: ([1, 1], 0, 1),
@@ -72,6 +75,7 @@ impl Shadows {
                 }
                 self.rays.needs(shadows.compact_rays, needs);
                 if shadows.averages() && lights::may_be_soft(input.scene, input.config) {
+                    self.motion.needs(needs);
                     self.filter.needs(shadows.filter, needs);
                 }
             }
@@ -89,6 +93,7 @@ impl Shadows {
     }
 
     /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -96,6 +101,7 @@ impl Shadows {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
+        motion: Motion<'_>,
         history: Reprojection<'_>,
     ) -> Result<&Visibility> {
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
@@ -106,6 +112,8 @@ impl Shadows {
             traced_slots: traces.then_some(lights.slots),
             chooses: traces && lights.chooses(),
             filters: frame.filters_shadows,
+            // Once made, they are kept, so that motion that comes and goes makes no images.
+            keeps_blockers: frame.filters_shadows && (history.moves || self.output.has_blockers()),
         };
         if self.output.plan() != plan {
             self.output = Visibility::new(gpu, plan)?;
@@ -143,7 +151,16 @@ impl Shadows {
             }
         }
         match frame.filters_shadows {
-            true => self.filter.record(recording, frame, history, output)?,
+            true => {
+                for pair in self.filter.pairs(gpu, frame)? {
+                    let taps = self.motion.record(
+                        recording, frame, geometry, gbuffer, motion, history, output, pair,
+                    )?;
+                    self.filter
+                        .record(recording, frame, history, pair, taps, output)?;
+                }
+                self.filter.settle(frame);
+            }
             false => self.filter.clear(),
         }
         if output.is_traced() {

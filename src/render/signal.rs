@@ -39,19 +39,19 @@ pub struct Averaging {
     pub filters: bool,
     /// First layer of what is fresh.
     pub layer: u32,
-    /// How much a change of the first and of the third number shortens the history.
-    pub change: [f32; 2],
-    /// Frames since anything in the scene moved, where its motion shortens the history.
-    pub settled: u32,
+    /// Of two lights: 1 where the light has a size.
+    pub soft: [f32; 2],
 }
 
-/// Whose neighbours are averaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// As wide as the number of rays allows.
-    Rays,
-    /// Two lights': no wider than their penumbras.
-    Penumbra,
+/// The shaders of a signal.
+#[derive(Debug, Clone, Copy)]
+pub struct Shaders {
+    /// Their file.
+    pub path: &'static str,
+    /// Entry points that average over frames and over neighbours.
+    pub entries: [&'static str; 2],
+    /// Images of taps: one, or one for each light of two.
+    pub taps: usize,
 }
 
 /// How far apart the filter reads neighbours.
@@ -116,8 +116,7 @@ impl Signal {
             remembered,
             rays,
             layer,
-            change,
-            settled,
+            soft,
             ..
         } = averaging;
         let params = TAP_STEPS.map(|step| SignalParams {
@@ -125,9 +124,7 @@ impl Signal {
             rays,
             step,
             layer,
-            change,
-            settled,
-            ..SignalParams::default()
+            soft,
         });
         self.params.write_all(gpu, PARAMS, &params)
     }
@@ -135,20 +132,20 @@ impl Signal {
 
 impl SignalFilter {
     /// Ready to be compiled.
-    pub fn new(gpu: &Gpu, layouts: &super::bindings::Layouts, width: Width) -> Self {
+    pub fn new(gpu: &Gpu, layouts: &super::bindings::Layouts, shaders: Shaders) -> Self {
         let kernel = |entry, bindings: &[Binding]| {
             let shared = [(0, &layouts.frame)];
-            Kernel::new(gpu, "render/signal_filter.wgsl", entry, &shared, bindings)
+            Kernel::new(gpu, shaders.path, entry, &shared, bindings)
         };
         let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
-        let accumulate = [uniform, uniform, UintArray, Uint, Uint, Uint, signal];
+        let mut accumulate = vec![uniform, uniform, UintArray];
+        accumulate.extend(vec![Uint; shaders.taps + 2]);
+        accumulate.push(signal);
         let filter = [uniform, uniform, Uint, Uint, signal];
+        let [accumulate_entry, filter_entry] = shaders.entries;
         Self {
-            accumulate: kernel("signal_accumulate", &accumulate),
-            filter: match width {
-                Width::Rays => kernel("signal_filter", &filter),
-                Width::Penumbra => kernel("signal_filter_lights", &filter),
-            },
+            accumulate: kernel(accumulate_entry, &accumulate),
+            filter: kernel(filter_entry, &filter),
         }
     }
 
@@ -160,14 +157,17 @@ impl SignalFilter {
         }
     }
 
-    /// Adds what is `fresh` to the means of `signal`, and averages neighbours but for the last round.
+    /// Adds what is `fresh` to the means of `signal` that the last frame has at `taps`, and averages neighbours but
+    /// for the last round.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,
         label: &'static str,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        (fresh, signal): (&GpuImage, &'a mut Signal),
+        (fresh, taps): (&GpuImage, &[&GpuImage]),
+        signal: &'a mut Signal,
         averaging: Averaging,
     ) -> Result<LastRound<'a>> {
         signal.write(recording.gpu, averaging)?;
@@ -186,10 +186,10 @@ impl SignalFilter {
         };
         let surfaces = history.surfaces;
         let none = params(Tap::None);
-        run(
-            &self.accumulate,
-            &[&none, fresh, history.taps, last, surfaces, now],
-        )?;
+        let mut own: Vec<&dyn Bind> = vec![&none, fresh];
+        own.extend(taps.iter().map(|&taps| taps as &dyn Bind));
+        own.extend([last as &dyn Bind, surfaces, now]);
+        run(&self.accumulate, &own)?;
         if !averaging.filters {
             return Ok(LastRound {
                 params: none,

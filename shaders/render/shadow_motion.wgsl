@@ -1,0 +1,181 @@
+// shadow_motion: finds where the last frame saw the shadow that a pixel sees now, for two lights, where
+// anything moves (Zeng et al. 2021, "Temporally Reliable Motion Vectors for Real-time Ray Tracing",
+// section 4).
+//
+// in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
+//      frame; blocked_texture: the triangles that this frame's rays hit; the surfaces that the last frame saw; taps
+//      of the pixel's surface
+// out  first_out, second_out: taps of the pixel's shadow, of each light, and whether it may have changed
+// The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
+// the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.
+// A pixel whose ray hit nothing takes the nearest triangle that its neighbours' rays hit and that has moved. Which of
+// its triangles a thing is hit at makes little difference to its motion.
+// One thread per pixel.
+#import "common/apron.wgsl"
+#import "common/gbuffer.wgsl"
+#import "common/light.wgsl"
+#import "common/motion.wgsl"
+#import "common/scene.wgsl"
+#import "common/signal_find.wgsl"
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> motion: MotionParams;
+// The first of the two lights.
+@group(1) @binding(2) var<uniform> first_light: u32;
+@group(1) @binding(3) var position_texture: texture_2d<f32>;
+@group(1) @binding(4) var ids_texture: texture_2d<u32>;
+@group(1) @binding(5) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(6) var<storage, read> last_positions: array<f32>;
+@group(1) @binding(7) var blocked_texture: texture_2d_array<u32>;
+@group(1) @binding(8) var surfaces: texture_2d<u32>;
+@group(1) @binding(9) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(10) var taps_texture: texture_2d<u32>;
+@group(1) @binding(11) var first_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
+
+// Cosine of the light to the surface below which a small motion of what blocks it is a large one of its shadow.
+const GRAZING = 0.02;
+// Set in the number of a triangle that has moved.
+const MOVED = 0x80000000u;
+
+// What blocks the two lights in and around the tile: triangles plus 1, or 0.
+var<workgroup> blockers: array<vec2u, 144>;
+
+fn last_vertex(vertex: u32) -> vec3f {
+    let first = 3u * vertex;
+    return vec3f(last_positions[first], last_positions[first + 1u], last_positions[first + 2u]);
+}
+
+fn corners_of(triangle: u32) -> vec3u {
+    return vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
+}
+
+// What blocks light `k` at a pixel, with MOVED where it has moved.
+fn blocker_at(pixel: vec2u, k: u32) -> u32 {
+    let slots = (frame.light_slots + 1u) & ~1u;
+    let light = first_light + k;
+    // The share that is blocked: where there is none, the triangle is an older frame's.
+    if (textureLoad(blocked_texture, pixel, light, 0).r & 0xffffu) == 0u {
+        return 0u;
+    }
+    let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
+    let i = corners_of(blocker - 1u);
+    let moved = any(last_vertex(i.x) != scene_position(i.x)) || any(last_vertex(i.y) != scene_position(i.y))
+        || any(last_vertex(i.z) != scene_position(i.z));
+    return blocker | select(0u, MOVED, moved);
+}
+
+// Where the light's middle casts the shadow of `point`, on the plane through `position`; `position` itself where that
+// is nowhere near.
+fn shadow_on_plane(light: Light, point: vec3f, position: vec3f, normal: vec3f) -> vec3f {
+    let is_distant = light.kind == LIGHT_DIRECTIONAL;
+    let along = select(point - light.position, light.direction, is_distant);
+    let approach = dot(along, normal);
+    let path = dot(position - point, normal) / approach;
+    let shadow = point + path * along;
+    return select(position, shadow, abs(approach) > GRAZING * length(along));
+}
+
+// A point that casts a shadow, now and in the last frame.
+struct Caster {
+    point: vec3f,
+    last_point: vec3f,
+}
+
+// The point of a triangle on the line to the light's middle, or one of its edges: the middle may lie past it.
+fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
+    let i = corners_of(triangle);
+    let corners = mat3x3f(scene_position(i.x), scene_position(i.y), scene_position(i.z));
+    let is_distant = light.kind == LIGHT_DIRECTIONAL;
+    let along = select(light.position - position, -light.direction, is_distant);
+    let a = corners[0] - position;
+    let b = corners[1] - position;
+    let c = corners[2] - position;
+    let areas = vec3f(dot(cross(b, c), along), dot(cross(c, a), along), dot(cross(a, b), along));
+    let area = areas.x + areas.y + areas.z;
+    let inside = clamp(areas / area, vec3f(0.0), vec3f(1.0));
+    let sum = inside.x + inside.y + inside.z;
+    let weights = select(vec3f(1.0 / 3.0), inside / sum, area != 0.0 && sum > 0.0);
+    let last_corners = mat3x3f(last_vertex(i.x), last_vertex(i.y), last_vertex(i.z));
+    return Caster(corners * weights, last_corners * weights);
+}
+
+struct NearBlocker {
+    // Triangle plus 1, with MOVED; 0 without one.
+    triangle: u32,
+    // Whether any in 5 × 5 pixels has moved.
+    any_moved: bool,
+}
+
+// What blocks light `k` of a pixel: what its own ray hit, or the nearest of at least `least` that rays around it hit.
+fn blocker_near(at: vec2u, k: u32, least: u32) -> NearBlocker {
+    let own = blockers[at.y * APRON_TILE + at.x][k];
+    var nearest = 0u;
+    var nearest_away = 1000;
+    var any_moved = false;
+    for (var i = 0u; i < 25u; i++) {
+        let step = vec2i(vec2u(i % 5u, i / 5u)) - 2;
+        let other = vec2u(vec2i(at) + step);
+        let blocker = blockers[other.y * APRON_TILE + other.x][k];
+        let away = dot(step, step);
+        let is_nearer = blocker >= least && away < nearest_away;
+        nearest = select(nearest, blocker, is_nearer);
+        nearest_away = select(nearest_away, away, is_nearer);
+        any_moved = any_moved || blocker >= MOVED;
+    }
+    return NearBlocker(select(own, nearest, own == 0u), any_moved);
+}
+
+// The taps of light `k`; `own` are those of the surface.
+fn shadow_taps(pixel: vec2u, at: vec2u, k: u32, own: vec2u) -> vec2u {
+    let position = textureLoad(position_texture, pixel, 0).xyz;
+    let last_position = textureLoad(last_position_texture, pixel, 0).xyz;
+    let moved = any(position != last_position);
+    // On a surface that moves, what stands still casts moving shadows.
+    let near = blocker_near(at, k, select(MOVED, 1u, moved));
+    let moves = moved || near.any_moved;
+    let unchanged = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
+    let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
+    if surface.frames == 0u || !(moved || near.triangle >= MOVED) {
+        return unchanged;
+    }
+    let light = lights[first_light + k];
+    // Without a blocker, light that stands still.
+    var caster = Caster(position, position);
+    if near.triangle != 0u {
+        caster = caster_on_line(light, position, (near.triangle & ~MOVED) - 1u);
+    }
+    let i = corners_of(textureLoad(ids_texture, pixel, 0).r - 1u);
+    let last_corner = last_vertex(i.x);
+    let across = cross(last_vertex(i.y) - last_corner, last_vertex(i.z) - last_corner);
+    let facing = across * select(-1.0, 1.0, dot(across, surface.normal) >= 0.0);
+    let last_normal = select(surface.normal, normalize(facing), moved && dot(across, across) > 0.0);
+    let off = shadow_on_plane(light, caster.point, position, surface.normal) - position;
+    let last = shadow_on_plane(light, caster.last_point, last_position, last_normal) - off;
+    let at_last = vec2f(pixel) - motion_of_point(motion, position, last) + motion.jitter;
+    let found = signal_find(at_last, last, last_normal, surface.mesh, signal_tolerance(position),
+        motion_had_in_front(motion, last));
+    let taps = signal_taps_pack(found.corner, found.part, found.same, moves);
+    return select(unchanged, taps, found.weight > 0.01);
+}
+
+@compute @workgroup_size(8, 8)
+fn shadow_motion(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
+        let texel = apron_pixel(first, i, frame.size);
+        blockers[i] = vec2u(blocker_at(texel, 0u), blocker_at(texel, 1u));
+    }
+    workgroupBarrier();
+    let pixel = first + thread.xy;
+    if all(pixel < frame.size) {
+        let own = textureLoad(taps_texture, pixel, 0).xy;
+        let at = thread.xy + APRON;
+        textureStore(first_out, pixel, vec4u(shadow_taps(pixel, at, 0u, own), 0u, 0u));
+        textureStore(second_out, pixel, vec4u(shadow_taps(pixel, at, 1u, own), 0u, 0u));
+    }
+}

@@ -1,0 +1,110 @@
+//! `shadow_motion`: where the last frame saw the shadows that each pixel sees now, while something moves.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Motion, TAPS_FORMAT, Visibility, fitted},
+    frame::Frame,
+    history::Reprojection,
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, GpuImage, Kernel, Needs, UniformArray,
+        layout::LIGHT_LIMIT,
+        pass::Binding::{self, Float, Read, Store, Uint, UintArray},
+    },
+};
+use wgpu::TextureUsages as Usage;
+
+/// Label of the pass.
+const LABEL: &str = "shadow_motion";
+
+/// The pass. Its images have one texel until something moves.
+#[derive(Debug)]
+pub struct ShadowMotion {
+    kernel: Kernel,
+    /// The first light of each pair.
+    pairs: UniformArray<[u32; 4]>,
+    taps: [GpuImage; 2],
+}
+
+impl ShadowMotion {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let taps = Store(TAPS_FORMAT);
+        let bindings = [
+            uniform, uniform, uniform, Float, Uint, Float, Read, UintArray, Uint, Uint, Uint, taps,
+            taps,
+        ];
+        let shared = [(0, &layouts.frame), (2, &layouts.scene)];
+        let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
+        Ok(Self {
+            kernel: Kernel::new(gpu, "render/shadow_motion.wgsl", LABEL, &shared, &bindings),
+            pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,
+            taps: taps_of(gpu, [1, 1]),
+        })
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
+    /// pixels' surfaces.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    pub fn record<'a>(
+        &'a mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+        motion: Motion<'_>,
+        history: Reprojection<'a>,
+        visibility: &Visibility,
+        pair: usize,
+    ) -> Result<[&'a GpuImage; 2]> {
+        let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers())
+        else {
+            return Ok([history.taps; 2]);
+        };
+        let gpu = recording.gpu;
+        if self.taps[0].size() != frame.size {
+            self.taps = fitted(gpu, frame.size, || taps_of(gpu, frame.size))?;
+        }
+        let [first, second] = &self.taps;
+        recording.dispatch_pixels(
+            LABEL,
+            &self.kernel,
+            &[(0, &frame.group), (2, geometry.group)],
+            &[
+                motion.params,
+                &self.pairs.at(pair),
+                &gbuffer.position,
+                &gbuffer.ids,
+                motion.last_position,
+                last_positions,
+                &visibility.blocked,
+                history.surfaces,
+                history.last_surfaces,
+                history.taps,
+                first,
+                second,
+            ],
+            frame.size,
+            recording.budget.pixels(),
+        )?;
+        Ok([first, second])
+    }
+}
+
+fn taps_of(gpu: &Gpu, size: [u32; 2]) -> [GpuImage; 2] {
+    let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+    [(); 2].map(|()| GpuImage::new(gpu, "shadow_motion.taps", size, TAPS_FORMAT, usage))
+}
