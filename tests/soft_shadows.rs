@@ -649,14 +649,30 @@ fn compare_with_twins(lamp: Lamp) {
 }
 
 /// The error of the last of 30 frames, in visibility, over that of one frame's rays: how much better the history makes
-/// the shadow of a card that moves by `card`, or on a floor that moves by `floor`, in one frame.
-fn error_with_history(card: Mat4, floor: Mat4) -> f64 {
+/// the shadow of a card that moves by `card`, or on a floor that moves by `floor`, in one frame. Behind `dim` lamps that
+/// give next to nothing a lamp shines, whose radiance is compared; without any the sun.
+fn error_with_history(card: Mat4, floor: Mat4, dim: usize) -> f64 {
     let gpu = gpu();
     let at = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
     let below = quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
     let mut scene = scene([below, at], vec![matte(Vec3::ONE)]);
-    let lamp = Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 6.0);
+    for _ in 0..dim {
+        add_light(
+            &mut scene,
+            LightKind::Point,
+            1e-6,
+            3.0 * Vec3::Y,
+            Vec3::ZERO,
+        );
+    }
+    let (lamp, channel) = match dim {
+        0 => (Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 6.0), Channel::Shadow),
+        _ => (Lamp::Sphere(Vec3::new(1.0, 2.4, 0.2), 0.2), Channel::Lit),
+    };
     let mut stage = lit(&gpu, &mut scene, lamp, [120, 76]);
+    if dim > 0 {
+        stage.darken();
+    }
     let mut pose = Pose::new(stage.scene, None, 0.0);
     let poses: Vec<Pose> = (0..30)
         .map(|_| {
@@ -674,7 +690,7 @@ fn error_with_history(card: Mat4, floor: Mat4) -> f64 {
         for pose in poses {
             stage.draw(pose, view);
         }
-        stage.channel(Channel::Shadow).texels
+        stage.channel(channel).texels
     };
     let all = last_of(32, 1, &poses);
     let [one, exact] = [1, 64].map(|rays| last_of(1, rays, &poses[29..]));
@@ -685,16 +701,24 @@ fn error_with_history(card: Mat4, floor: Mat4) -> f64 {
 fn a_shadow_keeps_its_history_while_it_moves() {
     let (still, turn) = (Mat4::IDENTITY, Mat4::from_rotation_y(0.02));
     let by = Mat4::from_translation;
-    for (name, card, floor, most) in [
-        ("a card slides", by(Vec3::new(0.02, 0.0, 0.01)), still, 0.25),
-        ("a card rises", by(0.01 * Vec3::Y), still, 0.25),
-        ("a card turns", turn, still, 0.25),
-        ("the floor slides", still, by(0.02 * Vec3::X), 0.25),
-        ("the floor turns", still, turn, 0.25),
+    for (name, card, floor, dim, most) in [
+        (
+            "a card slides",
+            by(Vec3::new(0.02, 0.0, 0.01)),
+            still,
+            0,
+            0.25,
+        ),
+        ("a card rises", by(0.01 * Vec3::Y), still, 0, 0.25),
+        ("a card turns", turn, still, 0, 0.25),
+        ("the floor slides", still, by(0.02 * Vec3::X), 0, 0.25),
+        ("the floor turns", still, turn, 0, 0.25),
         // The penumbra becomes narrower, and the shadow runs across the surface.
-        ("the floor rises", still, by(0.01 * Vec3::Y), 0.42),
+        ("the floor rises", still, by(0.01 * Vec3::Y), 0, 0.42),
+        ("a card turns under the third lamp", turn, still, 2, 0.25),
+        ("a card turns under the fourth lamp", turn, still, 3, 0.25),
     ] {
-        let ratio = error_with_history(card, floor);
+        let ratio = error_with_history(card, floor, dim);
         println!("{name}: {ratio:.3}");
         assert!(ratio < most, "{name}: {ratio}");
     }
