@@ -19,7 +19,6 @@ struct SignalNeighbours {
     ring: SignalRing,
     // Frames whose rays the pixel has.
     frames: f32,
-    surface: SignalSurface,
 }
 
 fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
@@ -51,7 +50,7 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
         ring.edge_weight += select(weight, 0.0, is_corner);
         ring.corner_weight += select(0.0, weight, is_corner);
     }
-    return SignalNeighbours(own, ring, f32(frames), surface);
+    return SignalNeighbours(own, ring, f32(frames));
 }
 
 // Most variance that the round may widen by, over s², for a pixel with so many rays.

@@ -183,8 +183,8 @@ fn signal_at(pixel: vec2u) -> vec4f {
 const PENUMBRA_SHARE = 0.25;
 
 // The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
-// more rays there are: near neighbours come first,
-// so rounds of far ones add what those of near ones, up to (s² − 1) / 6 together, leave open.
+// more rays there are: near neighbours come first, so rounds of far ones add what those of near ones, up to
+// (s² − 1) / 6 together, leave open.
 fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     let rays = frames * f32(params.rays);
     let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);
