@@ -12,11 +12,13 @@ struct SignalTaps {
     moves: bool,
 }
 
-// `part` is where the surface lies between the four, and bit i of `same` says that pixel i shows it.
+// `part` is where the surface lies between the four, and bit i of `same` says that pixel i shows it. 15 bits hold a
+// coordinate of the corner, of pictures of up to 32,766 pixels a side.
 fn signal_taps_pack(corner: vec2i, part: vec2f, same: u32, moves: bool) -> vec2u {
     let at = vec2u(corner + 1) & vec2u(0x7fffu);
     let steps = vec2u(round(part * 16383.0));
-    return vec2u(at.x | (at.y << 15u) | select(0u, SIGNAL_TAPS_MOVE, moves), steps.x | (steps.y << 14u) | (same << 28u));
+    let place = at.x | (at.y << 15u) | select(0u, SIGNAL_TAPS_MOVE, moves);
+    return vec2u(place, steps.x | (steps.y << 14u) | (same << 28u));
 }
 
 fn signal_taps_unpack(words: vec2u) -> SignalTaps {

@@ -1,7 +1,8 @@
 // shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
 // shadow_accumulate
-// in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means; surfaces
+// in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
+//      surfaces
 // out  means_out: means over the frames since the pixel's surface became visible
 // Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
 // and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
@@ -100,8 +101,9 @@ fn frames_of(mean: BlockedLightMean, most: f32) -> f32 {
     return select(min(mean.frames, most), most, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
 
-// Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel:
-// the wider the penumbra is, the less that matters. A surface that moves itself turns to other light. The numbers were measured (BENCHMARKS.md).
+// Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel: the
+// wider the penumbra is, the less that matters. A surface that moves itself turns to other light. The numbers were
+// measured (BENCHMARKS.md).
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 

@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-/// Frames that are averaged of a light that moves: all of its shadows do.
+/// Frames that are averaged of a light that moves, as all of its shadows do, and of shadows that move and are not
+/// followed.
 const MOVED: u32 = 3;
 /// Label of the pass.
 const LABEL: &str = "shadow_filter";
@@ -105,8 +106,9 @@ impl ShadowFilter {
         signal.fit(recording.gpu, frame.size)?;
         let [last, lights] = [&self.lights, &frame.lights]
             .map(|lights| lights.chunks(2).nth(pair).unwrap_or_default());
+        let is_followed = visibility.has_blockers() || !history.moves;
         let averaging = Averaging {
-            remembered: match are_in_place(last, lights) {
+            remembered: match are_in_place(last, lights) && is_followed {
                 true => remembered,
                 false => remembered.min(MOVED - 1),
             },

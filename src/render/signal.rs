@@ -1,4 +1,5 @@
-//! A sampled signal that is averaged over frames and over neighbouring pixels: four numbers a pixel.
+//! A sampled signal that is averaged over frames and over neighbouring pixels: eight bytes a pixel, whose
+//! meaning its shaders know.
 
 use super::{edges::fitted, frame::Frame, history::Reprojection, recording::Recording};
 use crate::{
