@@ -112,11 +112,11 @@ impl Shadows {
             traced_slots: traces.then_some(lights.slots),
             chooses: traces && lights.chooses(),
             filters: frame.filters_shadows,
-            // Once made, they are kept, so that motion that comes and goes makes no images. Their layers lie
-            // behind as many others.
+            // Once made, they are kept as long as the history is, so that motion that comes and goes makes no
+            // images. Their layers lie behind as many others.
             keeps_blockers: frame.filters_shadows
                 && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
-                && (history.moves || self.output.has_blockers()),
+                && (history.moves || (history.index > 0 && self.output.has_blockers())),
         };
         if self.output.plan() != plan {
             self.output = Visibility::new(gpu, plan)?;
