@@ -2,11 +2,11 @@
 // them, and the area of the root. Their quotient is the number of nodes that a ray through the root's box is
 // expected to visit (MacDonald and Booth 1990).
 //
-// in   the tree (group 1). The last node of each mesh is zeros; an empty box has no area. out  partials[i] of
-// each thread; result: the sum, the root's area cost_nodes has COST_BLOCK² threads, of which each adds up
-// every (COST_BLOCK²)th node; cost_total adds those sums in one workgroup. Both in a fixed order, so that the
-// same tree gives the same bits; between the two lies the dispatch boundary.
-#import "common/box.wgsl"
+// in   the tree (group 1). Where no node lies there are no exponents; an empty box has no area.
+// out  partials[i] of each thread; result: the sum, the root's area
+// cost_nodes has COST_BLOCK² threads, of which each adds up every (COST_BLOCK²)th node; cost_total adds those
+// sums in one workgroup. Both in a fixed order, so that the same tree gives the same bits; between the two lies
+// the dispatch boundary.
 #import "common/tree.wgsl"
 
 @group(0) @binding(0) var<storage, read_write> partials: array<f32>;
@@ -17,18 +17,29 @@
 
 var<workgroup> sums: array<f32, COST_BLOCK>;
 
+// Steps of the grid, along one axis, that the children's boxes cover together; empty ones reach from 255 to 0.
+fn node_steps(lower: u32, upper: u32) -> f32 {
+    let low = unpack4xU8(lower);
+    let high = unpack4xU8(upper);
+    let first = min(min(low.x, low.y), min(low.z, low.w));
+    let last = max(max(high.x, high.y), max(high.z, high.w));
+    return f32(max(last, first) - first);
+}
+
 // Surface area of an inner node: that of the union of its children's boxes.
 fn node_area(node: u32) -> f32 {
-    let a = node_rows(NODE_ROWS * node);
-    let b = node_rows(NODE_ROWS * node + 1u);
-    let c = node_rows(NODE_ROWS * node + 2u);
-    let d = node_rows(NODE_ROWS * node + 3u);
-    let left = Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz));
-    let both = box_union(left, Box(bitcast<vec3f>(c.xyz), bitcast<vec3f>(d.xyz)));
-    if both.lower.x > both.upper.x {
+    let exponents = node_rows(NODE_ROWS * node).w;
+    if exponents == 0u {
         return 0.0;
     }
-    let extent = both.upper - both.lower;
+    let lower = node_rows(NODE_ROWS * node + 1u);
+    let upper = node_rows(NODE_ROWS * node + 2u);
+    let steps = vec3f(
+        node_steps(lower.x, upper.x),
+        node_steps(lower.y, upper.y),
+        node_steps(lower.z, upper.z),
+    );
+    let extent = steps * bitcast<vec3f>(node_exponents(exponents) << vec3u(23u));
     return 2.0 * dot(extent, extent.yzx);
 }
 

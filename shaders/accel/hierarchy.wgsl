@@ -1,14 +1,15 @@
 // hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, and over the
-// meshes, all in one dispatch, with both children's boxes taken from the pyramid.
+// meshes, all in one dispatch, as nodes of four children (common/node.wgsl) with boxes from the pyramid.
 //
 // in   sorted_codes, leaf_rows (for each leaf's mesh), meshes, pyramid, codes (for the leaves of a partial
 //      build)
-// out  nodes[i] for every leaf i but the last of its mesh
-// One thread per leaf, and so per node: node i is the one that Karras numbers i, so the node's index is one
+// out  nodes[i] for every leaf i but the last of its mesh; no exponents where its binary node is part of another
+// One thread per leaf, and so per binary node: node i is the one that Karras numbers i, so the node's index is one
 // end of its range, and the other end lies where the common prefix is longer. Equal codes are told apart by
 // their leaf index.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
+#import "common/node.wgsl"
 #import "common/pyramid.wgsl"
 
 @group(0) @binding(1) var<storage, read> meshes: array<MeshRange>;
@@ -34,11 +35,37 @@ fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     return 64 + i32(countLeadingZeros(u32(i ^ j)));
 }
 
-// Around the leaves first..=last: at most two boxes a level.
-fn pyramid_range(first: u32, last: u32) -> Box {
+// The last of the leaves that shares more with the first one than the last one does.
+fn split_of(first: i32, last: i32) -> i32 {
+    let code = sorted_codes(u32(first));
+    let prefix = common_prefix(first, code, last, first, last);
+    var split = first;
+    var step = last - first;
+    loop {
+        step = (step + 1) / 2;
+        if common_prefix(first, code, split + step, first, last) > prefix {
+            split += step;
+        }
+        if step <= 1 {
+            break;
+        }
+    }
+    return split;
+}
+
+// Whether a binary node over those leaves is part of a node of that digit.
+fn is_part(first: i32, last: i32, digit: i32) -> bool {
+    if first >= last {
+        return false;
+    }
+    return node_digit(common_prefix(first, sorted_codes(u32(first)), last, first, last)) == digit;
+}
+
+// Around the leaves from `first` to before `end`: at most two boxes a level.
+fn pyramid_range(first: u32, end: u32) -> Box {
     var b = box_empty();
     var left = first;
-    var right = last + 1u;
+    var right = end;
     for (var level = 0u; left < right; level++) {
         if (left & 1u) != 0u {
             b = box_union(b, pyramid_load(level, left));
@@ -100,27 +127,32 @@ fn hierarchy(
     }
     let j = i + length * direction;
 
-    // The split: the last leaf that shares more with i than j does.
-    let prefix_node = common_prefix(i, code, j, first, last);
-    var offset = 0;
-    var step = length;
-    loop {
-        step = (step + 1) / 2;
-        if common_prefix(i, code, i + (offset + step) * direction, first, last) > prefix_node {
-            offset += step;
-        }
-        if step <= 1 {
-            break;
-        }
+    // A binary node of its parent's digit is part of the parent's node.
+    let digit = node_digit(common_prefix(i, code, j, first, last));
+    let beyond = common_prefix(j, sorted_codes(u32(j)), j + direction, first, last);
+    if node_digit(max(prefix_min, beyond)) == digit {
+        node_rows(NODE_ROWS * leaf, vec4u(0u));
+        return;
     }
-    let split = u32(i + offset * direction + min(direction, 0));
 
-    let lower = u32(min(i, j));
-    let upper = u32(max(i, j));
-    let left = pyramid_range(lower, split);
-    let right = pyramid_range(split + 1u, upper);
-    node_rows(NODE_ROWS * leaf, tree_row(left.lower, lower));
-    node_rows(NODE_ROWS * leaf + 1u, tree_row(left.upper, split));
-    node_rows(NODE_ROWS * leaf + 2u, tree_row(right.lower, upper));
-    node_rows(NODE_ROWS * leaf + 3u, tree_row(right.upper, mesh));
+    let lower = min(i, j);
+    let upper = max(i, j);
+    let middle = split_of(lower, upper) + 1;
+    var ends = vec4u(u32(middle), u32(middle), u32(middle), u32(upper) + 1u);
+    if is_part(lower, middle - 1, digit) {
+        ends.x = u32(split_of(lower, middle - 1)) + 1u;
+    }
+    if is_part(middle, upper, digit) {
+        ends.z = u32(split_of(middle, upper)) + 1u;
+    }
+    node_write(
+        leaf,
+        pyramid_range(u32(lower), ends.x),
+        pyramid_range(ends.x, ends.y),
+        pyramid_range(ends.y, ends.z),
+        pyramid_range(ends.z, ends.w),
+        u32(lower),
+        ends,
+        mesh,
+    );
 }

@@ -3,10 +3,10 @@
 // One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
 // serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
 // nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff` triangles
-// are tested as one range of leaves; of two further ones the nearer is next and the other is stacked. The
-// stack holds at most one entry a level: a TLAS over n meshes has at most 30 + log2(n) levels, a tree of
-// 30-bit codes over n triangles as many. A tree that outgrew the stack would still be traversed rightly,
-// because a node of it that finds no room is tested as a range.
+// are tested as one or two ranges of leaves; of further ones the nearest is next and the others are stacked,
+// the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes has at most 16 +
+// log2(n) / 2 levels: its entries always find room. A tree that outgrew the stack is still traversed rightly,
+// because a node whose children find no room is tested as a range.
 //
 // Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep
 // registers for all of it. For the same reason the any-hit test is called outside of those loops, and each
@@ -28,16 +28,7 @@ fn tree_node(index: u32) -> Node {
     let b = tree_node_rows(row + 1u);
     let c = tree_node_rows(row + 2u);
     let d = tree_node_rows(row + 3u);
-    return Node(
-        bitcast<vec3f>(a.xyz),
-        a.w,
-        bitcast<vec3f>(b.xyz),
-        b.w,
-        bitcast<vec3f>(c.xyz),
-        c.w,
-        bitcast<vec3f>(d.xyz),
-        d.w,
-    );
+    return Node(bitcast<vec3f>(a.xyz), a.w, b.xyz, b.w, c.xyz, c.w, d);
 }
 
 fn tree_triangle(leaf: u32) -> LeafTriangle {
@@ -56,6 +47,9 @@ struct BvhLeafHit {
     first: u32,
 }
 
+// Factor by which a box is left later: see `bvh_enter`.
+const BVH_MARGIN = 1.000002;
+
 // Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
 const BVH_MESH = 0x80000000u;
 
@@ -69,15 +63,27 @@ fn bvh_inverse(direction: vec3f) -> vec3f {
     return 1.0 / select(direction, select(tiny, -tiny, direction < vec3f(0.0)), abs(direction) < tiny);
 }
 
-// Distance at which the ray enters the box, or a negative number for a miss (`t_min` is never negative). The
-// far side is moved 4 ulp further, so that rounding never loses a box whose triangle would be hit (Ize 2013).
-fn bvh_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f) -> f32 {
+// Distances at which the ray enters a node's four boxes, or negative numbers for those that it misses (`t_min` is
+// never negative). Rounding never loses a box whose triangle would be hit (after Ize 2013): with planes at q
+// steps from the grid's origin, q · step · inverse + (origin − ray.origin) · inverse errs by 3 · 2^-24 of the
+// distance itself and of q · step · inverse. The latter, at most 255 steps, lies within the box's slack. The
+// division errs by 2.5 ulp on each axis (WGSL), so that both sides of a slab may be wrong by 4 ulp, and the
+// margin has to be 8 ulp, which is less than 1e-6.
+fn bvh_enter(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let forward = inverse >= vec3f(0.0);
-    let near = (select(upper, lower, forward) - ray.origin) * inverse;
-    let far = (select(lower, upper, forward) - ray.origin) * inverse;
-    let enter = max(max(near.x, near.y), max(near.z, ray.t_min));
-    let leave = min(min(far.x, far.y), far.z) * 1.00000048;
-    return select(-1.0, enter, enter <= min(leave, ray.t_max));
+    let near = select(node.upper, node.lower, forward);
+    let far = select(node.lower, node.upper, forward);
+    let step = bitcast<vec3f>(node_exponents(node.exponents) << vec3u(23u)) * inverse;
+    let start = (node.origin - ray.origin) * inverse;
+    let near_x = vec4f(unpack4xU8(near.x)) * step.x + start.x;
+    let near_y = vec4f(unpack4xU8(near.y)) * step.y + start.y;
+    let near_z = vec4f(unpack4xU8(near.z)) * step.z + start.z;
+    let far_x = vec4f(unpack4xU8(far.x)) * step.x + start.x;
+    let far_y = vec4f(unpack4xU8(far.y)) * step.y + start.y;
+    let far_z = vec4f(unpack4xU8(far.z)) * step.z + start.z;
+    let enter = max(max(near_x, near_y), max(near_z, vec4f(ray.t_min)));
+    let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
+    return select(vec4f(-1.0), enter, enter <= min(leave, vec4f(ray.t_max)));
 }
 
 // The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
@@ -103,6 +109,15 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>
     return true;
 }
 
+// What is to be visited for the child that `key` names in its lowest two bits; BVH_MISS for BVH_MISS. Bit i of
+// `meshes` says that child i is a leaf of the TLAS.
+fn bvh_child(node: Node, key: u32, meshes: u32) -> u32 {
+    let child = key & 3u;
+    let number = select(node.ends.x, node.ends.z, child >= 2u) + (child & 1u) - 1u;
+    let mesh = ((meshes >> child) & 1u) << 31u;
+    return select(number | mesh, BVH_MISS, key == BVH_MISS);
+}
+
 // Whether `next` is a node: neither a mesh nor BVH_MISS, which has BVH_MESH's bit too.
 fn bvh_is_node(next: u32) -> bool {
     return (next & BVH_MESH) == 0u;
@@ -115,9 +130,11 @@ fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the mesh that the ray is in.
     var first = 0u;
-    // The leaves leaf..end are to be tested, then `next` is to be visited.
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
     var leaf = 0u;
     var end = 0u;
+    var later_leaf = 0u;
+    var later_end = 0u;
     let root = tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u);
     var next = select(root, BVH_MISS, tree.mesh_count == 0u);
     var stack: array<u32, STACK_SIZE>;
@@ -135,6 +152,7 @@ fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
                 if mesh.payload <= leaf_cutoff {
                     leaf = first;
                     end = leaf + mesh.payload;
+                    later_leaf = later_end;
                     next = BVH_MISS;
                     if depth > 0u {
                         depth--;
@@ -150,35 +168,62 @@ fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
                     let node = tree_node(next);
                     // The TLAS: each leaf is a mesh.
                     let over_meshes = next >= tree.triangle_count;
-                    let left = bvh_enter(node.left_min, node.left_max, ray, inverse);
-                    let right = bvh_enter(node.right_min, node.right_max, ray, inverse);
-                    let cutoff = select(leaf_cutoff, 1u, over_meshes);
-                    let left_leaf = node.split - node.first < cutoff;
-                    let right_leaf = node.last - node.split <= cutoff;
-                    // Two children that are leaves are neighbours in leaf order: one range.
-                    leaf = select(node.split + 1u, node.first, left >= 0.0 && left_leaf && !over_meshes);
-                    end = select(node.split + 1u, node.last + 1u, right >= 0.0 && right_leaf && !over_meshes);
-                    let to_left = left >= 0.0 && (over_meshes || !left_leaf);
-                    let to_right = right >= 0.0 && (over_meshes || !right_leaf);
-                    let left_first = to_left && (!to_right || left <= right);
-                    let left_next = node.split | select(0u, BVH_MESH, over_meshes && left_leaf);
-                    let right_next = (node.split + 1u) | select(0u, BVH_MESH, over_meshes && right_leaf);
-                    if to_left && to_right {
-                        if depth < STACK_SIZE {
-                            stack[depth] = select(left_next, right_next, left_first);
+                    let starts = vec4u(node.first, node.ends.xyz);
+                    let counts = node.ends - starts;
+                    let enter = bvh_enter(node, ray, inverse);
+                    let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
+                    let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));
+                    // Children that are leaves: one range of the first two, and one of the others.
+                    let tested = is_hit & is_leaf & vec4<bool>(!over_meshes);
+                    leaf = select(starts.y, starts.x, tested.x);
+                    end = select(starts.y, starts.z, tested.y);
+                    later_leaf = select(starts.w, starts.z, tested.z);
+                    later_end = select(starts.w, node.ends.w, tested.w);
+                    if leaf == end {
+                        leaf = later_leaf;
+                        end = later_end;
+                    }
+                    if end == later_leaf || leaf == later_leaf {
+                        end = later_end;
+                        later_leaf = later_end;
+                    }
+                    // The others by distance, which are integers in the order of floats; their lowest bits are
+                    // the child's number.
+                    let visited = is_hit & !(is_leaf & vec4<bool>(!over_meshes));
+                    let distances = bitcast<vec4u>(enter) & vec4u(0x7ffffffcu);
+                    let keys = select(vec4u(BVH_MISS), distances | vec4u(0u, 1u, 2u, 3u), visited);
+                    let low = min(keys.xz, keys.yw);
+                    let high = max(keys.xz, keys.yw);
+                    let nearest = min(low.x, low.y);
+                    let farthest = max(high.x, high.y);
+                    let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
+                    let second = min(inner.x, inner.y);
+                    let third = max(inner.x, inner.y);
+                    let meshes = select(vec4u(0u), vec4u(1u, 2u, 4u, 8u), is_leaf & vec4<bool>(over_meshes));
+                    let mesh_bits = meshes.x | meshes.y | meshes.z | meshes.w;
+                    next = bvh_child(node, nearest, mesh_bits);
+                    if depth + 3u > STACK_SIZE {
+                        leaf = node.first;
+                        end = node.ends.w;
+                        later_leaf = later_end;
+                        next = BVH_MISS;
+                    } else {
+                        if farthest != BVH_MISS {
+                            stack[depth] = bvh_child(node, farthest, mesh_bits);
                             depth++;
-                        } else {
-                            leaf = select(node.first, node.split + 1u, left_first);
-                            end = select(node.split, node.last, left_first) + 1u;
+                        }
+                        if third != BVH_MISS {
+                            stack[depth] = bvh_child(node, third, mesh_bits);
+                            depth++;
+                        }
+                        if second != BVH_MISS {
+                            stack[depth] = bvh_child(node, second, mesh_bits);
+                            depth++;
                         }
                     }
-                    next = select(right_next, left_next, left_first);
-                    if !(to_left || to_right) {
-                        next = BVH_MISS;
-                        if depth > 0u {
-                            depth--;
-                            next = stack[depth];
-                        }
+                    if next == BVH_MISS && depth > 0u {
+                        depth--;
+                        next = stack[depth];
                     }
                     if leaf != end || !bvh_is_node(next) || visits == 0u {
                         break;
@@ -189,11 +234,17 @@ fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
             if leaf != end {
                 loop {
                     bvh_triangles_visited++;
-                    let triangle = tree_triangle(leaf);
+                    let tested = leaf;
+                    let triangle = tree_triangle(tested);
                     leaf++;
+                    if leaf == end {
+                        leaf = later_leaf;
+                        end = later_end;
+                        later_leaf = later_end;
+                    }
                     var done = leaf == end;
                     if bvh_triangle(triangle, ray, &candidate) {
-                        candidate.leaf = leaf - 1u;
+                        candidate.leaf = tested;
                         if (triangle.mesh & ANY_HIT_TEST) != 0u {
                             done = true;
                         } else {

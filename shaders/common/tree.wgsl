@@ -1,15 +1,15 @@
 // What a tree is made of. Nodes are numbered like leaves: a mesh's root has the number of its first triangle,
 // the TLAS's root that behind the last one. A node is four rows of four words, a triangle three.
 
+// A node of up to four children, whose boxes lie on a grid: see accel::layout::Node.
 struct Node {
-    left_min: vec3f,
+    origin: vec3f,
+    exponents: u32,
+    lower: vec3u,
     first: u32,
-    left_max: vec3f,
-    split: u32,
-    right_min: vec3f,
-    last: u32,
-    right_max: vec3f,
+    upper: vec3u,
     mesh: u32,
+    ends: vec4u,
 }
 
 struct LeafTriangle {
@@ -35,6 +35,11 @@ struct TlasEntry {
 struct TreeInfo {
     triangle_count: u32,
     mesh_count: u32,
+}
+
+// The exponents of a node's steps, biased, an axis each.
+fn node_exponents(packed: u32) -> vec3u {
+    return (vec3u(packed) >> vec3u(0u, 8u, 16u)) & vec3u(255u);
 }
 
 fn tree_row(v: vec3f, word: u32) -> vec4u {

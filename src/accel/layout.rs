@@ -1,6 +1,8 @@
 //! The structs and constants that the tree's shaders share with Rust.
 
 use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
+use glam::DVec3;
+use std::ops::Range;
 
 wgsl_constants! {
     /// Top bit of a triangle's mesh: a hit counts only if the any-hit test (`bvh_accepts` in WGSL) accepts
@@ -8,9 +10,18 @@ wgsl_constants! {
     pub const ANY_HIT_TEST: u32 = 1 << 31;
     /// The mesh of a [`Hit`] of a ray that hit nothing.
     pub const BVH_MISS: u32 = u32::MAX;
-    /// Entries of the traversal stack. A TLAS over n meshes is at most 30 + log2(n) deep, and so is a tree of
-    /// 30-bit codes over n triangles.
-    pub const STACK_SIZE: u32 = 64;
+    /// Entries of the traversal stack: three a level of four-wide nodes. A TLAS over n meshes has at most 16 +
+    /// log2(n) / 2 levels.
+    pub const STACK_SIZE: u32 = 96;
+    /// Steps of a node's grid within which its box lies, as the share of the box that one step is.
+    pub const NODE_STEP_SHARE: f64 = 0.003955;
+    /// The least step of a node's grid, as a share of the box's largest coordinate: 2^-22, two of its ulp.
+    pub const NODE_STEP_LEAST: f64 = 2.384_185_791_015_625e-7;
+    /// The least step of a node's grid: 2^-100.
+    pub const NODE_STEP_TINY: f64 = 7.888_609_052_210_118e-31;
+    /// Steps by which a box on the grid exceeds the box that it stands for, at least: more than traversal
+    /// rounds (see `bvh_enter`).
+    pub const NODE_SLACK: f64 = 0.015625;
     /// Words that `bounds` gathers per mesh; half as many follow for the scene.
     pub const BOUNDS_WORDS: u32 = 12;
     /// Threads of a workgroup of `bounds`.
@@ -76,18 +87,23 @@ gpu_structs! {
         box_max: [f32; 3],
         triangle_count: u32,
     }
-    /// An inner node over the leaves `first..=last`: the left child has `first..=split`, the right one the
-    /// rest. A child of one leaf is that leaf; else the left child is node `split` and the right one node
-    /// `split + 1`.
+    /// A node of up to four children, which are neighbours in leaf order: the first has the leaves from
+    /// `first` to before `ends[0]`, the next those to before `ends[1]`, and so on; one without leaves is
+    /// missing. A child of several leaves is a node: children 0 and 2 that of their last leaf, children 1
+    /// and 3 that of their first one.
+    ///
+    /// The children's boxes lie on a grid from `origin`, of 255 steps an axis, each step a power of two.
     Node {
-        left_min: [f32; 3],
+        origin: [f32; 3],
+        /// The exponents of the steps, biased as in floats, x in the lowest byte; 0 where no node lies.
+        exponents: u32,
+        /// Lower corners in steps, a word an axis, the first child in the lowest byte.
+        lower: [u32; 3],
         first: u32,
-        left_max: [f32; 3],
-        split: u32,
-        right_min: [f32; 3],
-        last: u32,
-        right_max: [f32; 3],
+        /// Upper corners.
+        upper: [u32; 3],
         mesh: u32,
+        ends: [u32; 4],
     }
     /// A triangle in leaf order.
     LeafTriangle {
@@ -159,6 +175,46 @@ gpu_structs! {
         /// Nodes of the trees and of the TLAS.
         nodes: u32,
         triangles: u32,
+    }
+}
+
+impl Node {
+    /// Whether a node lies here, and not one that is part of another.
+    pub fn is_present(&self) -> bool {
+        self.exponents != 0
+    }
+
+    /// The leaves of one of the four children.
+    pub fn leaves(&self, child: usize) -> Range<u32> {
+        let first = match child {
+            0 => self.first,
+            _ => self.ends[child - 1],
+        };
+        first..self.ends[child]
+    }
+
+    /// The number of the node that a child of several leaves is; of a child of one leaf, that leaf.
+    pub fn child(&self, child: usize) -> u32 {
+        let leaves = self.leaves(child);
+        if child.is_multiple_of(2) {
+            leaves.end.wrapping_sub(1)
+        } else {
+            leaves.start
+        }
+    }
+
+    /// Corners of a child's box, as rays meet it; `None` where the box is empty or the child is missing.
+    pub fn child_box(&self, child: usize) -> Option<(DVec3, DVec3)> {
+        let corner = |steps: [u32; 3]| {
+            let axis = |axis: usize| {
+                let steps = steps[axis] >> (8 * child) & 255;
+                let step = f32::from_bits((self.exponents >> (8 * axis) & 255) << 23);
+                f64::from(self.origin[axis]) + f64::from(steps) * f64::from(step)
+            };
+            DVec3::new(axis(0), axis(1), axis(2))
+        };
+        let (lower, upper) = (corner(self.lower), corner(self.upper));
+        (self.is_present() && lower.x <= upper.x).then_some((lower, upper))
     }
 }
 

@@ -35,6 +35,7 @@ pub static SHADERS: Library = Library {
         "common/leaf.wgsl",
         "common/mesh_bounds.wgsl",
         "common/morton.wgsl",
+        "common/node.wgsl",
         "common/pyramid.wgsl",
         "common/ray.wgsl",
         "common/sort.wgsl",

@@ -1,28 +1,29 @@
 //! Checks what must hold of a scene's trees, read back; for tests, tools and doubts.
 
 use super::{
-    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, TlasEntry},
+    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, NODE_SLACK, Node, TlasEntry},
     tree::TreeData,
 };
 use crate::{Error, Result};
+use glam::DVec3;
 
 /// What the trees are like.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TreeReport {
-    /// Inner nodes of all meshes' trees.
+    /// Nodes of all meshes' trees.
     pub nodes: usize,
-    /// Levels of inner nodes of the deepest tree.
+    /// Levels of nodes of the deepest tree.
     pub depth: u32,
-    /// Levels of inner nodes of the TLAS.
+    /// Levels of nodes of the TLAS.
     pub tlas_depth: u32,
     /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the
     /// scene's box (MacDonald and Booth 1990), both at cost 1.
     pub sah_cost: f64,
 }
 
-/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each. Rays test what
-/// their stack does not hold as a range.
-const DEPTH_LIMIT: u32 = 63 + u32::BITS;
+/// Levels that a tree can have: two bits of the code or of the leaf's index part each. Rays test what their
+/// stack does not hold as a range.
+const DEPTH_LIMIT: u32 = 1 + (63 + u32::BITS) / 2;
 
 /// Corners of a box.
 type Corners = ([f32; 3], [f32; 3]);
@@ -36,17 +37,36 @@ fn union(a: Corners, b: Corners) -> Corners {
     )
 }
 
-fn area(b: Corners) -> f64 {
-    if b.0[0] > b.1[0] {
-        return 0.0;
-    }
-    let [x, y, z] = std::array::from_fn(|i| f64::from(b.1[i]) - f64::from(b.0[i]));
-    2.0 * (x * y + y * z + z * x)
+fn area((lower, upper): (DVec3, DVec3)) -> f64 {
+    let extent = upper - lower;
+    2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
+}
+
+/// Area of the box around a node's children.
+fn node_area(node: &Node) -> f64 {
+    let boxes = (0..4).filter_map(|child| node.child_box(child));
+    let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+    around.map_or(0.0, area)
+}
+
+/// Whether a child's box on its node's grid holds `exact`, with slack, and no more than a step beyond.
+fn is_tight(node: &Node, child: usize, exact: Corners) -> bool {
+    let Some((lower, upper)) = node.child_box(child) else {
+        return exact == EMPTY;
+    };
+    let slack = NODE_SLACK / 2.0..1.0 + 2.0 * NODE_SLACK;
+    (0..3).all(|axis| {
+        let step = f64::from(f32::from_bits((node.exponents >> (8 * axis) & 255) << 23));
+        let below = (f64::from(exact.0[axis]) - lower[axis]) / step;
+        let above = (upper[axis] - f64::from(exact.1[axis])) / step;
+        slack.contains(&below) && slack.contains(&above)
+    })
 }
 
 impl TreeData {
     /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that
-    /// boxes are exactly as large as what they hold; that no tree is deeper than its codes allow.
+    /// boxes are as large as what they hold, up to a step of their grid, and never smaller; that no node lies
+    /// where none is reached; that no tree is deeper than its codes allow.
     ///
     /// # Errors
     ///
@@ -104,7 +124,7 @@ impl TreeData {
                     ));
                 }
             }
-            let whole = self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
+            let (whole, _) = self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
                 return fault(format!(
                     "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
@@ -134,15 +154,18 @@ impl TreeData {
         }
         let mut top = TreeReport::default();
         let (number, count) = (meshes.len() as u32, meshes.len() as u32);
-        let scene = self.walk(number, triangle_count, count, &mut top, &mut area_sum)?;
+        let (_, mut scene) = self.walk(number, triangle_count, count, &mut top, &mut area_sum)?;
+        if let ([_], Some(root)) = (meshes, self.nodes.first()) {
+            scene = node_area(root);
+        }
         report.tlas_depth = top.depth;
-        if area(scene) > 0.0 {
-            report.sah_cost = area_sum / area(scene);
+        if scene > 0.0 {
+            report.sah_cost = area_sum / scene;
         }
         Ok(report)
     }
 
-    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box.
+    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box and its root's area.
     fn walk(
         &self,
         mesh: u32,
@@ -150,73 +173,85 @@ impl TreeData {
         count: u32,
         report: &mut TreeReport,
         area_sum: &mut f64,
-    ) -> Result<Corners> {
+    ) -> Result<(Corners, f64)> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
-        let range_box = |first: u32, last: u32| {
-            (first..=last).fold(EMPTY, |b, leaf| union(b, self.leaf_box(leaf)))
-        };
+        let places = first as usize..(first + count) as usize;
         if count < 2 {
-            return Ok(if count == 1 {
-                range_box(first, first)
-            } else {
-                EMPTY
-            });
+            let whole = (first..first + count).map(|leaf| self.leaf_box(leaf));
+            return Ok((whole.fold(EMPTY, union), 0.0));
         }
-        let whole = range_box(first, first + count - 1);
-        let mut visited = 0;
-        // Node, its range, its depth, and the box that its parent holds for it.
-        let mut open = vec![(first, first, first + count - 1, 1, whole)];
-        while let Some((index, range_first, range_last, depth, held)) = open.pop() {
+        // Numbers of nodes, parents before their children.
+        let mut visited = Vec::new();
+        // Node, its leaves, its depth.
+        let mut open = vec![(first, first..first + count, 1)];
+        while let Some((index, leaves, depth)) = open.pop() {
             let node = &self.nodes[index as usize];
-            visited += 1;
-            let inside = node.first <= node.split && node.split < node.last;
-            if (node.first, node.last, node.mesh) != (range_first, range_last, mesh) || !inside {
-                return fault(format!(
-                    "node {index} of mesh {mesh} has {}..={} split at {}, and is the child over \
-                     {range_first}..={range_last}",
-                    node.first, node.last, node.split
-                ));
+            visited.push(index);
+            let mut at = leaves.start;
+            let mut parts = 0;
+            for child in 0..4 {
+                let part = node.leaves(child);
+                if part.start != at || part.end < at {
+                    parts = 0;
+                    break;
+                }
+                at = part.end;
+                parts += u32::from(!part.is_empty());
+                if part.len() > 1 && part != leaves {
+                    open.push((node.child(child), part, depth + 1));
+                }
             }
-            let (left, right) = (
-                (node.left_min, node.left_max),
-                (node.right_min, node.right_max),
-            );
-            if union(left, right) != held {
+            if (node.is_present(), at, node.mesh) != (true, leaves.end, mesh) || parts < 2 {
                 return fault(format!(
-                    "node {index} of mesh {mesh} has boxes whose union is not the box its parent holds"
+                    "node {index} of mesh {mesh} has the leaves from {} parted at {:?}, and is the child over \
+                     {leaves:?}",
+                    node.first, node.ends
                 ));
             }
             if depth > DEPTH_LIMIT {
                 return fault(format!(
-                    "node {index} of mesh {mesh} is at depth {depth}, and codes and leaf indices have \
-                     {DEPTH_LIMIT} bits"
+                    "node {index} of mesh {mesh} is at depth {depth}, and codes and leaf indices allow \
+                     {DEPTH_LIMIT}"
                 ));
             }
             report.depth = report.depth.max(depth);
-            *area_sum += area(held);
-            for (child, child_first, child_last, child_box) in [
-                (node.split, node.first, node.split, left),
-                (node.split + 1, node.split + 1, node.last, right),
-            ] {
-                if child_first < child_last {
-                    open.push((child, child_first, child_last, depth + 1, child_box));
-                } else if child_box != self.leaf_box(child_first) {
-                    return fault(format!(
-                        "node {index} of mesh {mesh} holds another box for leaf {child_first}"
-                    ));
-                } else if mesh < self.tlas.len() as u32 {
-                    *area_sum += area(child_box);
-                }
-            }
         }
-        if visited != count - 1 {
+        // Children before their parents.
+        let mut exact = vec![EMPTY; count as usize];
+        for index in visited.iter().rev() {
+            let node = &self.nodes[*index as usize];
+            let mut whole = EMPTY;
+            for child in 0..4 {
+                let leaves = node.leaves(child);
+                let held = match leaves.len() {
+                    0 => EMPTY,
+                    1 => self.leaf_box(leaves.start),
+                    _ => exact[(node.child(child) - first) as usize],
+                };
+                if !is_tight(node, child, held) {
+                    return fault(format!(
+                        "node {index} of mesh {mesh} has the box {:?} for child {child}, which has {held:?}",
+                        node.child_box(child)
+                    ));
+                }
+                if leaves.len() == 1 && mesh < self.tlas.len() as u32 {
+                    *area_sum += node.child_box(child).map_or(0.0, area);
+                }
+                whole = union(whole, held);
+            }
+            *area_sum += node_area(node);
+            exact[(*index - first) as usize] = whole;
+        }
+        let present = self.nodes[places].iter().filter(|node| node.is_present());
+        let present = present.count();
+        if visited.len() != present {
             return fault(format!(
-                "{visited} nodes of mesh {mesh} are reached, of {}",
-                count - 1
+                "{} nodes of mesh {mesh} are reached, of {present}",
+                visited.len()
             ));
         }
-        report.nodes += visited as usize;
-        Ok(whole)
+        report.nodes += visited.len();
+        Ok((exact[0], node_area(&self.nodes[first as usize])))
     }
 
     /// The box of a leaf; a triangle that no tree holds is a point past all others and has none, like a mesh

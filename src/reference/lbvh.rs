@@ -2,10 +2,13 @@
 //! binding order.
 
 use crate::{
-    accel::layout::{ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, Node, TlasEntry},
+    accel::layout::{
+        ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, NODE_SLACK, NODE_STEP_LEAST,
+        NODE_STEP_SHARE, NODE_STEP_TINY, Node, TlasEntry,
+    },
     scene::bounds::Aabb,
 };
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// `BOX_FAR` of common/box.wgsl: the empty box reaches from it to its negative.
 const FAR: f32 = BOX_FAR as f32;
@@ -151,9 +154,10 @@ pub fn leaves(
     order.iter().map(leaf).collect()
 }
 
-/// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A node over a
-/// range splits it where the highest differing bit of its codes changes, and in halves of its places' common
-/// prefix where the codes are equal. `None` where no node lies.
+/// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
+/// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
+/// common prefix where the codes are equal; a child that splits at the same pair of bits gives its place to its
+/// own children. `None` where no node lies.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -168,43 +172,77 @@ pub fn hierarchy(
             open.push((first, first, first + mesh.triangle_count as usize - 1));
         }
         while let Some((node, first, last)) = open.pop() {
-            let split = split(sorted_codes, first, last);
-            let side = |first: usize, last: usize| {
-                boxes[first..=last]
-                    .iter()
-                    .copied()
-                    .fold(Aabb::EMPTY, Aabb::union)
+            let key = |leaf: usize| u128::from(sorted_codes[leaf]) << 32 | leaf as u128;
+            let shared = |a: usize, b: usize| (key(a) ^ key(b)).leading_zeros();
+            // Behind the last leaf that shares more with the first one than the last one does.
+            let middle = |first: usize, end: usize| {
+                let shares = |leaf: &usize| shared(first, *leaf) > shared(first, end - 1);
+                (first..end - 1).rev().find(shares).unwrap_or(first) + 1
             };
-            let (left, right) = (gpu_box(side(first, split)), gpu_box(side(split + 1, last)));
-            nodes[node] = Some(Node {
-                left_min: left.0,
-                first: first as u32,
-                left_max: left.1,
-                split: split as u32,
-                right_min: right.0,
-                last: last as u32,
-                right_max: right.1,
-                mesh: number as u32,
-            });
-            if split > first {
-                open.push((split, first, split));
+            let digit = |first: usize, end: usize| shared(first, end - 1) / 2;
+            let is_part =
+                |from: usize, to: usize| to > from + 1 && digit(from, to) == digit(first, last + 1);
+            let split = middle(first, last + 1);
+            let mut ends = [split, split, split, last + 1];
+            if is_part(first, split) {
+                ends[0] = middle(first, split);
             }
-            if last > split + 1 {
-                open.push((split + 1, split + 1, last));
+            if is_part(split, last + 1) {
+                ends[2] = middle(split, last + 1);
+            }
+            let starts = [first, ends[0], ends[1], ends[2]];
+            let around = [0, 1, 2, 3].map(|child| {
+                let leaves = boxes[starts[child]..ends[child]].iter();
+                leaves.copied().fold(Aabb::EMPTY, Aabb::union)
+            });
+            nodes[node] = Some(four(number as u32, first as u32, ends, around));
+            for child in 0..4 {
+                let (from, to) = (starts[child], ends[child]);
+                if to > from + 1 {
+                    let number = if child % 2 == 0 { to - 1 } else { from };
+                    open.push((number, from, to - 1));
+                }
             }
         }
     }
     nodes
 }
 
-/// The last place of the range whose key shares more with the first one's than the last one's does.
-fn split(codes: &[u64], first: usize, last: usize) -> usize {
-    let key = |place: usize| u128::from(codes[place]) << 32 | place as u128;
-    let shared = (key(first) ^ key(last)).leading_zeros();
-    (first..last)
-        .rev()
-        .find(|place| (key(first) ^ key(*place)).leading_zeros() > shared)
-        .unwrap_or(first)
+/// Twin of `node_write`: a node of those children.
+fn four(mesh: u32, first: u32, ends: [usize; 4], boxes: [Aabb; 4]) -> Node {
+    let mut around = boxes.into_iter().fold(Aabb::EMPTY, Aabb::union);
+    if around.is_empty() {
+        around = Aabb::of([Vec3::ZERO]);
+    }
+    let mut node = Node {
+        mesh,
+        first,
+        ends: ends.map(|end| end as u32),
+        ..Node::default()
+    };
+    for axis in 0..3 {
+        let (lower, upper) = (around.min[axis], around.max[axis]);
+        let share = (upper - lower) * NODE_STEP_SHARE as f32;
+        let least = lower.abs().max(upper.abs()) * NODE_STEP_LEAST as f32;
+        let step = share.max(least).max(NODE_STEP_TINY as f32);
+        let exponent = step.to_bits().div_ceil(1 << 23);
+        let step = f32::from_bits(exponent << 23);
+        node.exponents |= exponent << (8 * axis);
+        node.origin[axis] = lower - step;
+        for (child, b) in boxes.iter().enumerate().rev() {
+            let steps = |x: f32| (x - node.origin[axis]) / step;
+            let (low, high) = if b.is_empty() {
+                (255.0, 0.0)
+            } else {
+                let slack = NODE_SLACK as f32;
+                let low = (steps(b.min[axis]) - slack).floor();
+                (low, (steps(b.max[axis]) + slack).ceil())
+            };
+            node.lower[axis] |= (low as u8 as u32) << (8 * child);
+            node.upper[axis] |= (high as u8 as u32) << (8 * child);
+        }
+    }
+    node
 }
 
 /// Twin of `tlas`: the offset table.
@@ -229,16 +267,12 @@ pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry
 /// without a node holds zeros.
 pub fn cost(nodes: &[Node], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
     let area = |node: &Node| {
-        let extents = [0, 1, 2].map(|axis| {
-            let upper = node.left_max[axis].max(node.right_max[axis]);
-            f64::from(upper) - f64::from(node.left_min[axis].min(node.right_min[axis]))
-        });
-        let [x, y, z] = extents;
-        if x < 0.0 {
-            0.0
-        } else {
-            2.0 * (x * y + y * z + z * x)
-        }
+        let boxes = (0..4).filter_map(|child| node.child_box(child));
+        let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+        around.map_or(0.0, |(lower, upper)| {
+            let extent = upper - lower;
+            2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
+        })
     };
     let root = match mesh_count {
         0 => None,

@@ -5,7 +5,7 @@ use super::inputs::Input;
 use crate::{
     Error, Result,
     accel::{
-        layout::{TRACE_BLOCK, TlasEntry},
+        layout::{Node, TRACE_BLOCK, TlasEntry},
         trace::{Hit, Query, RayBatch},
         tree::TreeData,
     },
@@ -110,8 +110,8 @@ impl Textbook {
 enum Part {
     /// Meshes `first..end` of those that have triangles.
     Meshes(usize, usize),
-    /// An inner node of canopy's tree.
-    Inner(u32),
+    /// Some neighbouring children of one of canopy's nodes.
+    Children(u32, usize, usize),
     /// A leaf index.
     Leaf(u32),
 }
@@ -139,21 +139,19 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
                 nodes[at] = leaf_node(tree.triangles[leaf as usize].triangle, input);
                 continue;
             }
-            Part::Inner(node) => {
-                let node = &tree.nodes[node as usize];
-                [
-                    part_of(node.first, node.split, node.split),
-                    part_of(node.split + 1, node.last, node.split + 1),
-                ]
+            Part::Children(number, first, end) => {
+                let node = &tree.nodes[number as usize];
+                let middle = first + (end - first) / 2;
+                [(first, middle), (middle, end)]
+                    .map(|(first, end)| part_of(node, number, first, end))
             }
             Part::Meshes(first, end) if end - first == 1 => {
                 let mesh = meshes[first];
-                let last = mesh.first_triangle + mesh.triangle_count - 1;
-                pending.push((
-                    part_of(mesh.first_triangle, last, mesh.node_offset),
-                    at,
-                    depth,
-                ));
+                let root = match mesh.triangle_count {
+                    1 => Part::Leaf(mesh.first_triangle),
+                    _ => Part::Children(mesh.node_offset, 0, 4),
+                };
+                pending.push((root, at, depth));
                 continue;
             }
             Part::Meshes(first, end) => {
@@ -182,12 +180,15 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     Ok(nodes)
 }
 
-/// The child over the leaves `first..=last`: a leaf if that is one triangle, else node `node`.
-fn part_of(first: u32, last: u32, node: u32) -> Part {
-    if first == last {
-        Part::Leaf(first)
-    } else {
-        Part::Inner(node)
+/// Those children of a node that are there: two as a part that is split again, one as what it is.
+fn part_of(node: &Node, number: u32, first: usize, end: usize) -> Part {
+    let mut present = (first..end).filter(|child| !node.leaves(*child).is_empty());
+    match (present.next(), present.next()) {
+        (Some(child), None) if node.leaves(child).len() == 1 => {
+            Part::Leaf(node.leaves(child).start)
+        }
+        (Some(child), None) => Part::Children(node.child(child), 0, 4),
+        _ => Part::Children(number, first, end),
     }
 }
 
@@ -243,7 +244,7 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
 mod tests {
     use super::*;
     use crate::{
-        accel::layout::{LeafTriangle, Node},
+        accel::layout::LeafTriangle,
         cli::bench::inputs::{TriangleKind, generate},
     };
 
@@ -263,8 +264,7 @@ mod tests {
         };
         let root = Node {
             first: 0,
-            split: 0,
-            last: 1,
+            ends: [1, 1, 1, 2],
             ..Node::default()
         };
         TreeData {
