@@ -3,7 +3,7 @@
 //
 // in   sorted_codes, leaf_rows (for each leaf's mesh), meshes, pyramid, codes (for the leaves of a partial
 //      build)
-// out  nodes[i] for every leaf i but the last of its mesh; no exponents where its binary node is part of another
+// out  nodes[i] and node_areas[i] for every binary node i of more leaves than the cutoff; the area −1 for others
 // One thread per leaf, and so per binary node: node i is the one that Karras numbers i, so the node's index is one
 // end of its range, and the other end lies where the common prefix is longer. Equal codes are told apart by
 // their leaf index.
@@ -18,6 +18,7 @@
 @group(0) @binding(4) var<storage, read> pyramid: array<f32>;
 #array write 0 5 node_rows: vec4u
 #array read 0 6 codes: vec4u
+#array write 0 7 node_areas: u32
 
 // Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1
 // outside the mesh.
@@ -53,14 +54,6 @@ fn split_of(first: i32, last: i32) -> i32 {
     return split;
 }
 
-// Whether a binary node over those leaves is part of a node of that digit.
-fn is_part(first: i32, last: i32, digit: i32) -> bool {
-    if first >= last {
-        return false;
-    }
-    return node_digit(common_prefix(first, sorted_codes(u32(first)), last, first, last)) == digit;
-}
-
 // Around the leaves from `first` to before `end`: at most two boxes a level.
 fn pyramid_range(first: u32, end: u32) -> Box {
     var b = box_empty();
@@ -79,6 +72,14 @@ fn pyramid_range(first: u32, end: u32) -> Box {
         right >>= 1u;
     }
     return b;
+}
+
+fn node_children(whole: Child) -> Pair {
+    let split = u32(split_of(i32(whole.first), i32(whole.last)));
+    return Pair(
+        Child(pyramid_range(whole.first, split + 1u), whole.first, split, 0u),
+        Child(pyramid_range(split + 1u, whole.last + 1u), split + 1u, whole.last, 1u),
+    );
 }
 
 @compute @workgroup_size(256)
@@ -105,6 +106,7 @@ fn hierarchy(
     let first = i32(range.first_triangle);
     let last = first + i32(range.triangle_count) - 1;
     let i = i32(leaf);
+    node_areas(leaf, bitcast<u32>(-1.0));
     if i == last {
         return;
     }
@@ -127,32 +129,10 @@ fn hierarchy(
     }
     let j = i + length * direction;
 
-    // A binary node of its parent's digit is part of the parent's node.
-    let digit = node_digit(common_prefix(i, code, j, first, last));
-    let beyond = common_prefix(j, sorted_codes(u32(j)), j + direction, first, last);
-    if node_digit(max(prefix_min, beyond)) == digit {
-        node_rows(NODE_ROWS * leaf, vec4u(0u));
-        return;
+    let lower = u32(min(i, j));
+    let upper = u32(max(i, j));
+    let cutoff = select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
+    if upper - lower >= cutoff {
+        node_make(leaf, Child(box_empty(), lower, upper, 0u), mesh, cutoff);
     }
-
-    let lower = min(i, j);
-    let upper = max(i, j);
-    let middle = split_of(lower, upper) + 1;
-    var ends = vec4u(u32(middle), u32(middle), u32(middle), u32(upper) + 1u);
-    if is_part(lower, middle - 1, digit) {
-        ends.x = u32(split_of(lower, middle - 1)) + 1u;
-    }
-    if is_part(middle, upper, digit) {
-        ends.z = u32(split_of(middle, upper)) + 1u;
-    }
-    node_write(
-        leaf,
-        pyramid_range(u32(lower), ends.x),
-        pyramid_range(ends.x, ends.y),
-        pyramid_range(ends.y, ends.z),
-        pyramid_range(ends.z, ends.w),
-        u32(lower),
-        ends,
-        mesh,
-    );
 }

@@ -63,6 +63,11 @@ fn bvh_inverse(direction: vec3f) -> vec3f {
     return 1.0 / select(direction, select(tiny, -tiny, direction < vec3f(0.0)), abs(direction) < tiny);
 }
 
+// Four bytes as floats; by way of signed integers, which processors without GPUs convert in one instruction.
+fn bvh_steps(packed: u32) -> vec4f {
+    return vec4f(vec4i((vec4u(packed) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)));
+}
+
 // Distances at which the ray enters a node's four boxes, or negative numbers for those that it misses (`t_min` is
 // never negative). Rounding never loses a box whose triangle would be hit (after Ize 2013): with planes at q
 // steps from the grid's origin, q · step · inverse + (origin − ray.origin) · inverse errs by 3 · 2^-24 of the
@@ -75,12 +80,12 @@ fn bvh_enter(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let far = select(node.lower, node.upper, forward);
     let step = bitcast<vec3f>(node_exponents(node.exponents) << vec3u(23u)) * inverse;
     let start = (node.origin - ray.origin) * inverse;
-    let near_x = vec4f(unpack4xU8(near.x)) * step.x + start.x;
-    let near_y = vec4f(unpack4xU8(near.y)) * step.y + start.y;
-    let near_z = vec4f(unpack4xU8(near.z)) * step.z + start.z;
-    let far_x = vec4f(unpack4xU8(far.x)) * step.x + start.x;
-    let far_y = vec4f(unpack4xU8(far.y)) * step.y + start.y;
-    let far_z = vec4f(unpack4xU8(far.z)) * step.z + start.z;
+    let near_x = bvh_steps(near.x) * step.x + start.x;
+    let near_y = bvh_steps(near.y) * step.y + start.y;
+    let near_z = bvh_steps(near.z) * step.z + start.z;
+    let far_x = bvh_steps(far.x) * step.x + start.x;
+    let far_y = bvh_steps(far.y) * step.y + start.y;
+    let far_z = bvh_steps(far.z) * step.z + start.z;
     let enter = max(max(near_x, near_y), max(near_z, vec4f(ray.t_min)));
     let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
     return select(vec4f(-1.0), enter, enter <= min(leave, vec4f(ray.t_max)));
@@ -109,13 +114,10 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>
     return true;
 }
 
-// What is to be visited for the child that `key` names in its lowest two bits; BVH_MISS for BVH_MISS. Bit i of
-// `meshes` says that child i is a leaf of the TLAS.
-fn bvh_child(node: Node, key: u32, meshes: u32) -> u32 {
-    let child = key & 3u;
-    let number = select(node.ends.x, node.ends.z, child >= 2u) + (child & 1u) - 1u;
-    let mesh = ((meshes >> child) & 1u) << 31u;
-    return select(number | mesh, BVH_MISS, key == BVH_MISS);
+// The one of `numbers` that `key` names in its lowest two bits; BVH_MISS for BVH_MISS.
+fn bvh_child(numbers: vec4u, key: u32) -> u32 {
+    let pair = select(numbers.xy, numbers.zw, (key & 2u) != 0u);
+    return select(select(pair.x, pair.y, (key & 1u) != 0u), BVH_MISS, key == BVH_MISS);
 }
 
 // Whether `next` is a node: neither a mesh nor BVH_MISS, which has BVH_MESH's bit too.
@@ -124,8 +126,9 @@ fn bvh_is_node(next: u32) -> bool {
 }
 
 // The nearest hit, or with `any` the first that is found.
-fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
+fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
+    let leaf_cutoff = max(cutoff, tree.leaf_cutoff);
     let inverse = bvh_inverse(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the mesh that the ray is in.
@@ -194,32 +197,27 @@ fn bvh_traverse(ray_in: Ray, leaf_cutoff: u32, any: bool) -> BvhLeafHit {
                     let keys = select(vec4u(BVH_MISS), distances | vec4u(0u, 1u, 2u, 3u), visited);
                     let low = min(keys.xz, keys.yw);
                     let high = max(keys.xz, keys.yw);
-                    let nearest = min(low.x, low.y);
-                    let farthest = max(high.x, high.y);
                     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-                    let second = min(inner.x, inner.y);
-                    let third = max(inner.x, inner.y);
-                    let meshes = select(vec4u(0u), vec4u(1u, 2u, 4u, 8u), is_leaf & vec4<bool>(over_meshes));
-                    let mesh_bits = meshes.x | meshes.y | meshes.z | meshes.w;
-                    next = bvh_child(node, nearest, mesh_bits);
-                    if depth + 3u > STACK_SIZE {
+                    var later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
+                    let is_right = (vec4u(node.exponents >> 24u) & vec4u(1u, 2u, 4u, 8u)) != vec4u(0u);
+                    let is_mesh = is_leaf & vec4<bool>(over_meshes);
+                    let numbers = select(node.ends - 1u, starts, is_right)
+                        | select(vec4u(0u), vec4u(BVH_MESH), is_mesh);
+                    next = bvh_child(numbers, min(low.x, low.y));
+                    let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
+                    let room = depth + counted.x + counted.y + counted.z;
+                    if room > STACK_SIZE {
                         leaf = node.first;
                         end = node.ends.w;
                         later_leaf = later_end;
                         next = BVH_MISS;
                     } else {
-                        if farthest != BVH_MISS {
-                            stack[depth] = bvh_child(node, farthest, mesh_bits);
-                            depth++;
+                        // The farthest lowest. A loop, because software adapters run every branch.
+                        for (var at = room; at > depth; at--) {
+                            stack[at - 1u] = bvh_child(numbers, later.x);
+                            later = vec3u(later.yz, BVH_MISS);
                         }
-                        if third != BVH_MISS {
-                            stack[depth] = bvh_child(node, third, mesh_bits);
-                            depth++;
-                        }
-                        if second != BVH_MISS {
-                            stack[depth] = bvh_child(node, second, mesh_bits);
-                            depth++;
-                        }
+                        depth = room;
                     }
                     if next == BVH_MISS && depth > 0u {
                         depth--;

@@ -16,6 +16,8 @@ struct BuildParams {
     all_items: u32,
     // Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
     axis_bits: u32,
+    // Ranges of so many triangles or fewer get no node.
+    leaf_cutoff: u32,
     // First box of each level of the pyramid, four levels a row.
     level_offset: array<vec4u, 7>,
 }

@@ -1,17 +1,30 @@
-// Making nodes of four children: a binary radix tree's levels are joined two by two. A level's digit is half of
-// δ, the length of the common prefix of a node's leaves. A binary node of the same digit as its parent's is part
-// of the parent's node of four; the others have a node of their own, with its binary node's number.
+// Making nodes of four children from a binary tree: the children of a binary node, of which the largest is replaced
+// by its own two as often as there is room. Every binary node of more leaves than the cutoff gets a node of four,
+// with its own number; rays reach some of them, as a parent takes its grandchildren.
 //
-// Children 0 and 1 are the left child of the binary node, or its two children where it is part of the node; 2
-// and 3 the right one. Where a child is not parted, child 0 or 3 has all of it, so that a binary left child has an
-// even number here and a right one an odd one: their numbers follow (Karras 2012, section 3).
-//
-// The includer declares `node_rows` to write to.
+// The includer declares `node_rows` and `node_areas` to write to, and defines `node_children(whole: Child) -> Pair`:
+// the two children of a binary node.
 #import "common/box.wgsl"
 #import "common/tree.wgsl"
 
-fn node_digit(prefix: i32) -> i32 {
-    return prefix >> 1u;
+// A child: its box, its first and last leaf, and 1 if it is its binary parent's right child.
+struct Child {
+    bounds: Box,
+    first: u32,
+    last: u32,
+    is_right: u32,
+}
+
+struct Pair {
+    left: Child,
+    right: Child,
+}
+
+// How much it takes to replace a child: half the perimeter of its box, a sum that no compiler rounds otherwise;
+// negative for a leaf.
+fn node_size(child: Child, cutoff: u32) -> f32 {
+    let extent = child.bounds.upper - child.bounds.lower;
+    return select(max(extent.x + extent.y + extent.z, 0.0), -1.0, child.last - child.first < cutoff);
 }
 
 // The corners of four boxes along one axis on a grid, packed: never inside of what they stand for.
@@ -27,39 +40,85 @@ fn node_axis(lower: vec4f, upper: vec4f, origin: f32, exponent: u32) -> vec2u {
     );
 }
 
-fn node_write(index: u32, a: Box, b: Box, c: Box, d: Box, first: u32, ends: vec4u, mesh: u32) {
-    var around = box_union(box_union(a, b), box_union(c, d));
+fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
+    var around = box_union(box_union(a.bounds, b.bounds), box_union(c.bounds, d.bounds));
     if around.lower.x > around.upper.x {
         around = Box(vec3f(0.0), vec3f(0.0));
     }
+    let extent = around.upper - around.lower;
+    node_areas(index, bitcast<u32>(2.0 * dot(extent, extent.yzx)));
     let largest = max(abs(around.lower), abs(around.upper));
-    let share = (around.upper - around.lower) * NODE_STEP_SHARE;
-    let step = max(max(share, largest * NODE_STEP_LEAST), vec3f(NODE_STEP_TINY));
+    let step = max(max(extent * NODE_STEP_SHARE, largest * NODE_STEP_LEAST), vec3f(NODE_STEP_TINY));
     // Up to the next power of two.
     let exponents = (bitcast<vec3u>(step) + vec3u(0x7fffffu)) >> vec3u(23u);
     // A step below the box, so that its lower side has slack as well.
     let origin = around.lower - bitcast<vec3f>(exponents << vec3u(23u));
     let x = node_axis(
-        vec4f(a.lower.x, b.lower.x, c.lower.x, d.lower.x),
-        vec4f(a.upper.x, b.upper.x, c.upper.x, d.upper.x),
+        vec4f(a.bounds.lower.x, b.bounds.lower.x, c.bounds.lower.x, d.bounds.lower.x),
+        vec4f(a.bounds.upper.x, b.bounds.upper.x, c.bounds.upper.x, d.bounds.upper.x),
         origin.x,
         exponents.x,
     );
     let y = node_axis(
-        vec4f(a.lower.y, b.lower.y, c.lower.y, d.lower.y),
-        vec4f(a.upper.y, b.upper.y, c.upper.y, d.upper.y),
+        vec4f(a.bounds.lower.y, b.bounds.lower.y, c.bounds.lower.y, d.bounds.lower.y),
+        vec4f(a.bounds.upper.y, b.bounds.upper.y, c.bounds.upper.y, d.bounds.upper.y),
         origin.y,
         exponents.y,
     );
     let z = node_axis(
-        vec4f(a.lower.z, b.lower.z, c.lower.z, d.lower.z),
-        vec4f(a.upper.z, b.upper.z, c.upper.z, d.upper.z),
+        vec4f(a.bounds.lower.z, b.bounds.lower.z, c.bounds.lower.z, d.bounds.lower.z),
+        vec4f(a.bounds.upper.z, b.bounds.upper.z, c.bounds.upper.z, d.bounds.upper.z),
         origin.z,
         exponents.z,
     );
-    let packed = exponents.x | (exponents.y << 8u) | (exponents.z << 16u);
+    let rights = a.is_right | (b.is_right << 1u) | (c.is_right << 2u) | (d.is_right << 3u);
+    let packed = exponents.x | (exponents.y << 8u) | (exponents.z << 16u) | (rights << 24u);
+    let ends = vec4u(a.last, b.last, c.last, d.last) + 1u;
     node_rows(NODE_ROWS * index, tree_row(origin, packed));
-    node_rows(NODE_ROWS * index + 1u, vec4u(x.x, y.x, z.x, first));
+    node_rows(NODE_ROWS * index + 1u, vec4u(x.x, y.x, z.x, a.first));
     node_rows(NODE_ROWS * index + 2u, vec4u(x.y, y.y, z.y, mesh));
     node_rows(NODE_ROWS * index + 3u, ends);
+}
+
+// Makes the node of a binary node, which has more leaves than the cutoff.
+fn node_make(index: u32, whole: Child, mesh: u32, cutoff: u32) {
+    var pair = node_children(whole);
+    let missing = Child(box_empty(), whole.last + 1u, whole.last, 0u);
+    // In leaf order.
+    var a = pair.left;
+    var b = pair.right;
+    var c = missing;
+    var d = missing;
+    for (var count = 2u; count < 4u; count++) {
+        // The first of the largest.
+        let size_a = node_size(a, cutoff);
+        let size_b = node_size(b, cutoff);
+        let size_c = select(-1.0, node_size(c, cutoff), count == 3u);
+        let largest = max(max(size_a, size_b), size_c);
+        if largest < 0.0 {
+            break;
+        }
+        // The opening stands in the text once: software adapters run every branch.
+        var opened = c;
+        if size_a == largest {
+            opened = a;
+        } else if size_b == largest {
+            opened = b;
+        }
+        pair = node_children(opened);
+        if size_a == largest {
+            d = c;
+            c = b;
+            b = pair.right;
+            a = pair.left;
+        } else if size_b == largest {
+            d = c;
+            c = pair.right;
+            b = pair.left;
+        } else {
+            d = pair.right;
+            c = pair.left;
+        }
+    }
+    node_write(index, a, b, c, d, mesh);
 }

@@ -35,6 +35,7 @@ struct TlasEntry {
 struct TreeInfo {
     triangle_count: u32,
     mesh_count: u32,
+    leaf_cutoff: u32,
 }
 
 // The exponents of a node's steps, biased, an axis each.

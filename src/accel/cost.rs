@@ -4,7 +4,10 @@
 use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{
     Result,
-    gpu::{Gpu, Kernel, Needs, Recorder, Workgroups, pass::Binding::Write},
+    gpu::{
+        Gpu, Kernel, Needs, Recorder, Workgroups,
+        pass::Binding::{Read, Uniform, Write},
+    },
 };
 
 /// The stage.
@@ -12,36 +15,27 @@ use crate::{
 pub struct Cost {
     nodes: Kernel,
     total: Kernel,
-    tree: wgpu::BindGroupLayout,
 }
 
 /// The buffers that a tree's cost is summed up in.
 #[derive(Debug)]
 pub struct TreeCost {
-    /// Two `f32`: the sum of the surface areas of all inner nodes, those of the TLAS among them, and the area
-    /// of the root.
+    /// Two `f32`: the sum of the surface areas of all binary nodes of more leaves than the cutoff, those of the
+    /// TLAS among them, and the area of the root.
     pub result: wgpu::Buffer,
     group: wgpu::BindGroup,
-    tree: wgpu::BindGroup,
 }
 
 impl Cost {
     /// The stage, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
-        let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let kernel = |entry| {
-            Kernel::new(
-                gpu,
-                "accel/cost.wgsl",
-                entry,
-                &[(1, &tree)],
-                &[Write, Write],
-            )
+            let bindings = [Write, Write, Uniform, Read];
+            Kernel::new(gpu, "accel/cost.wgsl", entry, &[], &bindings)
         };
         Self {
             nodes: kernel("cost_nodes"),
             total: kernel("cost_total"),
-            tree,
         }
     }
 
@@ -60,8 +54,9 @@ impl Cost {
         let result = gpu.buffer("cost.result", 8, usage);
         TreeCost {
             // Both kernels have the same bindings.
-            group: self.nodes.bind(gpu, &[&partials, &result]),
-            tree: tree.bind_group(gpu, &self.tree),
+            group: self
+                .nodes
+                .bind(gpu, &[&partials, &result, &tree.info, &tree.node_areas]),
             result,
         }
     }
@@ -75,8 +70,7 @@ impl Cost {
         let mut pass = recorder.scoped_compute_pass("cost");
         for (kernel, workgroups) in [(&self.nodes, COST_BLOCK), (&self.total, 1)] {
             let workgroups = Workgroups::Count(workgroups);
-            let shared = [(1, &cost.tree)];
-            kernel.dispatch_bound(gpu, &mut pass, &shared, &cost.group, workgroups)?;
+            kernel.dispatch_bound(gpu, &mut pass, &[], &cost.group, workgroups)?;
         }
         Ok(())
     }

@@ -40,7 +40,9 @@ impl Hierarchy {
         let shared = [(1, &layouts.geometry), (2, &layouts.leaf)];
         let leaves = [Uniform, Write, Write];
         let pyramid = [Uniform, Write, Uniform, ReadArray];
-        let hierarchy = [Uniform, Read, ReadArray, ReadArray, Read, Write, ReadArray];
+        let hierarchy = [
+            Uniform, Read, ReadArray, ReadArray, Read, Write, ReadArray, Write,
+        ];
         let kernel =
             |path, entry, shared, bindings| Kernel::new(gpu, path, entry, shared, bindings);
         Self {
@@ -95,6 +97,7 @@ impl Hierarchy {
                     &boxes,
                     room.nodes.buffer(),
                     room.codes,
+                    room.node_areas,
                 ],
             ),
             leaf_count,

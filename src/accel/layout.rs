@@ -43,6 +43,8 @@ wgsl_constants! {
     pub const PYRAMID_STEP: u32 = 9;
     /// Leaves per thread of `hierarchy_serial`.
     pub const SERIAL_RUN: u32 = 512;
+    /// Leaves per thread of `hierarchy_join`.
+    pub const JOIN_RUN: u32 = 32;
     /// Runs that a thread of its later dispatches joins.
     pub const SERIAL_FAN: u32 = 16;
     /// Segments that a run can leave: twice the values of δ, once for those that wait for their left and once
@@ -89,13 +91,14 @@ gpu_structs! {
     }
     /// A node of up to four children, which are neighbours in leaf order: the first has the leaves from
     /// `first` to before `ends[0]`, the next those to before `ends[1]`, and so on; one without leaves is
-    /// missing. A child of several leaves is a node: children 0 and 2 that of their last leaf, children 1
-    /// and 3 that of their first one.
+    /// missing. A child of more leaves than the tree's cutoff is a node, whose number is that of its first
+    /// or of its last leaf.
     ///
     /// The children's boxes lie on a grid from `origin`, of 255 steps an axis, each step a power of two.
     Node {
         origin: [f32; 3],
-        /// The exponents of the steps, biased as in floats, x in the lowest byte; 0 where no node lies.
+        /// The exponents of the steps, biased as in floats, x in the lowest byte. In the highest byte a bit per
+        /// child: 1 where its number is that of its first leaf.
         exponents: u32,
         /// Lower corners in steps, a word an axis, the first child in the lowest byte.
         lower: [u32; 3],
@@ -122,6 +125,8 @@ gpu_structs! {
         /// Leaves from here on are those of the TLAS.
         triangle_count: u32,
         mesh_count: u32,
+        /// Ranges of so many triangles or fewer have no node.
+        leaf_cutoff: u32,
     }
     /// Sizes that every stage of a build needs.
     BuildParams {
@@ -134,7 +139,9 @@ gpu_structs! {
         all_items: u32,
         /// Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
         axis_bits: u32,
-        _pad: [u32; 2],
+        /// Ranges of so many triangles or fewer get no node.
+        leaf_cutoff: u32,
+        _pad: u32,
         /// First box of each level of the pyramid, four levels a row.
         level_offset: [[u32; 4]; 7],
     }
@@ -179,11 +186,6 @@ gpu_structs! {
 }
 
 impl Node {
-    /// Whether a node lies here, and not one that is part of another.
-    pub fn is_present(&self) -> bool {
-        self.exponents != 0
-    }
-
     /// The leaves of one of the four children.
     pub fn leaves(&self, child: usize) -> Range<u32> {
         let first = match child {
@@ -196,10 +198,10 @@ impl Node {
     /// The number of the node that a child of several leaves is; of a child of one leaf, that leaf.
     pub fn child(&self, child: usize) -> u32 {
         let leaves = self.leaves(child);
-        if child.is_multiple_of(2) {
-            leaves.end.wrapping_sub(1)
-        } else {
+        if self.exponents >> (24 + child) & 1 == 1 {
             leaves.start
+        } else {
+            leaves.end.wrapping_sub(1)
         }
     }
 
@@ -214,7 +216,7 @@ impl Node {
             DVec3::new(axis(0), axis(1), axis(2))
         };
         let (lower, upper) = (corner(self.lower), corner(self.upper));
-        (self.is_present() && lower.x <= upper.x).then_some((lower, upper))
+        (lower.x <= upper.x).then_some((lower, upper))
     }
 }
 

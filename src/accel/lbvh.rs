@@ -141,12 +141,14 @@ impl Lbvh {
             item_triangles: triangle_count,
             all_items: 1,
             axis_bits: axis_bits(geometry.meshes, codes),
+            leaf_cutoff: 1,
             level_offset: pyramid_levels(leaf_count).0,
             ..BuildParams::default()
         };
         let info = TreeInfo {
             triangle_count,
             mesh_count,
+            leaf_cutoff: 1,
         };
         let uniform = wgpu::BufferUsages::UNIFORM;
         let params = gpu.buffer_with("lbvh.params", &[params_all], uniform);
@@ -165,6 +167,7 @@ impl Lbvh {
         let meshes = gpu.buffer_with("lbvh.meshes", meshes, wgpu::BufferUsages::STORAGE);
         let code_words = array("lbvh.codes", 4, leaf_count.into())?;
         let nodes = array("lbvh.nodes", 4, 4 * u64::from(leaf_count))?;
+        let node_areas = buffer("lbvh.node_areas", leaf_count, 4)?;
         let triangles = array("lbvh.triangles", 4, 3 * u64::from(leaf_count))?;
         let arrays = geometry.arrays(gpu, triangle_count)?;
 
@@ -197,6 +200,7 @@ impl Lbvh {
             meshes: &meshes,
             codes: &code_words,
             nodes: &nodes,
+            node_areas: &node_areas,
             triangles: &triangles,
             geometry: &geometry_group,
             leaf: &leaf_group,
@@ -223,9 +227,11 @@ impl Lbvh {
         let mut tree = Tree {
             tlas,
             nodes,
+            node_areas,
             triangles,
             info,
             triangle_count,
+            leaf_cutoff: 1,
             meshes: geometry.meshes.to_vec(),
             mesh_bounds,
             codes: code_words,

@@ -20,6 +20,7 @@ pub static SHADERS: Library = Library {
         "accel/morton.wgsl",
         "accel/pyramid.wgsl",
         "accel/regroup.wgsl",
+        "accel/software/hierarchy_join.wgsl",
         "accel/software/hierarchy_serial.wgsl",
         "accel/software/sort_serial.wgsl",
         "accel/sort.wgsl",

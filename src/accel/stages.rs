@@ -37,6 +37,7 @@ pub(super) struct Room<'a> {
     pub(super) meshes: &'a wgpu::Buffer,
     pub(super) codes: &'a Array,
     pub(super) nodes: &'a Array,
+    pub(super) node_areas: &'a wgpu::Buffer,
     pub(super) triangles: &'a Array,
     /// For [`StageLayouts::geometry`].
     pub(super) geometry: &'a wgpu::BindGroup,

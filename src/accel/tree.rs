@@ -3,7 +3,7 @@
 use super::{
     geometry::GeometryArrays,
     implementation::NodeStages,
-    layout::{BOUNDS_WORDS, BuildParams, LeafTriangle, MeshRange, Node, TlasEntry},
+    layout::{BOUNDS_WORDS, BuildParams, LeafTriangle, MeshRange, Node, TlasEntry, TreeInfo},
     pairs::{Digits, SortBuffers},
     stages::Bound,
 };
@@ -20,13 +20,17 @@ use crate::{
 pub struct Tree {
     /// A [`TlasEntry`] per mesh.
     pub tlas: wgpu::Buffer,
-    /// Four rows a [`Node`], one node per triangle and then per mesh: those of a mesh begin at its first
-    /// triangle and those of the TLAS behind the last triangle; the last node of each is unused.
+    /// Four rows a [`Node`], with room for one per triangle and then per mesh: those of a mesh begin at its
+    /// first triangle and those of the TLAS behind the last triangle. Where no node lies, there may be one of
+    /// an earlier build.
     pub nodes: Array,
+    /// An `f32` a node: the area of its box; −1 where no node lies.
+    pub node_areas: wgpu::Buffer,
     /// Three rows a [`LeafTriangle`], in leaf order, and then the meshes in theirs.
     pub triangles: Array,
     pub(super) info: wgpu::Buffer,
     pub(super) triangle_count: u32,
+    pub(super) leaf_cutoff: u32,
     pub(super) meshes: Vec<MeshRange>,
     pub(super) mesh_bounds: wgpu::Buffer,
     pub(super) codes: Array,
@@ -85,9 +89,11 @@ pub(super) struct TreeStages {
 /// Trees as they are in GPU memory.
 #[derive(Debug, Clone)]
 pub struct TreeData {
+    /// Triangles up to which a range of them has no node.
+    pub leaf_cutoff: u32,
     /// One per mesh.
     pub tlas: Vec<TlasEntry>,
-    /// One per triangle, then one per mesh for the TLAS; the last of each is unused.
+    /// One per triangle, then one per mesh for the TLAS: see [`Tree::nodes`].
     pub nodes: Vec<Node>,
     /// In leaf order, then the meshes, as `common/leaf.wgsl` writes them.
     pub triangles: Vec<LeafTriangle>,
@@ -115,6 +121,7 @@ impl Tree {
                 .write_buffer(&self.items, 0, bytemuck::cast_slice(&items));
         }
         let item_count = item_triangles + self.mesh_count();
+        self.params_all.leaf_cutoff = self.leaf_cutoff;
         let params = BuildParams {
             item_count,
             item_triangles,
@@ -135,6 +142,32 @@ impl Tree {
             item_count,
             item_triangles,
         };
+    }
+
+    /// Triangles up to which a range of them gets no node, which spares the build most nodes: 1 until
+    /// [`Tree::set_leaf_cutoff`].
+    pub fn leaf_cutoff(&self) -> u32 {
+        self.leaf_cutoff
+    }
+
+    /// From the next build on, ranges of so many triangles or fewer get no node: rays test them as a whole, as
+    /// they do with a cutoff of their own. Where this lowers the number, the next build has to be one of all
+    /// meshes, before any ray. It takes effect through the queue, as [`Tree::build_only`].
+    pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {
+        let leaf_cutoff = leaf_cutoff.max(1);
+        if self.leaf_cutoff != leaf_cutoff {
+            self.leaf_cutoff = leaf_cutoff;
+            let info = TreeInfo {
+                triangle_count: self.triangle_count,
+                mesh_count: self.mesh_count(),
+                leaf_cutoff,
+            };
+            gpu.queue
+                .write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
+            let selection = std::mem::take(&mut self.selection);
+            let meshes = Some(&selection.meshes[..]).filter(|meshes| !meshes.is_empty());
+            self.build_only(gpu, meshes);
+        }
     }
 
     pub(super) fn clear_bounds(&self, encoder: &mut wgpu::CommandEncoder) {
@@ -216,6 +249,7 @@ impl Tree {
     pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
         let bytes = self.meshes.len() * size_of::<TlasEntry>();
         Ok(TreeData {
+            leaf_cutoff: self.leaf_cutoff,
             tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..bytes]),
             nodes: self.nodes.read(gpu)?,
             triangles: self.triangles.read(gpu)?,

@@ -16,14 +16,14 @@ pub struct TreeReport {
     pub depth: u32,
     /// Levels of nodes of the TLAS.
     pub tlas_depth: u32,
-    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the
-    /// scene's box (MacDonald and Booth 1990), both at cost 1.
+    /// Cost by the surface area heuristic: expected node visits and triangle tests, leaves as large as the
+    /// cutoff allows, of a ray that hits the scene's box (MacDonald and Booth 1990), both at cost 1.
     pub sah_cost: f64,
 }
 
-/// Levels that a tree can have: two bits of the code or of the leaf's index part each. Rays test what their
-/// stack does not hold as a range.
-const DEPTH_LIMIT: u32 = 1 + (63 + u32::BITS) / 2;
+/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each. Rays test what
+/// their stack does not hold as a range.
+const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
 /// Corners of a box.
 type Corners = ([f32; 3], [f32; 3]);
@@ -65,8 +65,8 @@ fn is_tight(node: &Node, child: usize, exact: Corners) -> bool {
 
 impl TreeData {
     /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that
-    /// boxes are as large as what they hold, up to a step of their grid, and never smaller; that no node lies
-    /// where none is reached; that no tree is deeper than its codes allow.
+    /// boxes are as large as what they hold, up to a step of their grid, and never smaller; that no tree is
+    /// deeper than its codes allow.
     ///
     /// # Errors
     ///
@@ -175,8 +175,9 @@ impl TreeData {
         area_sum: &mut f64,
     ) -> Result<(Corners, f64)> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
-        let places = first as usize..(first + count) as usize;
-        if count < 2 {
+        let is_tlas = mesh == self.tlas.len() as u32;
+        let cutoff = if is_tlas { 1 } else { self.leaf_cutoff };
+        if count <= cutoff {
             let whole = (first..first + count).map(|leaf| self.leaf_box(leaf));
             return Ok((whole.fold(EMPTY, union), 0.0));
         }
@@ -197,11 +198,11 @@ impl TreeData {
                 }
                 at = part.end;
                 parts += u32::from(!part.is_empty());
-                if part.len() > 1 && part != leaves {
+                if part.len() > cutoff as usize && part != leaves {
                     open.push((node.child(child), part, depth + 1));
                 }
             }
-            if (node.is_present(), at, node.mesh) != (true, leaves.end, mesh) || parts < 2 {
+            if (at, node.mesh) != (leaves.end, mesh) || parts < 2 {
                 return fault(format!(
                     "node {index} of mesh {mesh} has the leaves from {} parted at {:?}, and is the child over \
                      {leaves:?}",
@@ -223,10 +224,14 @@ impl TreeData {
             let mut whole = EMPTY;
             for child in 0..4 {
                 let leaves = node.leaves(child);
-                let held = match leaves.len() {
-                    0 => EMPTY,
-                    1 => self.leaf_box(leaves.start),
-                    _ => exact[(node.child(child) - first) as usize],
+                let is_leaf = leaves.len() <= cutoff as usize;
+                let held = if is_leaf {
+                    leaves
+                        .clone()
+                        .map(|leaf| self.leaf_box(leaf))
+                        .fold(EMPTY, union)
+                } else {
+                    exact[(node.child(child) - first) as usize]
                 };
                 if !is_tight(node, child, held) {
                     return fault(format!(
@@ -234,21 +239,13 @@ impl TreeData {
                         node.child_box(child)
                     ));
                 }
-                if leaves.len() == 1 && mesh < self.tlas.len() as u32 {
-                    *area_sum += node.child_box(child).map_or(0.0, area);
+                if is_leaf && !is_tlas {
+                    *area_sum += leaves.len() as f64 * node.child_box(child).map_or(0.0, area);
                 }
                 whole = union(whole, held);
             }
             *area_sum += node_area(node);
             exact[(*index - first) as usize] = whole;
-        }
-        let present = self.nodes[places].iter().filter(|node| node.is_present());
-        let present = present.count();
-        if visited.len() != present {
-            return fault(format!(
-                "{} nodes of mesh {mesh} are reached, of {present}",
-                visited.len()
-            ));
         }
         report.nodes += visited.len();
         Ok((exact[0], node_area(&self.nodes[first as usize])))

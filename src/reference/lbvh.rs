@@ -8,7 +8,7 @@ use crate::{
     },
     scene::bounds::Aabb,
 };
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 /// `BOX_FAR` of common/box.wgsl: the empty box reaches from it to its negative.
 const FAR: f32 = BOX_FAR as f32;
@@ -154,72 +154,154 @@ pub fn leaves(
     order.iter().map(leaf).collect()
 }
 
+/// A binary node: its range of leaves, the last one of its left child, and its children's boxes.
+#[derive(Debug, Clone, Copy)]
+struct Binary {
+    first: usize,
+    split: usize,
+    last: usize,
+    boxes: [Aabb; 2],
+}
+
+/// A child of a node: its range of leaves, its box, and whether it is its binary parent's right child.
+#[derive(Debug, Clone, Copy)]
+struct Child {
+    first: usize,
+    last: usize,
+    bounds: Aabb,
+    is_right: bool,
+}
+
+impl Binary {
+    fn children(&self) -> [Child; 2] {
+        let child = |first, last, side: usize| Child {
+            first,
+            last,
+            bounds: self.boxes[side],
+            is_right: side == 1,
+        };
+        [
+            child(self.first, self.split, 0),
+            child(self.split + 1, self.last, 1),
+        ]
+    }
+}
+
+impl Child {
+    /// The number of its binary node: Karras's.
+    fn number(&self) -> usize {
+        if self.is_right { self.first } else { self.last }
+    }
+}
+
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
 /// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
-/// common prefix where the codes are equal; a child that splits at the same pair of bits gives its place to its
-/// own children. `None` where no node lies.
+/// common prefix where the codes are equal. From each, a node of four: the largest child gives its place to its
+/// own two, twice. Also the area of each; `None` where no node lies.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
     meshes: &[MeshRange],
-) -> Vec<Option<Node>> {
-    let mut nodes = vec![None; sorted_codes.len()];
+    leaf_cutoff: u32,
+) -> Vec<Option<(Node, f64)>> {
     let boxes: Vec<Aabb> = leaves.iter().map(leaf_box).collect();
+    let binary = binary(sorted_codes, &boxes, meshes);
+    let mut nodes = vec![None; sorted_codes.len()];
     for (number, mesh) in meshes.iter().enumerate() {
+        let cutoff = if number + 1 == meshes.len() {
+            1
+        } else {
+            leaf_cutoff as usize
+        };
+        let is_leaf = |child: &Child| child.last - child.first < cutoff;
+        let first = mesh.first_triangle as usize;
+        for at in first..first + mesh.triangle_count as usize {
+            let Some(node) = binary[at].filter(|node| node.last - node.first >= cutoff) else {
+                continue;
+            };
+            let mut children = node.children().to_vec();
+            for _ in 0..2 {
+                let size = |child: &Child| {
+                    let extent = child.bounds.max - child.bounds.min;
+                    (extent.x + extent.y + extent.z).max(0.0)
+                };
+                // The first of the largest.
+                let inner = (0..children.len())
+                    .rev()
+                    .filter(|i| !is_leaf(&children[*i]));
+                let largest =
+                    inner.max_by(|a, b| size(&children[*a]).total_cmp(&size(&children[*b])));
+                let opened = largest.and_then(|i| Some((i, binary[children[i].number()]?)));
+                if let Some((i, opened)) = opened {
+                    children.splice(i..=i, opened.children());
+                }
+            }
+            let around = node.boxes[0].union(node.boxes[1]);
+            nodes[at] = Some((four(number as u32, &children), area(around)));
+        }
+    }
+    nodes
+}
+
+/// The binary nodes by Karras's numbers.
+fn binary(sorted_codes: &[u64], boxes: &[Aabb], meshes: &[MeshRange]) -> Vec<Option<Binary>> {
+    let mut nodes = vec![None; sorted_codes.len()];
+    for mesh in meshes {
         let mut open = Vec::new();
         if mesh.triangle_count > 1 {
             let first = mesh.first_triangle as usize;
             open.push((first, first, first + mesh.triangle_count as usize - 1));
         }
         while let Some((node, first, last)) = open.pop() {
-            let key = |leaf: usize| u128::from(sorted_codes[leaf]) << 32 | leaf as u128;
-            let shared = |a: usize, b: usize| (key(a) ^ key(b)).leading_zeros();
-            // Behind the last leaf that shares more with the first one than the last one does.
-            let middle = |first: usize, end: usize| {
-                let shares = |leaf: &usize| shared(first, *leaf) > shared(first, end - 1);
-                (first..end - 1).rev().find(shares).unwrap_or(first) + 1
-            };
-            let digit = |first: usize, end: usize| shared(first, end - 1) / 2;
-            let is_part =
-                |from: usize, to: usize| to > from + 1 && digit(from, to) == digit(first, last + 1);
-            let split = middle(first, last + 1);
-            let mut ends = [split, split, split, last + 1];
-            if is_part(first, split) {
-                ends[0] = middle(first, split);
-            }
-            if is_part(split, last + 1) {
-                ends[2] = middle(split, last + 1);
-            }
-            let starts = [first, ends[0], ends[1], ends[2]];
-            let around = [0, 1, 2, 3].map(|child| {
-                let leaves = boxes[starts[child]..ends[child]].iter();
-                leaves.copied().fold(Aabb::EMPTY, Aabb::union)
+            let split = split(sorted_codes, first, last);
+            let side = |leaves: &[Aabb]| leaves.iter().copied().fold(Aabb::EMPTY, Aabb::union);
+            nodes[node] = Some(Binary {
+                first,
+                split,
+                last,
+                boxes: [side(&boxes[first..=split]), side(&boxes[split + 1..=last])],
             });
-            nodes[node] = Some(four(number as u32, first as u32, ends, around));
-            for child in 0..4 {
-                let (from, to) = (starts[child], ends[child]);
-                if to > from + 1 {
-                    let number = if child % 2 == 0 { to - 1 } else { from };
-                    open.push((number, from, to - 1));
-                }
+            if split > first {
+                open.push((split, first, split));
+            }
+            if last > split + 1 {
+                open.push((split + 1, split + 1, last));
             }
         }
     }
     nodes
 }
 
+/// The last leaf of the range whose key shares more with the first one's than the last one's does.
+fn split(codes: &[u64], first: usize, last: usize) -> usize {
+    let key = |leaf: usize| u128::from(codes[leaf]) << 32 | leaf as u128;
+    let shared = (key(first) ^ key(last)).leading_zeros();
+    (first..last)
+        .rev()
+        .find(|leaf| (key(first) ^ key(*leaf)).leading_zeros() > shared)
+        .unwrap_or(first)
+}
+
 /// Twin of `node_write`: a node of those children.
-fn four(mesh: u32, first: u32, ends: [usize; 4], boxes: [Aabb; 4]) -> Node {
-    let mut around = boxes.into_iter().fold(Aabb::EMPTY, Aabb::union);
+fn four(mesh: u32, children: &[Child]) -> Node {
+    let last = children[children.len() - 1].last;
+    let mut around = children
+        .iter()
+        .fold(Aabb::EMPTY, |b, child| b.union(child.bounds));
     if around.is_empty() {
         around = Aabb::of([Vec3::ZERO]);
     }
+    let child = |i: usize| children.get(i);
     let mut node = Node {
         mesh,
-        first,
-        ends: ends.map(|end| end as u32),
+        first: children[0].first as u32,
+        ends: [0, 1, 2, 3].map(|i| child(i).map_or(last, |child| child.last) as u32 + 1),
         ..Node::default()
     };
+    for (i, child) in children.iter().enumerate() {
+        node.exponents |= u32::from(child.is_right) << (24 + i);
+    }
+    let boxes = [0, 1, 2, 3].map(|i| child(i).map_or(Aabb::EMPTY, |child| child.bounds));
     for axis in 0..3 {
         let (lower, upper) = (around.min[axis], around.max[axis]);
         let share = (upper - lower) * NODE_STEP_SHARE as f32;
@@ -263,23 +345,24 @@ pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry
     meshes.iter().zip(mesh_bounds).map(entry).collect()
 }
 
-/// Twin of `cost`, in f64: the sum of the surface areas of all inner nodes, and that of the root. A place
-/// without a node holds zeros.
-pub fn cost(nodes: &[Node], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
-    let area = |node: &Node| {
-        let boxes = (0..4).filter_map(|child| node.child_box(child));
-        let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
-        around.map_or(0.0, |(lower, upper)| {
-            let extent = upper - lower;
-            2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
-        })
-    };
+/// Twin of `cost`, in f64: the sum of the surface areas of all binary nodes that have a node, and that of the root.
+pub fn cost(nodes: &[Option<(Node, f64)>], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
+    let area = |node: &Option<(Node, f64)>| node.map_or(0.0, |(_, area)| area);
     let root = match mesh_count {
         0 => None,
         1 => nodes.first(),
         _ => nodes.get(triangle_count),
     };
     (nodes.iter().map(area).sum(), root.map_or(0.0, area))
+}
+
+/// Surface area of a box.
+fn area(b: Aabb) -> f64 {
+    if b.is_empty() {
+        return 0.0;
+    }
+    let [x, y, z] = (b.max.as_dvec3() - b.min.as_dvec3()).to_array();
+    2.0 * (x * y + y * z + z * x)
 }
 
 /// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without

@@ -44,6 +44,8 @@ pub struct TreePlan {
     pub changed: Vec<bool>,
     /// Whether the cost of the trees is measured afterwards.
     pub measures: bool,
+    /// Triangles up to which a range of them has no node, where all trees are built.
+    pub leaf_cutoff: u32,
     rebuild: Rebuild,
 }
 
@@ -101,12 +103,20 @@ impl TreePolicy {
 
     /// Chooses the work of a frame from the meshes that have `changed` since the last one. Until
     /// [`TreePolicy::settle`] says that the frame has been recorded, the next one builds all. A further frame
-    /// of the same picture (`again`) keeps the trees as they are.
-    pub fn plan(&mut self, settings: &config::Tree, changed: Vec<bool>, again: bool) -> TreePlan {
+    /// of the same picture (`again`) keeps the trees as they are. Trees that were built for a larger
+    /// `built_cutoff` than is set now lack nodes.
+    pub fn plan(
+        &mut self,
+        settings: &config::Tree,
+        changed: Vec<bool>,
+        again: bool,
+        built_cutoff: u32,
+    ) -> TreePlan {
         let ageing = &mut self.ageing;
         self.costs
             .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
-        let settled = self.settled.take() == Some(settings.rebuild);
+        let settled =
+            self.settled.take() == Some(settings.rebuild) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
             _ if again && settled && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
@@ -121,6 +131,7 @@ impl TreePolicy {
             work,
             growth: ageing.growth,
             measures: settings.rebuild == Rebuild::Refit,
+            leaf_cutoff: settings.leaf_cutoff,
             rebuild: settings.rebuild,
             changed,
         }

@@ -55,6 +55,9 @@ impl TreePasses {
             TreeWork::Refit => Some((None, Work::Refit)),
         };
         if let Some((meshes, work)) = work {
+            if plan.work == TreeWork::Rebuild {
+                state.tree.set_leaf_cutoff(gpu, plan.leaf_cutoff);
+            }
             state.tree.build_only(gpu, meshes);
             let scope = &mut recording.scope;
             self.lbvh.record(gpu, scope, &mut state.tree, work)?;

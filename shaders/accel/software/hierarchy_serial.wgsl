@@ -1,15 +1,15 @@
-// hierarchy_serial: nodes for software adapters, in time linear in the leaves and without a barrier. The
+// hierarchy_serial: the binary nodes for software adapters, in time linear in the leaves and without a barrier. The
 // radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours (Apetrei 2014,
 // section 3: a node is split where its δ is least), and a stack builds it from left to right.
 //
 // serial_leaves  in   as leaves.wgsl
-//                out  leaf_rows; the nodes of ranges of triangles that lie within the run; segments
+//                out  leaf_rows; a binary node for every range of triangles that lies within the run; segments
 // serial_meshes  the same for the TLAS's leaves, whose runs follow; apart, because software adapters run both
 //                sides of a branch
 // serial_nodes   in   segments of SERIAL_FAN runs
-//                out  the nodes that join them; segments
-// A binary node that is to be part of its parent's node of four (common/node.wgsl) waits for it in its own place
-// among the nodes: no exponents, its children's boxes, and where the first one ends.
+//                out  the binary nodes that join them; segments
+// A binary node is four rows: its left child's box, its number of leaves (0 where that is no more than the cutoff)
+// and the first of them; its right child's box, the last leaf of the left child, and its mesh.
 // A thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. What it cannot join, because
 // the parent reaches beyond its run, it leaves as segments for the next dispatch: a range of leaves with its
 // box and the δ at its right end. δ falls along those that wait for what is to their left, and rises along
@@ -17,11 +17,10 @@
 // gives them (2012, section 3): a left child that of its last leaf, any other that of its first.
 #import "common/dispatch.wgsl"
 #import "common/leaf.wgsl"
-#import "common/node.wgsl"
 
 // The number of runs, and of those over triangles.
 @group(0) @binding(1) var<uniform> runs: vec2u;
-#array write 0 2 node_rows: vec4u
+#array write 0 2 binary_rows: vec4u
 // Three rows a segment, SERIAL_SEGMENTS of them a run; counts: how many a run has left.
 #array write 0 3 segments_out: vec4u
 #array write 0 4 counts_out: u32
@@ -32,7 +31,7 @@
 #array read 0 6 counts_in: u32
 
 // Each thread's segments below the uppermost one, which is in `top_…`: two rows a segment, (lower, first
-// leaf) and (upper, δ at its right end and of its own, each plus 1, a byte each). Thread beside thread in the workgroup's memory: in a thread's own,
+// leaf) and (upper, δ at its right end). Thread beside thread in the workgroup's memory: in a thread's own,
 // Mesa's software adapter takes 15 seconds to compile the zeros.
 var<workgroup> stack: array<vec4u, 2u * SERIAL_STACK * SERIAL_THREADS>;
 var<private> stack_lane: u32;
@@ -40,11 +39,10 @@ var<private> depth: u32;
 var<private> top: Box;
 var<private> top_first: u32;
 var<private> top_last: u32;
-// Its own δ; of a leaf NO_PREFIX.
-var<private> top_prefix: i32;
 // δ at the left end of the lowest segment.
 var<private> left_prefix: i32;
 var<private> mesh_here: u32;
+var<private> cutoff_here: u32;
 var<private> run_here: u32;
 var<private> left_over: u32;
 
@@ -52,61 +50,16 @@ fn stack_row(at: u32) -> u32 {
     return 2u * SERIAL_THREADS * at + stack_lane;
 }
 
-const NO_PREFIX = 254;
-
 fn stack_prefix(at: u32) -> i32 {
-    return i32(stack[stack_row(at) + SERIAL_THREADS].w & 255u) - 1;
+    return bitcast<i32>(stack[stack_row(at) + SERIAL_THREADS].w);
 }
 
-fn leave(b: Box, first: u32, last: u32, prefix: i32, own_prefix: i32) {
+fn leave(b: Box, first: u32, last: u32, prefix: i32) {
     let row = 3u * (run_here * SERIAL_SEGMENTS + left_over);
     segments_out(row, tree_row(b.lower, first));
     segments_out(row + 1u, tree_row(b.upper, last));
-    segments_out(row + 2u, vec4u(mesh_here, bitcast<u32>(prefix), bitcast<u32>(own_prefix), 0u));
+    segments_out(row + 2u, vec4u(mesh_here, bitcast<u32>(prefix), 0u, 0u));
     left_over++;
-}
-
-// Two neighbouring children of a node, and the leaf behind the first one.
-struct Pair {
-    a: Box,
-    b: Box,
-    end: u32,
-}
-
-// A child as a pair: the two of binary node `number`, where it is part of its parent's node.
-fn pair_waiting(number: u32) -> Pair {
-    let a = node_rows_array[NODE_ROWS * number];
-    let b = node_rows_array[NODE_ROWS * number + 1u];
-    let c = node_rows_array[NODE_ROWS * number + 2u];
-    let d = node_rows_array[NODE_ROWS * number + 3u];
-    return Pair(
-        Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz)),
-        Box(bitcast<vec3f>(c.xyz), bitcast<vec3f>(d.xyz)),
-        b.w,
-    );
-}
-
-// Makes the node that joins the box `left` from leaf `first` on, with its own δ, and the uppermost segment.
-fn join(number: u32, left: Box, first: u32, left_own: i32, prefix: i32, parent_prefix: i32) {
-    let digit = node_digit(prefix);
-    if node_digit(parent_prefix) == digit {
-        let row = NODE_ROWS * number;
-        node_rows(row, tree_row(left.lower, 0u));
-        node_rows(row + 1u, tree_row(left.upper, top_first));
-        node_rows(row + 2u, tree_row(top.lower, 0u));
-        node_rows(row + 3u, tree_row(top.upper, 0u));
-    } else {
-        var lower = Pair(left, box_empty(), top_first);
-        var upper = Pair(box_empty(), top, top_first);
-        if node_digit(left_own) == digit {
-            lower = pair_waiting(top_first - 1u);
-        }
-        if node_digit(top_prefix) == digit {
-            upper = pair_waiting(top_first);
-        }
-        let ends = vec4u(lower.end, top_first, upper.end, top_last + 1u);
-        node_write(number, lower.a, lower.b, upper.a, upper.b, first, ends, mesh_here);
-    }
 }
 
 // Closes the uppermost segment, at whose right end δ is `prefix`: all that ends there is joined.
@@ -118,31 +71,34 @@ fn close(prefix: i32) {
         depth--;
         let lower_row = stack[stack_row(depth)];
         let lower = bitcast<vec3f>(lower_row.xyz);
-        let upper_row = stack[stack_row(depth) + SERIAL_THREADS];
-        let upper = bitcast<vec3f>(upper_row.xyz);
+        let upper = bitcast<vec3f>(stack[stack_row(depth) + SERIAL_THREADS].xyz);
         let first = lower_row.w;
-        let joined = i32(upper_row.w & 255u) - 1;
-        let left_own = i32(upper_row.w >> 8u) - 1;
         var before = left_prefix;
         if depth > 0u {
             before = stack_prefix(depth - 1u);
         }
-        let number = select(first, top_last, prefix > before);
-        join(number, Box(lower, upper), first, left_own, joined, max(before, prefix));
+        let row = NODE_ROWS * select(first, top_last, prefix > before);
+        let count = top_last + 1u - first;
+        if count > cutoff_here {
+            binary_rows(row, tree_row(lower, count));
+            binary_rows(row + 1u, tree_row(upper, first));
+            binary_rows(row + 2u, tree_row(top.lower, top_first - 1u));
+            binary_rows(row + 3u, tree_row(top.upper, mesh_here));
+        } else {
+            binary_rows(row, vec4u(0u));
+        }
         top = Box(min(lower, top.lower), max(upper, top.upper));
         top_first = first;
-        top_prefix = joined;
     }
     if depth == 0u && prefix <= left_prefix {
         // Its parent lies to its left: it waits for the next dispatch. A whole mesh is done.
         if prefix < left_prefix {
-            leave(top, top_first, top_last, prefix, top_prefix);
+            leave(top, top_first, top_last, prefix);
         }
         left_prefix = prefix;
     } else {
         stack[stack_row(depth)] = tree_row(top.lower, top_first);
-        let prefixes = u32(prefix + 1) | (u32(top_prefix + 1) << 8u);
-        stack[stack_row(depth) + SERIAL_THREADS] = tree_row(top.upper, prefixes);
+        stack[stack_row(depth) + SERIAL_THREADS] = tree_row(top.upper, bitcast<u32>(prefix));
         depth++;
     }
 }
@@ -157,7 +113,7 @@ fn finish() {
         let lower = stack[stack_row(at)];
         let upper = stack[stack_row(at) + SERIAL_THREADS];
         let b = Box(bitcast<vec3f>(lower.xyz), bitcast<vec3f>(upper.xyz));
-        leave(b, lower.w, last, i32(upper.w & 255u) - 1, i32(upper.w >> 8u) - 1);
+        leave(b, lower.w, last, bitcast<i32>(upper.w));
     }
     counts_out(run_here, left_over);
 }
@@ -189,7 +145,6 @@ fn add_leaf(leaf: u32, b: Box, code: vec4u, next: vec4u, is_last: bool) {
     top = b;
     top_first = leaf;
     top_last = leaf;
-    top_prefix = NO_PREFIX;
     close(select(neighbours_prefix(leaf, code, next), -1, is_last));
 }
 
@@ -208,6 +163,7 @@ fn serial_leaves(
     let last = params.item_triangles - 1u;
     let end = min(begin + SERIAL_RUN, last + 1u);
     var code = codes(order(begin));
+    cutoff_here = params.leaf_cutoff;
     run_begin(begin, 0u, code);
     for (var k = begin; k < end; k++) {
         let leaf = leaf_index(k);
@@ -235,6 +191,7 @@ fn serial_meshes(
     let last = params.item_count - 1u;
     let end = min(begin + SERIAL_RUN, last + 1u);
     var code = codes(order(begin));
+    cutoff_here = 1u;
     run_begin(begin, params.item_triangles, code);
     for (var k = begin; k < end; k++) {
         let leaf = leaf_index(k);
@@ -275,10 +232,10 @@ fn serial_nodes(
             let b = segments_in(row + 1u);
             let c = segments_in(row + 2u);
             mesh_here = c.x;
+            cutoff_here = select(params.leaf_cutoff, 1u, c.x == params.mesh_count);
             top = Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz));
             top_first = a.w;
             top_last = b.w;
-            top_prefix = bitcast<i32>(c.z);
             close(bitcast<i32>(c.y));
         }
     }

@@ -1,13 +1,17 @@
-//! `hierarchy_serial`: from sorted items to nodes, where each thread joins a run of leaves by itself.
+//! `hierarchy_serial`, `hierarchy_join`: from sorted items to binary nodes, where each thread joins a run of leaves
+//! by itself, and from those to nodes of four children.
 
 use crate::{
     Result,
     accel::{
-        layout::{SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK, SERIAL_THREADS},
+        layout::{
+            JOIN_RUN, NODE_ROWS, SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK,
+            SERIAL_THREADS,
+        },
         stages::{Bound, Room, StageLayouts, Stages},
     },
     gpu::{
-        Array, Gpu, Kernel, Needs,
+        Array, Bind, Gpu, Kernel, Needs,
         capabilities::SERIAL_WORKGROUP_BYTES,
         pass::Binding::{ReadArray, Uniform, Write},
     },
@@ -25,6 +29,7 @@ pub(in crate::accel) struct HierarchySerial {
     leaves: Kernel,
     meshes: Kernel,
     nodes: Kernel,
+    join: Kernel,
 }
 
 /// The kernels with what they bind for one scene's trees.
@@ -37,6 +42,8 @@ pub(in crate::accel) struct SerialStages {
     runs: wgpu::Buffer,
     /// Until one run is left: each with the number of runs that it joins.
     nodes: Vec<(Bound, wgpu::Buffer)>,
+    join: Bound,
+    binary: Array,
     /// Segments and their counts; `nodes` read from one list and write to the other, in turns.
     lists: [(Array, Array); 2],
     output: [Array; 2],
@@ -52,11 +59,18 @@ impl HierarchySerial {
             leaves: Kernel::new(gpu, path, "serial_leaves", &[geometry, leaf], &of_leaves),
             meshes: Kernel::new(gpu, path, "serial_meshes", &[geometry, leaf], &of_leaves),
             nodes: Kernel::new(gpu, path, "serial_nodes", &[], &of_nodes),
+            join: Kernel::new(
+                gpu,
+                "accel/software/hierarchy_join.wgsl",
+                "hierarchy_join",
+                &[],
+                &[Uniform, ReadArray, ReadArray, Write, Write],
+            ),
         }
     }
 
     pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.leaves, &self.meshes, &self.nodes] {
+        for kernel in [&self.leaves, &self.meshes, &self.nodes, &self.join] {
             kernel.needs(needs);
         }
     }
@@ -73,6 +87,8 @@ impl HierarchySerial {
             let counts = room.array(gpu, "hierarchy_serial.counts", 1, runs.into())?;
             Ok((segments, counts))
         };
+        let binary_rows = NODE_ROWS * (room.triangle_count + room.mesh_count);
+        let binary = room.array(gpu, "hierarchy_serial.binary", 4, binary_rows.into())?;
         let lists = [list(runs)?, list(runs.div_ceil(SERIAL_FAN))?];
         let number = || {
             let usage = wgpu::BufferUsages::UNIFORM;
@@ -87,7 +103,7 @@ impl HierarchySerial {
                 &[
                     room.params,
                     &item_runs,
-                    room.nodes.buffer(),
+                    binary.buffer(),
                     segments.buffer(),
                     counts.buffer(),
                     room.triangles.buffer(),
@@ -107,7 +123,7 @@ impl HierarchySerial {
                 &[
                     room.params,
                     &runs,
-                    room.nodes.buffer(),
+                    binary.buffer(),
                     to.0.buffer(),
                     to.1.buffer(),
                     &from.0,
@@ -117,8 +133,17 @@ impl HierarchySerial {
             nodes.push((bound, runs));
             left = left.div_ceil(SERIAL_FAN);
         }
+        let join: [&dyn Bind; 5] = [
+            room.params,
+            &binary,
+            room.codes,
+            room.nodes.buffer(),
+            room.node_areas,
+        ];
         Ok(SerialStages {
             kernels: self.clone(),
+            join: Bound::new(gpu, &self.join, &[], &join),
+            binary,
             leaves,
             meshes,
             runs: item_runs,
@@ -157,6 +182,10 @@ impl SerialStages {
             runs = runs.div_ceil(SERIAL_FAN);
             stages.run(NAME, &kernels.nodes, bound, runs.div_ceil(SERIAL_THREADS))?;
         }
+        stages.publish(&self.binary, 0..self.binary.len());
+        let items = triangles + meshes;
+        let workgroups = items.div_ceil(SERIAL_THREADS * JOIN_RUN);
+        stages.run("hierarchy_join", &kernels.join, &self.join, workgroups)?;
         let [triangles, nodes] = &self.output;
         stages.publish_all(&[triangles, nodes]);
         Ok(())

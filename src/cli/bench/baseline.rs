@@ -5,7 +5,7 @@ use super::inputs::Input;
 use crate::{
     Error, Result,
     accel::{
-        layout::{Node, TRACE_BLOCK, TlasEntry},
+        layout::{TRACE_BLOCK, TlasEntry},
         trace::{Hit, Query, RayBatch},
         tree::TreeData,
     },
@@ -110,8 +110,8 @@ impl Textbook {
 enum Part {
     /// Meshes `first..end` of those that have triangles.
     Meshes(usize, usize),
-    /// Some neighbouring children of one of canopy's nodes.
-    Children(u32, usize, usize),
+    /// A binary node: its number, its first leaf and the one behind its last.
+    Inner(u32, u32, u32),
     /// A leaf index.
     Leaf(u32),
 }
@@ -139,18 +139,17 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
                 nodes[at] = leaf_node(tree.triangles[leaf as usize].triangle, input);
                 continue;
             }
-            Part::Children(number, first, end) => {
-                let node = &tree.nodes[number as usize];
-                let middle = first + (end - first) / 2;
-                [(first, middle), (middle, end)]
-                    .map(|(first, end)| part_of(node, number, first, end))
+            Part::Inner(number, first, end) => {
+                let middle = middle(tree, number, first, end);
+                [
+                    part_of(middle - 1, first, middle),
+                    part_of(middle, middle, end),
+                ]
             }
             Part::Meshes(first, end) if end - first == 1 => {
                 let mesh = meshes[first];
-                let root = match mesh.triangle_count {
-                    1 => Part::Leaf(mesh.first_triangle),
-                    _ => Part::Children(mesh.node_offset, 0, 4),
-                };
+                let (first, count) = (mesh.first_triangle, mesh.triangle_count);
+                let root = part_of(mesh.node_offset, first, first + count);
                 pending.push((root, at, depth));
                 continue;
             }
@@ -180,16 +179,24 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     Ok(nodes)
 }
 
-/// Those children of a node that are there: two as a part that is split again, one as what it is.
-fn part_of(node: &Node, number: u32, first: usize, end: usize) -> Part {
-    let mut present = (first..end).filter(|child| !node.leaves(*child).is_empty());
-    match (present.next(), present.next()) {
-        (Some(child), None) if node.leaves(child).len() == 1 => {
-            Part::Leaf(node.leaves(child).start)
-        }
-        (Some(child), None) => Part::Children(node.child(child), 0, 4),
-        _ => Part::Children(number, first, end),
+/// The part of the leaves from `first` to before `end`: a leaf if that is one, else binary node `number`.
+fn part_of(number: u32, first: u32, end: u32) -> Part {
+    if end - first == 1 {
+        Part::Leaf(first)
+    } else {
+        Part::Inner(number, first, end)
     }
+}
+
+/// The leaf behind the left child of a binary node: that of the largest of the ranges which begin where the node
+/// does and are nodes themselves. A left child has the number of its last leaf.
+fn middle(tree: &TreeData, number: u32, first: u32, end: u32) -> u32 {
+    let ends = tree.nodes[number as usize].ends;
+    let is_left = |middle: &u32| {
+        let left = &tree.nodes[*middle as usize - 1];
+        *middle < end && left.first == first && left.ends[3] == *middle
+    };
+    ends.into_iter().rev().find(is_left).unwrap_or(ends[0])
 }
 
 fn leaf_node(triangle: u32, input: &Input) -> BaselineNode {
@@ -244,7 +251,7 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
 mod tests {
     use super::*;
     use crate::{
-        accel::layout::LeafTriangle,
+        accel::layout::{LeafTriangle, Node},
         cli::bench::inputs::{TriangleKind, generate},
     };
 
@@ -264,10 +271,11 @@ mod tests {
         };
         let root = Node {
             first: 0,
-            ends: [1, 1, 1, 2],
+            ends: [1, 2, 2, 2],
             ..Node::default()
         };
         TreeData {
+            leaf_cutoff: 1,
             tlas: input.meshes.iter().map(entry).collect(),
             nodes: vec![root; count as usize],
             triangles: (0..count).map(leaf).collect(),

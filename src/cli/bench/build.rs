@@ -127,6 +127,8 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
             return Ok(());
         }
     };
+    let cutoff = session.args.leaf_cutoff.unwrap_or(config.tree.leaf_cutoff);
+    tree.set_leaf_cutoff(&meter.gpu, cutoff);
     let timings = meter.time(
         |_| {},
         |gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild),
@@ -136,6 +138,7 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         Some(floor::share(floor::build_bytes(stage, counts)?, ms, copy?))
     });
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
+    run.set("leaf_cutoff", cutoff);
     run.set("triangles_per_s", rate);
     // A broken tree is an error, however fast it was built.
     let quality = tree.read(&meter.gpu)?.validate(&input.meshes)?;

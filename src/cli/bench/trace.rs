@@ -127,7 +127,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
                 let mut run = run.clone();
                 run.set("rays", rays.name);
                 run.set("query", query.1);
-                measure(session, &tracer, (&tree, &textbook), rays, query.0, run)?;
+                measure(session, &tracer, (&mut tree, &textbook), rays, query.0, run)?;
             }
         }
     }
@@ -179,7 +179,7 @@ fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(
 fn measure(
     session: &mut Session<'_>,
     tracer: &Tracer,
-    (tree, textbook): (&Tree, &Textbook),
+    (tree, textbook): (&mut Tree, &Textbook),
     rays: &Rays,
     query: Query,
     run: Run,
@@ -206,6 +206,8 @@ fn measure(
     let given = session.args.leaf_cutoff.as_ref();
     for cutoff in given.map_or(&CUTOFFS[..], std::slice::from_ref) {
         let mut run = run.clone();
+        tree.set_leaf_cutoff(&meter.gpu, *cutoff);
+        meter.once(|gpu, scope| tracer.lbvh.record(gpu, scope, tree, Work::Rebuild))?;
         let timings = meter.time(
             |_| {},
             |gpu, scope| {
