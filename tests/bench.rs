@@ -95,8 +95,14 @@ fn build_makes_sound_trees_over_every_kind() {
     assert_eq!(names(&report), expected);
     for run in runs(&report) {
         let (triangles, meshes) = (number(&run["triangles"]), number(&run["meshes"]));
-        assert_eq!(number(&run["nodes"]), triangles - meshes);
-        assert!(number(&run["depth"]) >= 1.0 && number(&run["sah_cost"]) > 0.0);
+        // Leaves hold up to four triangles, and some nodes are too small to be made at all.
+        assert!(number(&run["nodes"]) <= triangles / 2.0, "{run}");
+        assert!(number(&run["node_bytes_per_triangle"]) <= 40.0, "{run}");
+        assert!(
+            number(&run["depth"]) >= 1.0 || triangles / meshes < 100.0,
+            "{run}"
+        );
+        assert!(number(&run["sah_cost"]) >= 0.0);
         assert!(number(&run["triangles_per_s"]) > 0.0);
         // The bytes of every stage are known by its name.
         let names = |key: &str| -> Vec<String> {
@@ -125,6 +131,8 @@ fn trace_reports_rates_visits_and_the_baseline() {
             for run in runs {
                 assert!(number(&run["rays_per_s"]) > 0.0 && number(&run["speedup"]) > 0.0);
                 assert!(number(&run["nodes_per_ray"]) > 0.0);
+                assert!(number(&run["lockstep_steps"]) > 0.0);
+                assert!(number(&run["binary_nodes_per_ray"]) > 0.0);
                 assert_eq!(run["hit_share"], report_hits(&report, run));
             }
         }

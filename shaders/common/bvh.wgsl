@@ -17,6 +17,7 @@
 #import "common/box.wgsl"
 #import "common/ray.wgsl"
 #import "common/tree.wgsl"
+#import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
 #array read 1 1 tree_node_rows: vec4u
@@ -128,7 +129,8 @@ fn bvh_is_node(next: u32) -> bool {
 // The nearest hit, or with `any` the first that is found.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
-    let leaf_cutoff = max(cutoff, tree.leaf_cutoff);
+    // The tree's is a uniform, which the condition must not depend on alone (common/unseen.wgsl).
+    let leaf_cutoff = max(unseen_zero(abs(ray.direction.x)) + tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the mesh that the ray is in.

@@ -43,6 +43,7 @@ pub static SHADERS: Library = Library {
         "common/sort_block.wgsl",
         "common/sort_scatter.wgsl",
         "common/tree.wgsl",
+        "common/unseen.wgsl",
     ],
     constants: &[layout::CONSTANTS],
     base: None,

@@ -95,6 +95,8 @@ pub struct TreeData {
     pub tlas: Vec<TlasEntry>,
     /// One per triangle, then one per mesh for the TLAS: see [`Tree::nodes`].
     pub nodes: Vec<Node>,
+    /// Area of the box of each node; negative where no node lies.
+    pub node_areas: Vec<f32>,
     /// In leaf order, then the meshes, as `common/leaf.wgsl` writes them.
     pub triangles: Vec<LeafTriangle>,
 }
@@ -248,10 +250,12 @@ impl Tree {
     /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
         let bytes = self.meshes.len() * size_of::<TlasEntry>();
+        let areas = 4 * (self.triangle_count + self.mesh_count()) as usize;
         Ok(TreeData {
             leaf_cutoff: self.leaf_cutoff,
             tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..bytes]),
             nodes: self.nodes.read(gpu)?,
+            node_areas: bytemuck::pod_collect_to_vec(&gpu.read(&self.node_areas)?[..areas]),
             triangles: self.triangles.read(gpu)?,
         })
     }

@@ -202,7 +202,8 @@ impl TreeData {
                     open.push((node.child(child), part, depth + 1));
                 }
             }
-            if (at, node.mesh) != (leaves.end, mesh) || parts < 2 {
+            let present = self.node_areas[index as usize] >= 0.0;
+            if (at, node.mesh, present) != (leaves.end, mesh, true) || parts < 2 {
                 return fault(format!(
                     "node {index} of mesh {mesh} has the leaves from {} parted at {:?}, and is the child over \
                      {leaves:?}",

@@ -363,7 +363,6 @@ impl Renderer {
             points: buffers.line_and_point_counts[1],
             vertices: buffers.vertex_count,
             meshes: buffers.meshes.len() as u32,
-            nodes: buffers.node_count(),
             lights: frame.lights.len() as u32,
             // What came back last, until this frame's figures do.
             rays: if traces { self.stats.rays } else { 0 },

@@ -81,10 +81,4 @@ impl SceneBuffers {
         }
         Aabb::union_of_finite(&parts)
     }
-
-    /// Nodes of all trees below the TLAS.
-    pub fn node_count(&self) -> u32 {
-        let nodes = |mesh: &MeshRange| mesh.triangle_count.saturating_sub(1);
-        self.meshes.iter().map(nodes).sum()
-    }
 }

@@ -66,7 +66,6 @@ pub static SHADERS: Library = Library {
         "common/signal_smooth.wgsl",
         "common/signal_taps.wgsl",
         "common/sky_disc.wgsl",
-        "common/unseen.wgsl",
         "common/visibility.wgsl",
         "render/accumulate.wgsl",
         "render/antialias.wgsl",

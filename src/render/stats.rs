@@ -22,8 +22,6 @@ pub struct FrameStats {
     pub vertices: u32,
     /// Meshes, each with a tree of its own.
     pub meshes: u32,
-    /// Inner nodes of all trees.
-    pub nodes: u32,
     /// Lights, with the sun.
     pub lights: u32,
     /// Shadow rays of the last frame whose count has come back.

@@ -142,7 +142,6 @@ fn stats() -> FrameStats {
         triangles: 19_999_999,
         vertices: 59_999_999,
         meshes: 123_456,
-        nodes: 19_999_998,
         rays: 123_456_789,
         lights: 256,
         tree_dispatches: 123,

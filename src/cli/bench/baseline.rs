@@ -190,7 +190,7 @@ fn part_of(number: u32, first: u32, end: u32) -> Part {
 
 /// The leaf behind the left child of a binary node: that of the largest of the ranges which begin where the node
 /// does and are nodes themselves. A left child has the number of its last leaf.
-fn middle(tree: &TreeData, number: u32, first: u32, end: u32) -> u32 {
+pub(super) fn middle(tree: &TreeData, number: u32, first: u32, end: u32) -> u32 {
     let ends = tree.nodes[number as usize].ends;
     let is_left = |middle: &u32| {
         let left = &tree.nodes[*middle as usize - 1];
@@ -278,6 +278,7 @@ mod tests {
             leaf_cutoff: 1,
             tlas: input.meshes.iter().map(entry).collect(),
             nodes: vec![root; count as usize],
+            node_areas: vec![0.0; count as usize],
             triangles: (0..count).map(leaf).collect(),
         }
     }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    accel::{Lbvh, Work},
+    accel::{Lbvh, Work, layout::Node},
     render::FrameSample,
 };
 use serde_json::json;
@@ -30,6 +30,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("SAH cost", "sah_cost", Format::Decimal),
     ("depth", "depth", Format::Count),
     ("nodes", "nodes", Format::Count),
+    ("B/triangle", "node_bytes_per_triangle", Format::Decimal),
     ("dispatches", "dispatches", Format::Count),
 ];
 
@@ -141,7 +142,11 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
     run.set("leaf_cutoff", cutoff);
     run.set("triangles_per_s", rate);
     // A broken tree is an error, however fast it was built.
-    let quality = tree.read(&meter.gpu)?.validate(&input.meshes)?;
+    let built = tree.read(&meter.gpu)?;
+    let quality = built.validate(&input.meshes)?;
+    let made = built.node_areas.iter().filter(|area| **area >= 0.0).count();
+    let bytes = (made * size_of::<Node>()) as f64 / input.indices.len() as f64;
+    run.set("node_bytes_per_triangle", bytes);
     run.set("nodes", quality.nodes);
     run.set("depth", quality.depth);
     run.set("tlas_depth", quality.tlas_depth);

@@ -12,6 +12,7 @@ mod floor;
 mod frame;
 pub mod inputs;
 mod irradiance;
+mod lockstep;
 mod progress;
 mod rays;
 mod report;

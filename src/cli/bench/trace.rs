@@ -3,6 +3,7 @@
 use super::{
     baseline::{self, Baseline, Textbook},
     inputs::{Input, TriangleKind},
+    lockstep::{Replay, Width},
     rays::Surfaces,
     report::{Column, Format, Run},
     session::Session,
@@ -14,6 +15,7 @@ use crate::{
     accel::{
         Lbvh, Tree, Work,
         trace::{Query, Ray, RayBatch, Trace, Visits},
+        tree::TreeData,
     },
     config::ShadowMode,
     render::{Channel, FrameSample, lights},
@@ -34,6 +36,9 @@ pub(super) const COLUMNS: &[Column] = &[
     ("rays/s", "rays_per_s", Format::Count),
     ("nodes", "nodes_per_ray", Format::Decimal),
     ("triangles", "triangles_per_ray", Format::Decimal),
+    ("binary nodes", "binary_nodes_per_ray", Format::Decimal),
+    ("steps", "lockstep_steps", Format::Decimal),
+    ("binary steps", "binary_lockstep_steps", Format::Decimal),
     ("baseline ms", "baseline_ms", Format::Ms),
     ("speedup", "speedup", Format::Ratio),
 ];
@@ -58,6 +63,13 @@ struct Tracer {
     lbvh: Lbvh,
     trace: Trace,
     baseline: Baseline,
+}
+
+/// The trees of a scene: canopy's, in a textbook's form, and as they were read back with a leaf cutoff of 1.
+struct Trees {
+    tree: Tree,
+    textbook: Textbook,
+    built: TreeData,
 }
 
 /// Traces the rays of every scene.
@@ -115,7 +127,11 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         let built = tree.read(&session.meter.gpu)?;
         built.validate(&input.meshes)?;
         let textbook = Textbook::new(&session.meter.gpu, &built, &input)?;
-        drop(built);
+        let mut trees = Trees {
+            tree,
+            textbook,
+            built,
+        };
         for rays in &rays {
             for query in QUERIES {
                 progress.step(&format!(
@@ -127,7 +143,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
                 let mut run = run.clone();
                 run.set("rays", rays.name);
                 run.set("query", query.1);
-                measure(session, &tracer, (&mut tree, &textbook), rays, query.0, run)?;
+                measure(session, &tracer, &mut trees, rays, query.0, run)?;
             }
         }
     }
@@ -136,7 +152,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the \
          first light that\nreaches a surface, from every surface that faces it; ambient-occlusion rays, \
          cosine-distributed and {LENGTH} of the\nscene's diagonal long. nodes and triangles are those visited \
-         per ray. The baseline is a textbook's traversal of the\nsame tree: separate child boxes, unordered, \
+         per ray; steps, those of 32 rays in lockstep, each phase as long as its slowest ray (replayed on the CPU, \
+         binary\nfor the binary tree of the same splits). The baseline is a textbook's traversal of the\nsame tree: separate child boxes, unordered, \
          one triangle a leaf. Alpha masks count as opaque."
     ));
     Ok(())
@@ -179,7 +196,11 @@ fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(
 fn measure(
     session: &mut Session<'_>,
     tracer: &Tracer,
-    (tree, textbook): (&mut Tree, &Textbook),
+    Trees {
+        tree,
+        textbook,
+        built,
+    }: &mut Trees,
     rays: &Rays,
     query: Query,
     run: Run,
@@ -230,6 +251,13 @@ fn measure(
         run.set("rays_per_s", count / timings.median_ms() * 1e3);
         run.set("nodes_per_ray", mean(|v| v.nodes));
         run.set("triangles_per_ray", mean(|v| v.triangles));
+        let binary = Replay::new(built, *cutoff, Width::Two).run(&rays.list, query);
+        let data = tree.read(&meter.gpu)?;
+        let wide = Replay::new(&data, *cutoff, Width::Four).run(&rays.list, query);
+        run.set("lockstep_steps", wide.lockstep);
+        run.set("binary_nodes_per_ray", binary.nodes);
+        run.set("binary_lockstep_steps", binary.lockstep);
+        run.set("lockstep_ratio", wide.lockstep / binary.lockstep);
         run.set("baseline_ms", baseline_ms);
         run.set("baseline_rays_per_s", count / baseline_ms * 1e3);
         run.set("speedup", baseline_ms / timings.median_ms());

@@ -145,7 +145,6 @@ pub(super) fn write(
         "points": stats.points,
         "vertices": stats.vertices,
         "meshes": stats.meshes,
-        "tree_nodes": stats.nodes,
         "lights": stats.lights,
         "rays": stats.rays,
         "tiles": stats.tiles,

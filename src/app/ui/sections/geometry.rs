@@ -21,11 +21,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
 
 fn counts(ui: &mut Ui, facts: &Facts<'_>) {
     let stats = facts.stats;
-    let pairs: [(&str, u64); 8] = [
+    let pairs: [(&str, u64); 7] = [
         ("triangles", stats.triangles.into()),
         ("vertices", stats.vertices.into()),
         ("meshes", stats.meshes.into()),
-        ("tree nodes", stats.nodes.into()),
         ("lines", stats.lines.into()),
         ("points", stats.points.into()),
         ("shadow rays", stats.rays),
