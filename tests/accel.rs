@@ -717,6 +717,100 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     }
 }
 
+/// Rays through points of boxes, of every size and at every distance; how many lose their box where the inverse of the
+/// direction is off by up to three ulp on each axis, which is more than WGSL's division may be.
+fn lost_boxes(margin: f32) -> usize {
+    let mut random = Random(77);
+    let mut lost = 0;
+    for round in 0..40_000 {
+        let size = 10f32.powf(random.unit() * 10.0 - 6.0);
+        let away = 10f32.powf(random.unit() * 8.0 - 4.0) * size;
+        let center = random.cube() * away;
+        let boxes: Vec<Aabb> = (0..4)
+            .map(|i| {
+                let at = center + random.cube() * size;
+                // Some are flat, and some a point.
+                let flat = Vec3::from_array(
+                    [1, 2, 4].map(|bit| f32::from(u8::from((round + i) & bit == 0))),
+                );
+                Aabb::of([at, at + random.cube() * 0.3 * size * flat])
+            })
+            .collect();
+        let node = reference::lbvh::node_of(&boxes);
+        let child = round % 4;
+        let inside = Vec3::new(random.unit(), random.unit(), random.unit());
+        // On edges and corners as often as inside.
+        let inside = Vec3::select(random.cube().cmpgt(Vec3::ZERO), inside, inside.round());
+        let b = boxes[child];
+        let target = (b.min + (b.max - b.min) * inside)
+            .clamp(b.min, b.max)
+            .as_dvec3();
+        let origin = random.cube() * (away + size);
+        let direction = (target - origin.as_dvec3()).normalize_or(glam::DVec3::X);
+        let mut direction = direction.as_vec3();
+        if round % 7 == 0 {
+            // Along two axes the ray stays within the box by a hair.
+            direction = Vec3::from_array([0, 1, 2].map(|axis| {
+                if axis == round % 3 {
+                    direction[axis].signum()
+                } else {
+                    0.0
+                }
+            }));
+        }
+        let origin = if round % 7 == 0 {
+            (target - direction.as_dvec3() * f64::from(away)).as_vec3()
+        } else {
+            origin
+        };
+        // Does the ray as rounded to f32 still meet the box, in f64?
+        let (mut near, mut far) = (0.0f64, f64::INFINITY);
+        for axis in 0..3 {
+            let (d, o) = (f64::from(direction[axis]), f64::from(origin[axis]));
+            let ends = [b.min[axis], b.max[axis]].map(|x| (f64::from(x) - o) / d);
+            if d == 0.0 {
+                if o < f64::from(b.min[axis]) || o > f64::from(b.max[axis]) {
+                    far = -1.0;
+                }
+            } else {
+                near = near.max(ends[0].min(ends[1]));
+                far = far.min(ends[0].max(ends[1]));
+            }
+        }
+        if near > far {
+            continue;
+        }
+        let ray = Ray {
+            origin: origin.to_array(),
+            t_min: 0.0,
+            direction: direction.to_array(),
+            t_max: f32::MAX,
+        };
+        let inverse = direction.to_array().map(|d| {
+            let inverse = 1.0
+                / if d.abs() < 1e-20 {
+                    1e-20f32.copysign(d)
+                } else {
+                    d
+                };
+            let off = (random.unit() * 3.0).floor() as i32 * 3 - 3;
+            f32::from_bits((inverse.to_bits() as i32 + off) as u32)
+        });
+        let entered = reference::trace::enter(&node, child, &ray, inverse.into(), margin);
+        lost += usize::from(entered.is_none());
+    }
+    lost
+}
+
+#[test]
+fn no_ray_loses_a_box_to_rounding() {
+    let margin = accel::layout::BVH_MARGIN as f32;
+    assert_eq!(lost_boxes(margin), 0);
+    // Without a margin, or where the far side comes nearer, the test fails.
+    assert!(lost_boxes(1.0) > 0);
+    assert!(lost_boxes(0.999) > 100);
+}
+
 /// A device of the caller's: built and traced through nothing but the tree's own shaders, without information
 /// about triangles, and without touching the device's callbacks.
 #[test]

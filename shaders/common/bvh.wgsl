@@ -48,9 +48,6 @@ struct BvhLeafHit {
     first: u32,
 }
 
-// Factor by which a box is left later: see `bvh_enter`.
-const BVH_MARGIN = 1.000002;
-
 // Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
 const BVH_MESH = 0x80000000u;
 

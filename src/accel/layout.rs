@@ -61,6 +61,8 @@ wgsl_constants! {
     pub const TRACE_BLOCK: u32 = 64;
     /// Coordinates of the empty box, whose lower corner is at plus this and whose upper one is at minus this.
     pub const BOX_FAR: f64 = 3.0e38;
+    /// Factor by which a ray leaves a box later than computed: see `bvh_enter`.
+    pub const BVH_MARGIN: f64 = 1.000002;
     /// Rows of four words in a [`Node`].
     pub const NODE_ROWS: u32 = 4;
     /// Rows of four words in a [`LeafTriangle`].

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► leaves ─► pyramid ─► hierarchy
-//!                                                       └─► hierarchy_serial    on software adapters
+//!                                                       └─► hierarchy_serial ─► hierarchy_join
+//!                                                           on software adapters
 //! ```
 //!
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no

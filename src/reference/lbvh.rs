@@ -282,6 +282,17 @@ fn split(codes: &[u64], first: usize, last: usize) -> usize {
         .unwrap_or(first)
 }
 
+/// A node over leaves of those boxes, up to four.
+pub fn node_of(boxes: &[Aabb]) -> Node {
+    let child = |(i, bounds): (usize, &Aabb)| Child {
+        first: i,
+        last: i,
+        bounds: *bounds,
+        is_right: false,
+    };
+    four(0, &boxes.iter().enumerate().map(child).collect::<Vec<_>>())
+}
+
 /// Twin of `node_write`: a node of those children.
 fn four(mesh: u32, children: &[Child]) -> Node {
     let last = children[children.len() - 1].last;

@@ -1,6 +1,8 @@
-//! Rays against every triangle by brute force, in f64, to compare traversal with.
+//! Rays against every triangle by brute force, in f64, to compare traversal with; and against boxes as the shader
+//! does it.
 
 use super::lbvh::Triangle;
+use crate::accel::layout::{Node, Ray};
 use glam::{DVec3, Vec3};
 
 /// Distance at which a ray hits a triangle from either side, in units of the direction's length (Möller and
@@ -36,4 +38,24 @@ pub fn closest_hit(
         .filter_map(|(number, triangle)| Some((number, intersect(origin, direction, triangle)?)));
     hits.filter(|(_, t)| *t > t_min && *t < t_max)
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
+}
+
+/// Twin of `bvh_enter` for one child of a node, in f32 as the shader computes, for an inverse direction and a margin
+/// of the caller's: where the ray enters the child's box.
+pub fn enter(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -> Option<f32> {
+    let (mut near, mut far) = (ray.t_min, f32::INFINITY);
+    for axis in 0..3 {
+        let corner = |steps: [u32; 3]| (steps[axis] >> (8 * child) & 255) as f32;
+        let (lower, upper) = (corner(node.lower), corner(node.upper));
+        let (first, last) = if inverse[axis] >= 0.0 {
+            (lower, upper)
+        } else {
+            (upper, lower)
+        };
+        let step = f32::from_bits((node.exponents >> (8 * axis) & 255) << 23) * inverse[axis];
+        let start = (node.origin[axis] - ray.origin[axis]) * inverse[axis];
+        near = near.max(first * step + start);
+        far = far.min(last * step + start);
+    }
+    (near <= (far * margin).min(ray.t_max)).then_some(near)
 }
