@@ -116,6 +116,77 @@ fn structs() -> impl Iterator<Item = &'static StructLayout> {
     accel::layout::STRUCTS.iter().chain(layout::STRUCTS)
 }
 
+/// What wgpu makes of a shader: as words of SPIR-V and as text for Metal.
+fn generated(module: &naga::Module, checked: bool) -> (usize, String) {
+    use naga::{back, proc::BoundsCheckPolicy};
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    let info = validator.validate(module).unwrap();
+    let policy = match checked {
+        true => BoundsCheckPolicy::Restrict,
+        false => BoundsCheckPolicy::Unchecked,
+    };
+    let bounds_check_policies = naga::proc::BoundsCheckPolicies {
+        index: policy,
+        buffer: policy,
+        image_load: policy,
+        binding_array: policy,
+    };
+    let spirv = back::spv::Options {
+        bounds_check_policies,
+        force_loop_bounding: checked,
+        ..Default::default()
+    };
+    let words = back::spv::write_vec(module, &info, &spirv, None).unwrap();
+    let msl = back::msl::Options {
+        bounds_check_policies,
+        force_loop_bounding: checked,
+        fake_missing_bindings: true,
+        lang_version: (2, 4),
+        ..Default::default()
+    };
+    let pipeline = back::msl::PipelineOptions::default();
+    let (text, _) = back::msl::write_string(module, &info, &msl, &pipeline).unwrap();
+    (words.len(), text)
+}
+
+#[test]
+fn proven_shaders_lose_their_checks() {
+    let mut compared = Vec::new();
+    for path in entry_shaders().filter(|path| SHADERS.is_proven(path)) {
+        let (_, mut module) = parse(path, Arrays::Buffers);
+        if !module.overrides.is_empty() || path.contains("subgroups") {
+            continue;
+        }
+        // Validation wants no leftovers of earlier passes.
+        naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
+        let ((checked_words, checked), (words, text)) =
+            (generated(&module, true), generated(&module, false));
+        let clamps = |text: &str| text.matches("metal::min(unsigned(").count();
+        let bounds =
+            |text: &str| text.matches("loop_bound").count() + text.matches("LOOP_IS_").count();
+        assert_eq!((clamps(&text), bounds(&text)), (0, 0), "{path}");
+        let has_loop = checked.contains("while(true)");
+        assert!(words < checked_words && clamps(&checked) > 0, "{path}");
+        assert!(!has_loop || bounds(&checked) > 0, "{path}");
+        compared.push(path);
+    }
+    for path in [
+        "accel/trace.wgsl",
+        "accel/hierarchy.wgsl",
+        "render/shadow_rays.wgsl",
+    ] {
+        assert!(compared.contains(&path), "{path}");
+    }
+    // What reads a file's bytes without such a proof is none of them.
+    for path in [
+        "render/deform.wgsl",
+        "render/gbuffer.wgsl",
+        "common/bvh.wgsl",
+    ] {
+        assert!(!SHADERS.is_proven(path));
+    }
+}
+
 /// What differs between a struct in Rust and the one that naga parsed.
 fn difference(rust: &StructLayout, module: &naga::Module) -> Option<String> {
     let (_, ty) = module

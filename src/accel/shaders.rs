@@ -46,6 +46,9 @@ pub static SHADERS: Library = Library {
         "common/unseen.wgsl",
     ],
     constants: &[layout::CONSTANTS],
+    // Numbers of vertices are the geometry's, which is validated; all others are made by these kernels. Every
+    // loop counts something that ends: bits, digits, leaves, or nodes to be visited.
+    proven: &["accel/"],
     base: None,
 };
 
@@ -71,5 +74,5 @@ pub fn compose(gpu: &Gpu, name: &str, text: &str) -> Result<Composed> {
 ///
 /// As there, and those of the WGSL, with the file and line of the caller's text or of canopy's.
 pub fn shader_module(gpu: &Gpu, name: &str, text: &str) -> Result<wgpu::ShaderModule> {
-    shader::create_module(gpu, name, &compose(gpu, name, text)?)
+    shader::create_module(gpu, name, &compose(gpu, name, text)?, false)
 }

@@ -70,7 +70,13 @@ macro_rules! section {
 
 section! {
     /// `[gpu]`: which adapter.
-    Gpu { adapter: String, backend: String, arrays: ArrayMode, pipeline_cache: bool }
+    Gpu {
+        adapter: String,
+        backend: String,
+        arrays: ArrayMode,
+        shader_checks: bool,
+        pipeline_cache: bool,
+    }
 }
 
 section! {

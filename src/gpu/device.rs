@@ -36,6 +36,7 @@ pub struct Gpu {
     /// What it can do, and what suits it.
     pub capabilities: Capabilities,
     shaders: &'static Library,
+    unchecked: bool,
     /// Errors outside of any scope; they are gathered on devices that canopy opened.
     errors: Arc<Mutex<Vec<String>>>,
     /// Why the device is gone, once it is.
@@ -72,6 +73,7 @@ impl Gpu {
             limits: device.limits(),
             capabilities: Capabilities::new(device),
             shaders,
+            unchecked: false,
             errors: Arc::default(),
             lost: Arc::default(),
             modules: Mutex::default(),
@@ -104,6 +106,25 @@ impl Gpu {
             // The first reason is the cause of all others.
             lost.set(one_line(&message)).ok();
         });
+    }
+
+    /// Leaves out the checks of indices and loops that wgpu adds to shaders, in those that the libraries name as
+    /// proven ([`Library::proven`]): the kernels of trees and of rays, whose innermost loops hold them. Results are
+    /// the same. Devices that canopy opens on GPUs do this for scenes that canopy has loaded; other shaders, and
+    /// all on software adapters, whose memory is the process's own, keep their checks. Call it before anything is
+    /// compiled.
+    ///
+    /// # Safety
+    ///
+    /// From now on trees may be made over valid geometry only: every index names a vertex of the positions, and
+    /// where there is [`triangle_info`](crate::accel::Geometry), every triangle names the mesh that it lies in.
+    pub unsafe fn set_unchecked(&mut self) {
+        self.unchecked = true;
+    }
+
+    /// Whether proven shaders go without checks.
+    pub fn is_unchecked(&self) -> bool {
+        self.unchecked
     }
 
     /// The shaders that can be compiled.

@@ -7,6 +7,9 @@ pub struct Library {
     pub files: &'static [(&'static str, &'static str)],
     /// The constants of each file that declares some.
     pub constants: &'static [&'static [Constant]],
+    /// Beginnings of the paths of shaders whose indices and loops are proven to stay within bounds, given what
+    /// the host has validated: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
+    pub proven: &'static [&'static str],
     /// A library whose files and constants belong to this one as well.
     pub base: Option<&'static Library>,
 }
@@ -26,6 +29,12 @@ impl Library {
     pub fn file(&self, path: &str) -> Option<&'static str> {
         let mut files = self.files();
         files.find_map(|(known, text)| (known == path).then_some(text))
+    }
+
+    /// Whether the shader at `path` is proven to stay within bounds.
+    pub fn is_proven(&self, path: &str) -> bool {
+        let mut proven = self.chain().flat_map(|library| library.proven);
+        proven.any(|beginning| path.starts_with(beginning))
     }
 
     /// All constants.

@@ -42,6 +42,11 @@ impl Gpu {
         if let Some(arrays) = options.arrays {
             self.capabilities.arrays = arrays;
         }
+        if self.capabilities.has_gpu && !options.shader_checks {
+            // SAFETY: geometry on such a device is that of scenes, whose indices the loader has checked, or made by
+            // canopy.
+            unsafe { self.set_unchecked() };
+        }
         if let Some(folder) = &options.pipeline_cache
             && self.capabilities.pipeline_cache
         {
@@ -74,6 +79,15 @@ impl Gpu {
             Error::Gpu(format!("the adapter {name} gives no device: {e}"))
         })?;
         let mut gpu = Self::from_device(&device, &queue, shaders);
+        if gpu.info.backend == wgpu::Backend::Dx12
+            && !required_features.contains(wgpu::Features::SUBGROUP)
+        {
+            log::warn!(
+                "{}: Direct3D 12 has no subgroups here, as without dxcompiler.dll: sorting is slower, and shaders \
+                 compile slowly",
+                gpu.info.name
+            );
+        }
         gpu.gather_errors();
         gpu.adapter = Some(adapter.clone());
         Ok(gpu)

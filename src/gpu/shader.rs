@@ -174,23 +174,41 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     gpu.module(path, || {
         let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
-        create_module(gpu, path, &composed)
+        create_module(gpu, path, &composed, gpu.shaders().is_proven(path))
     })
 }
 
-/// Parses and validates a composed shader.
+/// Parses and validates a composed shader; one that is `proven` goes without checks where the device does
+/// ([`Gpu::set_unchecked`]).
 ///
 /// # Errors
 ///
 /// The first one in the WGSL, with the file and line that it came from.
-pub fn create_module(gpu: &Gpu, label: &str, composed: &Composed) -> Result<wgpu::ShaderModule> {
+pub(crate) fn create_module(
+    gpu: &Gpu,
+    label: &str,
+    composed: &Composed,
+    proven: bool,
+) -> Result<wgpu::ShaderModule> {
     let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(label),
-            source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
-        });
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(composed.text.as_str().into()),
+    };
+    let module = if proven && gpu.is_unchecked() {
+        let checks = wgpu::ShaderRuntimeChecks {
+            bounds_checks: false,
+            // Mesa's software adapter (22.3) gives lanes that leave a loop by its only exit the values of those that
+            // go on; the bound is a second exit.
+            force_loop_bounding: !gpu.capabilities.has_gpu,
+            ..wgpu::ShaderRuntimeChecks::checked()
+        };
+        // SAFETY: whoever left the checks out promised that the geometry is valid (`Gpu::set_unchecked`), and the
+        // libraries name shaders only where indices and loops stay within bounds then (`Library::proven`).
+        unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) }
+    } else {
+        gpu.device.create_shader_module(descriptor)
+    };
     let Some(error) = pollster::block_on(scope.pop()) else {
         return Ok(module);
     };
@@ -239,12 +257,13 @@ mod tests {
         static BASE: Library = Library {
             files: &[("b", "const B = A;")],
             constants: &[&[Constant::u32("A", 7), Constant::f64("UNUSED", 8.0)]],
+            proven: &[],
             base: None,
         };
         let library = Library {
             files: &[("c", "#import \"b\"\nconst C = B;")],
-            constants: &[],
             base: Some(&BASE),
+            ..Library::default()
         };
         let text = "#import \"c\"\n#array write 0 1 out: u32";
         let composed = compose_text(&library, "mine.wgsl", text, Arrays::Buffers).unwrap();

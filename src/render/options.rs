@@ -20,6 +20,7 @@ impl From<&config::Gpu> for Options {
                 config::ArrayMode::Buffers => Some(Arrays::Buffers),
                 config::ArrayMode::Textures => Some(Arrays::Textures),
             },
+            shader_checks: config.shader_checks,
             pipeline_cache: config.pipeline_cache.then(cache_folder).flatten(),
             shaders: &SHADERS,
         }

@@ -117,5 +117,8 @@ pub static SHADERS: Library = Library {
         sheen::CONSTANTS,
         tonemap::CONSTANTS,
     ],
+    // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer, materials
+    // and their alpha those that were uploaded; texture coordinates, which are a file's, are wrapped.
+    proven: &["render/occlusion_rays.wgsl", "render/shadow_rays.wgsl"],
     base: Some(&accel::SHADERS),
 };

@@ -31,7 +31,8 @@ pub(crate) fn portable_gpu() -> Gpu {
 }
 
 /// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
-/// software adapters; arrays in buffers with subgroups and without; and exactly what WebGPU promises.
+/// software adapters; arrays in buffers with subgroups, without, and without wgpu's checks; and exactly what WebGPU
+/// promises.
 pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
     let with = |arrays, subgroups: bool| {
         let mut gpu = gpu();
@@ -45,6 +46,10 @@ pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
         ("buffers", with(Arrays::Buffers, false)),
         ("portable", portable_gpu()),
     ];
+    let mut unchecked = with(Arrays::Buffers, false);
+    // SAFETY: the tests' indices name vertices that are there.
+    unsafe { unchecked.set_unchecked() };
+    all.push(("unchecked", unchecked));
     let subgroups = with(Arrays::Buffers, true);
     if subgroups.capabilities.subgroup_size.is_some() {
         all.push(("subgroups", subgroups));
