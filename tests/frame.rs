@@ -1613,6 +1613,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
         stage.config.occlusion.mode = OcclusionMode::Rays;
         let budget = FrameBudget {
             batch_rays,
+            occlusion_rays: batch_rays / 4,
             in_parts,
             part_pixels: 117 * 24,
         };

@@ -86,7 +86,10 @@ impl Viewer {
         let frame_ms = match stats.frame_ms() {
             Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
             _ if gpu.capabilities.timestamps => None,
-            _ => Some(wall_ms),
+            _ => {
+                renderer.learn_wall_ms(wall_ms.into());
+                Some(wall_ms)
+            }
         };
         let frame = in_flight.frame;
         let [width, height] = in_flight.size();

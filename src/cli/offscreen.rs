@@ -186,6 +186,9 @@ impl Offscreen {
         self.gpu.wait()?;
         let wall_ms = stopwatch.ms();
         self.renderer.collect(&self.gpu);
+        if !self.gpu.capabilities.timestamps {
+            self.renderer.learn_wall_ms(wall_ms);
+        }
         Ok(Drawn { wall_ms })
     }
 

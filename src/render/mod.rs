@@ -93,8 +93,7 @@ use motion::MotionPass;
 use occlusion::Occlusion;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
-use recording::{FRAME_SCOPE, FrameBudget, Part, Recording};
-use shadow_rays::ShadowRays;
+use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
 use trees::TreePasses;
@@ -366,6 +365,13 @@ impl Renderer {
             lights: frame.lights.len() as u32,
             // What came back last, until this frame's figures do.
             rays: if traces { self.stats.rays } else { 0 },
+            occlusion_rays: match frame.samples_occlusion {
+                true => {
+                    let [width, height] = frame.size.map(u64::from);
+                    width * height * u64::from(input.config.occlusion.rays)
+                }
+                false => 0,
+            },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
             tree_work: plan.work,
@@ -455,9 +461,23 @@ impl Renderer {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
         if let Some(frame_ms) = self.stats.frame_ms() {
-            let rays_ms = ShadowRays::gpu_ms(&self.stats.passes).unwrap_or(0.0);
-            self.budget.learn(frame_ms, self.stats.rays, rays_ms);
+            let timed = |rays, pass| Traced {
+                rays,
+                ms: Some(self.stats.pass_ms(pass).unwrap_or(0.0)),
+            };
+            let shadows = timed(self.stats.rays, shadow_rays::LABEL);
+            let occlusion = timed(self.stats.occlusion_rays, occlusion_rays::LABEL);
+            self.budget.learn(frame_ms, shadows, occlusion);
         }
+    }
+
+    /// Learns how much work the adapter is given at once from the time of the last frame by the clock: for adapters
+    /// that tell no times of their own.
+    pub fn learn_wall_ms(&mut self, frame_ms: f64) {
+        let untimed = |rays| Traced { rays, ms: None };
+        let (shadows, occlusion) = (self.stats.rays, self.stats.occlusion_rays);
+        self.budget
+            .learn(frame_ms, untimed(shadows), untimed(occlusion));
     }
 
     /// The figures of the last frames.

@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// Rays in all directions take about so many times as long as rays to one light.
-const SLOWER: u32 = 4;
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "occlusion_rays";
 /// Length of rays that have no end.
 const FAR: f32 = 1e30;
 /// The pass.
@@ -74,7 +74,7 @@ impl OcclusionRays {
         };
         self.params.write(gpu, &params);
         recording.dispatch_pixels(
-            "occlusion_rays",
+            LABEL,
             &self.kernel,
             &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
             &[
@@ -85,7 +85,7 @@ impl OcclusionRays {
                 &self.output,
             ],
             frame.size,
-            recording.budget.batch_rays / (SLOWER * settings.rays),
+            recording.budget.occlusion_pixels(settings.rays),
         )?;
         Ok(&self.output)
     }

@@ -23,8 +23,10 @@ const PART_MS: f64 = 33.0;
 const PART_TRIANGLES: u32 = 1 << 16;
 /// Pixels of a part: a slow adapter lights or filters so many in time.
 const PART_PIXELS: u32 = 1 << 18;
-/// Rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
+/// Shadow rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
 const FIRST_BATCH: u32 = 1 << 20;
+/// Occlusion rays of the first bands: rays in all directions take about four times as long.
+const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
 /// Fewer rays do not fill a GPU.
 const LEAST_BATCH: u32 = 1 << 16;
 /// Fewer rays do not tell how fast the adapter is.
@@ -33,8 +35,10 @@ const FEW_RAYS: u64 = 1 << 12;
 /// How much work the adapter is given at once, as learned from the frames before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameBudget {
-    /// Most rays of a batch, a power of two.
+    /// Most shadow rays of a batch, a power of two.
     pub batch_rays: u32,
+    /// Most occlusion rays of a band, a power of two.
+    pub occlusion_rays: u32,
     /// Whether frames are recorded in parts: so they are until one is known to be short.
     pub in_parts: bool,
     /// Most pixels that a part lights, filters or covers.
@@ -63,17 +67,49 @@ impl FrameBudget {
         }
     }
 
-    /// Learns from the time that a frame and its shadow rays took.
-    pub fn learn(&mut self, frame_ms: f64, rays: u64, rays_ms: f64) {
-        self.in_parts = frame_ms > PART_MS;
-        if rays < FEW_RAYS || rays_ms <= 0.0 {
-            return;
+    /// Most pixels of which occlusion traces `rays` each at once.
+    pub fn occlusion_pixels(self, rays: u32) -> u32 {
+        if self.in_parts {
+            self.occlusion_rays / rays.max(1)
+        } else {
+            u32::MAX
         }
-        let in_time = (rays as f64 * PART_MS / rays_ms).clamp(1.0, f64::from(Self::MOST_RAYS));
+    }
+
+    /// Learns from the time that a frame took, and its rays.
+    pub fn learn(&mut self, frame_ms: f64, shadows: Traced, occlusion: Traced) {
+        self.in_parts = frame_ms > PART_MS;
+        self.batch_rays = shadows.batch(self.batch_rays, frame_ms);
+        self.occlusion_rays = occlusion.batch(self.occlusion_rays, frame_ms);
+    }
+}
+
+/// Rays of one kind in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Traced {
+    /// How many.
+    pub rays: u64,
+    /// Time that they took; `None` where the adapter does not tell. They took no longer than the frame, then.
+    pub ms: Option<f64>,
+}
+
+impl Traced {
+    /// Rays that take the time of a part, where so far `batch` were thought to.
+    fn batch(self, batch: u32, frame_ms: f64) -> u32 {
+        let ms = self.ms.unwrap_or(frame_ms);
+        if self.rays < FEW_RAYS || ms <= 0.0 {
+            return batch;
+        }
+        let most = f64::from(FrameBudget::MOST_RAYS);
+        let in_time = (self.rays as f64 * PART_MS / ms).clamp(1.0, most);
         let fitting = (1 << (in_time as u32).ilog2()).max(LEAST_BATCH);
-        // Another size means another ray list: it grows only where that pays.
-        if fitting < self.batch_rays || fitting >= 4 * self.batch_rays {
-            self.batch_rays = fitting;
+        // Another size means another ray list: it grows only where that pays. Of a frame whose rays were not timed
+        // it is known only that so many are fast enough.
+        let slower = fitting < batch && (self.ms.is_some() || frame_ms > PART_MS);
+        if slower || fitting >= batch.saturating_mul(4) {
+            fitting
+        } else {
+            batch
         }
     }
 }
@@ -278,6 +314,7 @@ impl Default for FrameBudget {
     fn default() -> Self {
         Self {
             batch_rays: FIRST_BATCH,
+            occlusion_rays: FIRST_OCCLUSION_BATCH,
             in_parts: true,
             part_pixels: PART_PIXELS,
         }
@@ -288,22 +325,28 @@ impl Default for FrameBudget {
 mod tests {
     use super::*;
 
+    fn timed(rays: u64, ms: f64) -> Traced {
+        let ms = Some(ms);
+        Traced { rays, ms }
+    }
+
     #[test]
     fn batches_follow_the_adapter() {
         let mut budget = FrameBudget::default();
+        let none = Traced::default();
         // A thousand million rays a second, then ten million, then a hundred thousand.
-        budget.learn(5.0, 2_000_000, 2.0);
+        budget.learn(5.0, timed(2_000_000, 2.0), none);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
             (FrameBudget::MOST_RAYS, false)
         );
-        budget.learn(1000.0, 10_000_000, 1000.0);
+        budget.learn(1000.0, timed(10_000_000, 1000.0), none);
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
-        budget.learn(1000.0, 100_000, 1000.0);
+        budget.learn(1000.0, timed(100_000, 1000.0), none);
         assert_eq!(budget.batch_rays, LEAST_BATCH);
         // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
         // nothing.
-        budget.learn(1000.0, 8_388_608, 1000.0);
+        budget.learn(1000.0, timed(8_388_608, 1000.0), none);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
             (8_000_000, 1000.0),
@@ -311,8 +354,58 @@ mod tests {
             (0, 1.0),
             (1 << 20, 0.0),
         ] {
-            budget.learn(1000.0, rays, ms);
+            budget.learn(1000.0, timed(rays, ms), none);
             assert_eq!(budget.batch_rays, 1 << 18);
         }
+        assert_eq!(budget.occlusion_rays, FrameBudget::default().occlusion_rays);
+    }
+
+    /// Bands of occlusion, one ray a pixel, at 2560 × 1440.
+    fn occlusion_bands(budget: FrameBudget) -> usize {
+        bands([2560, 1440], budget.occlusion_pixels(1)).count()
+    }
+
+    #[test]
+    fn occlusion_is_cut_only_where_it_takes_long() {
+        let pixels = 2560 * 1440;
+        let first = FrameBudget::default();
+        assert!(occlusion_bands(first) > 10);
+        // No shadow rays: shadow maps, or light of the sky alone. A large GPU, one whose frame is long, and one
+        // that tells no times.
+        let none = Traced::default();
+        for (frame_ms, occlusion) in [
+            (8.0, timed(pixels, 4.0)),
+            (60.0, timed(pixels, 30.0)),
+            (
+                8.0,
+                Traced {
+                    rays: pixels,
+                    ms: None,
+                },
+            ),
+        ] {
+            let mut budget = first;
+            budget.learn(frame_ms, none, occlusion);
+            assert!(occlusion_bands(budget) <= 2, "{frame_ms}: {budget:?}");
+            // It stays at that.
+            let rested = budget;
+            budget.learn(frame_ms, none, occlusion);
+            assert_eq!(budget, rested);
+        }
+        // A slow adapter is given what it does in a part's time.
+        let mut budget = first;
+        budget.learn(900.0, none, timed(pixels, 800.0));
+        assert!(occlusion_bands(budget) >= 24, "{budget:?}");
+        // Untimed rays of a long frame may be the reason for it.
+        let mut budget = first;
+        budget.learn(
+            3000.0,
+            none,
+            Traced {
+                rays: pixels,
+                ms: None,
+            },
+        );
+        assert!(budget.occlusion_rays < first.occlusion_rays, "{budget:?}");
     }
 }

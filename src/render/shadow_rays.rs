@@ -12,12 +12,12 @@ use crate::{
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
         pass::Binding::{self, Float, StoreArray, Uint, Write},
-        profiler::PassTiming,
     },
 };
 
 /// Label of the pass, whichever way rays come.
-const LABEL: &str = "shadow_rays";
+/// Its name among the timings of a frame.
+pub const LABEL: &str = "shadow_rays";
 
 /// The pass.
 #[derive(Debug)]
@@ -86,11 +86,5 @@ impl ShadowRays {
         ];
         let listed = Workgroups::Indirect(&list.arguments, batch.offset);
         recording.dispatch(LABEL, &self.listed, &shared, own, listed)
-    }
-
-    /// Time of the pass among the timings of a frame.
-    pub fn gpu_ms(timings: &[PassTiming]) -> Option<f64> {
-        let own = timings.iter().find(|timing| timing.name == LABEL)?;
-        Some(own.last_ms)
     }
 }

@@ -26,6 +26,8 @@ pub struct FrameStats {
     pub lights: u32,
     /// Shadow rays of the last frame whose count has come back.
     pub rays: u64,
+    /// Occlusion rays of the last frame.
+    pub occlusion_rays: u64,
     /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not
     /// compacted.
     pub tiles: u32,
@@ -47,8 +49,12 @@ pub struct FrameStats {
 impl FrameStats {
     /// Time of the last timed frame on the GPU in milliseconds, where the adapter tells.
     pub fn frame_ms(&self) -> Option<f64> {
+        self.pass_ms(FRAME_SCOPE)
+    }
+
+    /// Time of a pass of that frame, likewise.
+    pub fn pass_ms(&self, name: &str) -> Option<f64> {
         let mut passes = self.passes.iter();
-        let frame = passes.find(|pass| pass.name == FRAME_SCOPE)?;
-        Some(frame.last_ms)
+        Some(passes.find(|pass| pass.name == name)?.last_ms)
     }
 }
