@@ -127,7 +127,16 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
             let texture = scene.textures[texture];
             (Some((texture.image, texels)), texture.sampler)
         }
-        None => (None, Sampler::default()),
+        // A texture that is missing is one white texel: the cheapest way to read it.
+        None => {
+            let nearest = Sampler {
+                mag_linear: false,
+                min_linear: false,
+                mip_linear: None,
+                ..Sampler::default()
+            };
+            (None, nearest)
+        }
     }
 }
 
