@@ -15,6 +15,8 @@ struct BlockedLightMean {
 }
 
 const BLOCKED_FRAMES_ALL = 63.0;
+// The bits of the share.
+const BLOCKED_SHARE_MASK = 0x3fffu;
 
 fn blocked_light_mean_pack(mean: BlockedLightMean) -> u32 {
     let share = u32(round(saturate(mean.share) * 16383.0));

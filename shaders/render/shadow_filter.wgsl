@@ -76,7 +76,8 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
         least = min(least, vec2f(mean.share, mean.width));
         most = max(most, vec2f(mean.share, mean.width));
     }
-    if taps.moves && all(taps.weights > vec4f(0.0)) {
+    // A loop of one round: software adapters skip those.
+    for (var due = taps.moves && all(taps.weights > vec4f(0.0)); due; due = false) {
         let x = cubic_weights(taps.weights.y + taps.weights.w);
         let y = cubic_weights(taps.weights.z + taps.weights.w);
         var sum = vec2f(0.0);
@@ -195,16 +196,31 @@ fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     return min(signal_spread(rays), wanted);
 }
 
-// The means of a pixel after a round, no wider than their penumbras, so that contacts stay sharp.
+// The means of a pixel after a round, no wider than their penumbras, so that contacts stay sharp. Where all nine taps
+// hold the same share of a light, as in most of a picture, there is nothing to smooth, and none of them is weighed.
 fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
-    let n = signal_neighbours(pixel);
     let words = textureLoad(means, pixel, 0).xy;
-    let first = blocked_light_mean_unpack(words.x);
-    let second = blocked_light_mean_unpack(words.y);
-    let blocked = n.own + n.ring.edges + n.ring.corners;
-    let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames)));
-    let b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames)));
-    return array(BlockedLightMean(a.x, a.y, first.frames), BlockedLightMean(b.z, b.w, second.frames));
+    var first = blocked_light_mean_unpack(words.x);
+    var second = blocked_light_mean_unpack(words.y);
+    var differs = vec2u(0u);
+    for (var i = 0u; i < 9u; i++) {
+        let tap = vec2i(pixel) + (vec2i(vec2u(i % 3u, i / 3u)) - 1) * i32(params.step);
+        let there = all(tap >= vec2i(0)) && all(tap < vec2i(frame.size));
+        differs |= textureLoad(means, select(vec2i(pixel), tap, there), 0).xy ^ words;
+    }
+    let varies = (differs & vec2u(BLOCKED_SHARE_MASK)) != vec2u(0u);
+    // A loop of one round: software adapters skip those.
+    for (var due = any(varies); due; due = false) {
+        let n = signal_neighbours(pixel);
+        let blocked = n.own + n.ring.edges + n.ring.corners;
+        let a = signal_mean(n, penumbra_spread(blocked.xy, frames_of(first, n.frames)));
+        let b = signal_mean(n, penumbra_spread(blocked.zw, frames_of(second, n.frames)));
+        let own = vec4f(first.share, first.width, second.share, second.width);
+        let mean = select(own, vec4f(a.xy, b.zw), varies.xxyy);
+        first = BlockedLightMean(mean.x, mean.y, first.frames);
+        second = BlockedLightMean(mean.z, mean.w, second.frames);
+    }
+    return array(first, second);
 }
 
 @compute @workgroup_size(8, 8)

@@ -48,6 +48,9 @@ pub struct Capabilities {
     pub frame_ms: f32,
     /// Samples that one dispatch may take without holding up the frames behind it.
     pub dispatch_samples: u32,
+    /// Whether textures that hold no colours are worth anisotropic lookups, which in software take as long as ten
+    /// others.
+    pub anisotropic_numbers: bool,
     /// Texels along an edge of the largest cube map that is chosen automatically.
     pub cube_face: u32,
     /// The same for the cube map of a procedural sky.
@@ -82,6 +85,7 @@ impl Capabilities {
             moving_scale: if is_software { 0.5 } else { 1.0 },
             frame_ms: if is_software { 100.0 } else { 16.0 },
             dispatch_samples: if is_software { 1 << 20 } else { 1 << 25 },
+            anisotropic_numbers: !is_software,
             cube_face: if is_software { 256 } else { 1024 },
             sky_face: if is_software { 64 } else { 256 },
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),

@@ -378,10 +378,25 @@ pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> F
     (0..frame.len()).map(smoothed).collect()
 }
 
-/// Twin of `shadow_smooth`: as [`filter`], no wider than the penumbra is.
+/// Twin of `shadow_smooth`: as [`filter`], no wider than the penumbra is, and only where taps differ.
 pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
+        // As much as a word holds of a share.
+        let held = |share: f64| (share.clamp(0.0, 1.0) * 16383.0).round() as u32;
+        let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
+        let varies = (-1..=1)
+            .flat_map(|j| (-1..=1).map(move |i| [i, j]))
+            .any(|[i, j]| {
+                let tap = [x + i * i64::from(step), y + j * i64::from(step)];
+                let [width, height] = eye.size.map(i64::from);
+                let there = (0..width).contains(&tap[0]) && (0..height).contains(&tap[1]);
+                let share = eye.at(frame, tap).map_or(0.0, |(_, blocked)| blocked.share);
+                there && held(share) != held(own.share)
+            });
+        if !varies {
+            return Some((point, own));
+        }
         let around = neighbours(frame, eye, index, step);
         let mut blocked = own;
         around.iter().for_each(|(sum, _)| blocked.add(1.0, *sum));

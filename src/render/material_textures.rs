@@ -147,7 +147,8 @@ pub(super) struct Textures<'a> {
     anisotropy: u16,
     /// Views by image and use.
     views: HashMap<(usize, TextureUse), wgpu::TextureView>,
-    samplers: HashMap<Sampler, wgpu::Sampler>,
+    /// Samplers, also by whether they are for colours.
+    samplers: HashMap<(Sampler, bool), wgpu::Sampler>,
     progress: &'a Progress,
 }
 
@@ -184,7 +185,8 @@ impl<'a> Textures<'a> {
                 Some((image, texels)) => self.view(image, texels, mipmap)?,
                 None => white.clone(),
             };
-            Ok((view, self.sampler(sampler)))
+            let colors = texture.is_some_and(|(_, texels)| texels.is_srgb());
+            Ok((view, self.sampler(sampler, colors)))
         };
         let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
         let mut resources: Vec<&dyn Bind> = vec![uniform];
@@ -303,7 +305,8 @@ impl<'a> Textures<'a> {
         })?
     }
 
-    fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {
+    fn sampler(&mut self, sampler: Sampler, colors: bool) -> wgpu::Sampler {
+        let colors = colors || self.gpu.capabilities.anisotropic_numbers;
         let make = || {
             let wrap = |wrap| match wrap {
                 Wrap::Repeat => wgpu::AddressMode::Repeat,
@@ -335,11 +338,14 @@ impl<'a> Textures<'a> {
                 } else {
                     0.0
                 },
-                anisotropy_clamp: if smooth { self.anisotropy } else { 1 },
+                anisotropy_clamp: if smooth && colors { self.anisotropy } else { 1 },
                 ..Default::default()
             })
         };
-        self.samplers.entry(sampler).or_insert_with(make).clone()
+        self.samplers
+            .entry((sampler, colors))
+            .or_insert_with(make)
+            .clone()
     }
 }
 
