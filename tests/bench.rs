@@ -95,9 +95,9 @@ fn build_makes_sound_trees_over_every_kind() {
     assert_eq!(names(&report), expected);
     for run in runs(&report) {
         let (triangles, meshes) = (number(&run["triangles"]), number(&run["meshes"]));
-        // Leaves hold up to four triangles, and some nodes are too small to be made at all.
+        // Leaves hold up to two triangles, and some nodes are too small to be made at all.
         assert!(number(&run["nodes"]) <= triangles / 2.0, "{run}");
-        assert!(number(&run["node_bytes_per_triangle"]) <= 40.0, "{run}");
+        assert!(number(&run["node_bytes_per_triangle"]) <= 48.0, "{run}");
         assert!(
             number(&run["depth"]) >= 1.0 || triangles / meshes < 100.0,
             "{run}"
@@ -132,6 +132,10 @@ fn trace_reports_rates_visits_and_the_baseline() {
                 assert!(number(&run["rays_per_s"]) > 0.0 && number(&run["speedup"]) > 0.0);
                 assert!(number(&run["nodes_per_ray"]) > 0.0);
                 assert!(number(&run["lockstep_steps"]) > 0.0);
+                // The GPU's visits and those on the CPU differ by no more than rounding.
+                let replayed =
+                    number(&run["replayed_nodes_per_ray"]) / number(&run["nodes_per_ray"]);
+                assert!((replayed - 1.0).abs() < 0.02, "{run}");
                 assert!(number(&run["binary_nodes_per_ray"]) > 0.0);
                 assert_eq!(run["hit_share"], report_hits(&report, run));
             }

@@ -594,6 +594,42 @@ fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
     (words + costs > 0).then(|| format!("{words} words of visibility and {costs} costs differ"))
 }
 
+#[test]
+fn what_rays_visit_is_counted_only_where_it_is_read() {
+    let gpu = gpu();
+    let mut scene = shadow_scene(1.0, Vec3::ZERO);
+    add_lights(&mut scene, 6);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let pose = Pose::new(&scene, None, 0.0);
+    let stage = |max_rays, compact, reads: &[Channel], shown| {
+        let mut stage = Stage::new(&gpu, &scene, [64, 48]);
+        stage.config.shadows.max_rays = max_rays;
+        stage.config.shadows.compact_rays = compact;
+        (stage.reads, stage.shown) = (reads.to_vec(), shown);
+        let picture = stage.draw(&pose, view);
+        (stage, picture)
+    };
+    // Chosen lights lie behind the costs.
+    for (max_rays, compact) in [(1024, true), (1024, false), (2, true), (2, false)] {
+        let case = format!("{max_rays}, {compact}");
+        let (mut counted, picture) = stage(max_rays, compact, &[Channel::Cost], Channel::Lit);
+        let costs = counted.channel(Channel::Cost).texels;
+        assert!(costs.iter().filter(|cost| cost[0] > 1.0).count() > 500);
+        let (mut plain, plain_picture) = stage(max_rays, compact, &[], Channel::Lit);
+        assert!(plain_picture == picture, "{case}");
+        let visibility = counted.renderer.read_visibility(&gpu).unwrap();
+        assert!(
+            plain.renderer.read_visibility(&gpu).unwrap() == visibility,
+            "{case}"
+        );
+        let buffers = &plain.uploaded.buffers;
+        let cost = plain.renderer.read_channel(&gpu, Channel::Cost, buffers);
+        assert!(cost.unwrap_err().to_string().contains("without counting"));
+        let (mut shown, _) = stage(max_rays, compact, &[], Channel::Cost);
+        assert!(shown.channel(Channel::Cost).texels == costs, "{case}");
+    }
+}
+
 /// `count` lights of every kind around a scene.
 fn add_lights(scene: &mut Scene, count: usize) {
     let mut random = common::Random(7);
@@ -774,7 +810,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         channel: Channel::Lit,
         size: [4096, 2560],
         ground: None,
-        motion: false,
+        reads: &[Channel::Cost],
     };
     let mut encoder = gpu.encoder("test");
     let picture = canopy::gpu::GpuImage::new(

@@ -306,7 +306,7 @@ fn it_is_otherwise_the_background() {
     let scene = slab();
     let mut stage = sunny(&gpu, &scene, Vec3::new(0.6, -1.0, 0.3));
     let pose = Pose::new(&scene, None, 0.0);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let above = look_at(Vec3::new(2.0, 5.0, 7.0), Vec3::ZERO, 100.0);
     let below = look_at(Vec3::new(2.0, -3.0, 7.0), Vec3::ZERO, 100.0);
     let from_below = stage.draw(&pose, below);
@@ -398,7 +398,7 @@ fn its_motion_is_that_of_the_camera() {
     let gpu = gpu();
     let scene = slab();
     let mut stage = sunny(&gpu, &scene, Vec3::NEG_Y);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let pose = Pose::new(&scene, None, 0.0);
     let view = |x: f32| look_at(Vec3::new(x, 5.0, 7.0), Vec3::new(x * 0.5, 0.0, 0.0), 100.0);
     let (last, now) = (view(2.0), view(2.2));

@@ -112,7 +112,7 @@ impl Studio {
             channel: Channel::Lit,
             size: SIZE,
             ground: None,
-            motion: false,
+            reads: &[],
         };
         let mut encoder = gpu.encoder("test");
         renderer

@@ -117,7 +117,7 @@ fn skins_morphs_nodes_and_the_camera_move_what_they_show() {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let still = look_at(Vec3::new(3.0, 2.5, 5.0), Vec3::Y, 50.0);
     let moved = look_at(Vec3::new(3.2, 2.4, 4.9), Vec3::new(0.1, 1.0, 0.0), 50.0);
     let poses = [0.7, 0.8, 1.1].map(|time| Pose::new(&scene, Some(0), time));
@@ -140,7 +140,7 @@ fn what_turns_inside_out_or_changes_its_size_has_moved() {
     let gpu = gpu();
     let scene = scene([sphere(Vec3::ZERO, 1.0, 6, 0)], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let view = look_at(Vec3::new(0.4, 0.9, 3.0), Vec3::ZERO, 20.0);
     let pose = |matrix: Mat4| {
         let mut pose = Pose::new(&scene, None, 0.0);
@@ -166,7 +166,7 @@ fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
     let scene = scene([sphere(Vec3::ZERO, 0.5, 6, 0)], vec![matte(Vec3::ONE)]);
     let pose = Pose::new(&scene, None, 0.0);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let views = [
         look_at(Vec3::new(0.0, 0.0, 3.0), Vec3::ZERO, 20.0),
         look_at(Vec3::new(0.0, 0.0, 3.0), Vec3::new(0.1, 0.05, 0.0), 20.0),
@@ -196,14 +196,14 @@ fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
         }
     }
     // The camera has not moved, and the frame was not asked for its motion.
-    stage.motion = false;
+    stage.reads.clear();
     stage.draw(&pose, views[2]);
     let missing = stage
         .renderer
         .read_channel(&gpu, Channel::Motion, &stage.uploaded.buffers);
     assert!(missing.is_err());
     // One that was not asked is a last frame all the same.
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     stage.draw(&pose, views[1]);
     let (shown, _) = pixels(&mut stage);
     assert!(shown.iter().any(|pixel| pixel.moved.length() > 1.0));
@@ -231,7 +231,7 @@ fn lines_and_points_move_with_their_vertices() {
     let floor = quad(Vec3::new(-1.0, -0.9, 0.0), 2.0 * Vec3::X, 0.1 * Vec3::Y, 0);
     let scene = scene([floor, thin], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
-    stage.motion = true;
+    stage.reads.push(Channel::Motion);
     let view = View {
         projection: Projection::Orthographic { half_height: 1.0 },
         ..look_at(Vec3::Z * 4.0, Vec3::ZERO, 20.0)

@@ -82,7 +82,7 @@ impl<'a> Recorder<'a> {
             channel: self.channel,
             size: SIZE,
             ground: None,
-            motion: false,
+            reads: &[],
         };
         let start = self.gpu.compiled();
         let needs = self.renderer.needs(

@@ -83,7 +83,7 @@ fn the_mean_is_that_of_its_twin() {
         stage.config.image.antialias = Antialias::Temporal;
         stage.config.image.tonemap = Tonemap::None;
         stage.config.sun.enabled = Switch::On;
-        stage.motion = true;
+        stage.reads.push(Channel::Motion);
         let mut pose = Pose::new(&scene, None, 0.0);
         let mut mean: Option<Vec<Mean>> = None;
         for frame in 0..8 {

@@ -15,6 +15,7 @@ fn chosen_light(slot: u32, word: u32) -> ChosenLight {
 
 // The word that holds the slot's light; any word where all lights have slots.
 fn chosen_light_word(slot: u32, pixel: vec2u) -> u32 {
-    let word = shadow_cost_word(vec2u(0u, frame.size.y)) + (slot * frame.size.y + pixel.y) * frame.size.x + pixel.x;
+    let row = (2u * frame.counts_cost + slot) * frame.size.y + pixel.y;
+    let word = shadow_words_end() + row * frame.size.x + pixel.x;
     return select(word, 0u, frame.light_slots == frame.light_count);
 }

@@ -42,6 +42,8 @@ struct Frame {
     ground_albedo: f32,
     // Whether texture_bias is not 0.
     biases_textures: u32,
+    // Whether `shadow_words` hold what rays visit.
+    counts_cost: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -1,7 +1,7 @@
 // The results of shadow rays, in one buffer of words: SHADOW_HEADER words of counts; for every four slots
 // (common/chosen_lights.wgsl) a word per pixel, with the visible share of slot i's light in its byte i % 4;
-// then two words per pixel with the nodes (TLAS included) and the triangles that the pixel's rays visited;
-// and where lights are chosen a word per pixel and slot with its light (common/chosen_light.wgsl).
+// then, where that is counted, two words per pixel with the nodes (TLAS included) and the triangles that the
+// pixel's rays visited; and where lights are chosen a word per pixel and slot with its light (common/chosen_light.wgsl).
 #import "common/frame.wgsl"
 
 // Number of rays traced.
@@ -26,8 +26,13 @@ fn shadow_share_unpack(word: u32, slot: u32) -> f32 {
     return f32((word >> (8u * (slot % 4u))) & 255u) / 255.0;
 }
 
+// The word behind those of all slots.
+fn shadow_words_end() -> u32 {
+    let layers = max((frame.light_slots + 3u) / 4u, 1u);
+    return SHADOW_HEADER + layers * frame.size.y * frame.size.x;
+}
+
 // The first of the pixel's two words of cost.
 fn shadow_cost_word(pixel: vec2u) -> u32 {
-    let layers = max((frame.light_slots + 3u) / 4u, 1u);
-    return SHADOW_HEADER + (layers * frame.size.y + 2u * pixel.y) * frame.size.x + 2u * pixel.x;
+    return shadow_words_end() + 2u * (pixel.y * frame.size.x + pixel.x);
 }

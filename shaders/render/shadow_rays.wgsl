@@ -3,7 +3,7 @@
 // in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
 //      trees (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes
 // out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
-//      (common/shadow_words.wgsl)
+//      (common/shadow_words.wgsl); the cost only where it is counted
 //      blocked_out: of lights that have a size the same, with the distance of what blocks them, for the
 //      filter; once anything moves, the triangles that block them
 // shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the
@@ -18,6 +18,7 @@
 #import "common/ray_list.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/shadow_words.wgsl"
+#import "common/unseen.wgsl"
 
 @group(3) @binding(0) var<uniform> first_row: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
@@ -70,9 +71,11 @@ fn shadow_rays(
     let light = lights[light_of(slot, pixel).light];
     let share = traced(start, pixel, slot, light, light_sample(light, start.position));
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
-    let cost = shadow_cost_word(pixel);
-    atomicAdd(&shadow_words[cost], bvh_nodes_visited);
-    atomicAdd(&shadow_words[cost + 1u], bvh_triangles_visited);
+    if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
+        let cost = shadow_cost_word(pixel);
+        atomicAdd(&shadow_words[cost], bvh_nodes_visited);
+        atomicAdd(&shadow_words[cost + 1u], bvh_triangles_visited);
+    }
 }
 
 var<workgroup> rays_of_group: atomic<u32>;
@@ -119,9 +122,11 @@ fn shadow_rays_by_pixel(
             }
             atomicStore(&shadow_words[shadow_word(first, pixel)], word);
         }
-        let cost = shadow_cost_word(pixel);
-        atomicStore(&shadow_words[cost], bvh_nodes_visited);
-        atomicStore(&shadow_words[cost + 1u], bvh_triangles_visited);
+        if unseen_zero(f32(pixel.x)) + frame.counts_cost != 0u {
+            let cost = shadow_cost_word(pixel);
+            atomicStore(&shadow_words[cost], bvh_nodes_visited);
+            atomicStore(&shadow_words[cost + 1u], bvh_triangles_visited);
+        }
     }
     atomicAdd(&rays_of_group, rays);
     workgroupBarrier();

@@ -240,7 +240,7 @@ impl Viewer {
             channel: picture.channel,
             size: frame.size(picture.area.size),
             ground: stage.ground(self.state.config.scene.ground),
-            motion: false,
+            reads: &[],
         };
         let drawn_to = (screen::FORMAT, picture.area.size);
         let needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);

@@ -41,8 +41,8 @@ pub(super) struct Offscreen {
     renderer: Renderer,
     uploaded: UploadedScene,
     target: wgpu::Texture,
-    /// Whether [`Channel::Motion`] is going to be read.
-    pub(super) motion: bool,
+    /// Channels that are going to be read.
+    pub(super) reads: Vec<Channel>,
 }
 
 /// What a draw took.
@@ -116,7 +116,7 @@ impl Offscreen {
             scene,
             renderer,
             uploaded,
-            motion: false,
+            reads: Vec::new(),
         })
     }
 
@@ -148,7 +148,7 @@ impl Offscreen {
             &self.config,
             self.exposure_ev,
             moment,
-            self.motion,
+            &self.reads,
         );
         let target = (self.target.format(), input.size);
         let buffers = &self.uploaded.buffers;
@@ -166,7 +166,7 @@ impl Offscreen {
             &self.config,
             self.exposure_ev,
             moment,
-            self.motion,
+            &self.reads,
         );
         let mut encoder = self.gpu.encoder("frame");
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
@@ -228,7 +228,7 @@ fn input<'a>(
     config: &'a Config,
     exposure_ev: f32,
     moment: &'a Moment,
-    motion: bool,
+    reads: &'a [Channel],
 ) -> FrameInput<'a> {
     FrameInput {
         scene,
@@ -240,7 +240,7 @@ fn input<'a>(
         channel: Channel::Lit,
         size: config.output.size,
         ground: moment.ground,
-        motion,
+        reads,
     }
 }
 

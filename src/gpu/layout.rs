@@ -148,7 +148,8 @@ gpu_structs! {
         ground_albedo: f32,
         /// 1 where `texture_bias` is not 0.
         biases_textures: u32,
-        _pad: [u32; 2],
+        counts_cost: u32,
+        _pad: u32,
     }
     /// A light in world space.
     Light {

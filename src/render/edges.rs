@@ -131,6 +131,8 @@ pub struct VisibilityPlan {
     pub traced_slots: Option<u32>,
     /// Whether there are more lights than slots.
     pub chooses: bool,
+    /// Whether what rays visit is counted.
+    pub counts_cost: bool,
     /// Whether the rays are filtered.
     pub filters: bool,
     /// Whether it is kept which triangles block them.
@@ -146,7 +148,7 @@ impl Visibility {
     pub fn new(gpu: &Gpu, plan: VisibilityPlan) -> Result<Self> {
         let [width, height] = plan.size;
         let pixels = u64::from(width) * u64::from(height);
-        let cost = plan.traced_slots.map_or(0, |_| 2 * pixels);
+        let cost = if plan.counts_cost { 2 * pixels } else { 0 };
         let lights = plan.traced_slots.unwrap_or(0);
         let chosen = if plan.chooses {
             pixels * u64::from(lights)
@@ -185,6 +187,11 @@ impl Visibility {
         self.plan.keeps_blockers
     }
 
+    /// Whether it holds what rays visited.
+    pub fn has_cost(&self) -> bool {
+        self.plan.counts_cost
+    }
+
     /// Whether shadow rays are traced.
     pub fn is_traced(&self) -> bool {
         self.plan.traced_slots.is_some()
@@ -208,6 +215,7 @@ impl VisibilityPlan {
             size,
             traced_slots: None,
             chooses: false,
+            counts_cost: false,
             filters: false,
             keeps_blockers: false,
         }

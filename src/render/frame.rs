@@ -52,11 +52,17 @@ pub struct FrameInput<'a> {
     pub size: [u32; 2],
     /// The ground below the scene, where one is seen.
     pub ground: Option<Ground>,
-    /// Whether the channel [`Channel::Motion`] is going to be read. It is known as well where it is shown.
-    pub motion: bool,
+    /// Channels that are going to be read. [`Channel::Motion`] and [`Channel::Cost`] are known only where they are
+    /// shown or named here.
+    pub reads: &'a [Channel],
 }
 
 impl FrameInput<'_> {
+    /// Whether a channel is shown or going to be read.
+    pub fn wants(&self, channel: Channel) -> bool {
+        self.channel == channel || self.reads.contains(&channel)
+    }
+
     /// Whether a signal may be averaged over frames.
     pub fn has_history(&self, gpu: &Gpu) -> bool {
         let config = self.config;
@@ -66,9 +72,8 @@ impl FrameInput<'_> {
 
     /// Whether what has moved since the last frame has to be known.
     pub fn wants_motion(&self, gpu: &Gpu) -> bool {
-        let shown = self.motion || self.channel == Channel::Motion;
         let is_temporal = self.antialias(gpu) == Antialias::Temporal;
-        shown || self.has_history(gpu) || is_temporal
+        self.wants(Channel::Motion) || self.has_history(gpu) || is_temporal
     }
 
     /// How edges are smoothed: never automatically, and not those of channels.
@@ -180,6 +185,8 @@ pub struct Prepared<'a> {
     pub elapsed_secs: f32,
     /// Whether what has moved since the last frame has to be known.
     pub motion: bool,
+    /// Whether what shadow rays visit is counted.
+    pub counts_cost: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -250,6 +257,7 @@ impl<'a> Prepared<'a> {
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
             motion: input.wants_motion(gpu),
+            counts_cost: input.wants(Channel::Cost),
         })
     }
 
@@ -408,6 +416,7 @@ impl FrameUniforms {
             texture_bias: input.texture_bias,
             ground_albedo: config.environment.ground_albedo,
             biases_textures: u32::from(input.texture_bias != 0.0),
+            counts_cost: u32::from(input.counts_cost),
             ..GpuFrame::default()
         };
         gpu.queue

@@ -48,6 +48,11 @@ impl Renderer {
             let why = "the frame was drawn without its motion";
             return Err(Error::NotFound(why.into()));
         }
+        let visibility = self.shadows.output();
+        if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
+            let why = "the frame was drawn without counting what rays visit";
+            return Err(Error::NotFound(why.into()));
+        }
         let radiance = self.lighting.output();
         let [width, height] = radiance.size();
         let texels = if channel == Channel::Lit && sample.count > 1 {
@@ -65,7 +70,7 @@ impl Renderer {
                 group,
                 buffers,
                 gbuffer: self.gbuffer.output(),
-                visibility: self.shadows.output(),
+                visibility,
                 ambient: self.occlusion.output(),
                 radiance,
                 motion: self.motion.output(self.gbuffer.output()),

@@ -111,6 +111,7 @@ impl Shadows {
             size: frame.size,
             traced_slots: traces.then_some(lights.slots),
             chooses: traces && lights.chooses(),
+            counts_cost: traces && frame.counts_cost,
             filters: frame.filters_shadows,
             // Once made, they are kept as long as the history is, so that motion that comes and goes makes no
             // images. Their layers lie behind as many others.

@@ -213,8 +213,8 @@ pub(crate) struct Stage<'a> {
     pub exposure_ev: f32,
     /// Seconds since the last frame.
     pub elapsed_secs: f32,
-    /// Whether frames are drawn with their motion.
-    pub motion: bool,
+    /// Channels that are known besides those of every frame.
+    pub reads: Vec<Channel>,
     /// The ground below the scene.
     pub ground: Option<Ground>,
 }
@@ -245,7 +245,7 @@ impl<'a> Stage<'a> {
             shown: Channel::Lit,
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,
-            motion: false,
+            reads: vec![Channel::Cost],
             ground: None,
         }
     }
@@ -324,7 +324,7 @@ impl<'a> Stage<'a> {
             channel: self.shown,
             size: self.size,
             ground: self.ground,
-            motion: self.motion,
+            reads: &self.reads,
         };
         let (gpu, uploaded, view) = (self.gpu, &mut self.uploaded, &target.view);
         self.renderer

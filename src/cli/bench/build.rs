@@ -114,7 +114,6 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         config,
         ..
     } = session;
-    let counts = floor::Counts::of(input);
     let mut run = Run::new(json!({
         "name": name,
         "triangles": input.indices.len(),
@@ -134,6 +133,11 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         |_| {},
         |gpu, scope| lbvh.record(gpu, scope, &mut tree, Work::Rebuild),
     )?;
+    // A broken tree is an error, however fast it was built.
+    let built = tree.read(&meter.gpu)?;
+    let quality = built.validate(&input.meshes)?;
+    let made = built.node_areas.iter().filter(|area| **area >= 0.0).count();
+    let counts = floor::Counts::of(input, made);
     let copy = report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         Some(floor::share(floor::build_bytes(stage, counts)?, ms, copy?))
@@ -141,10 +145,6 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
     run.set("leaf_cutoff", cutoff);
     run.set("triangles_per_s", rate);
-    // A broken tree is an error, however fast it was built.
-    let built = tree.read(&meter.gpu)?;
-    let quality = built.validate(&input.meshes)?;
-    let made = built.node_areas.iter().filter(|area| **area >= 0.0).count();
     let bytes = (made * size_of::<Node>()) as f64 / input.indices.len() as f64;
     run.set("node_bytes_per_triangle", bytes);
     run.set("nodes", quality.nodes);

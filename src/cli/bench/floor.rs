@@ -49,12 +49,14 @@ pub(super) struct Counts {
     triangles: u64,
     vertices: u64,
     meshes: u64,
+    nodes: u64,
 }
 
 impl Counts {
-    /// The sizes of an input.
-    pub(super) fn of(input: &Input) -> Self {
+    /// The sizes of an input, and the number of nodes that were made.
+    pub(super) fn of(input: &Input, nodes: usize) -> Self {
         Self {
+            nodes: nodes as u64,
             triangles: input.indices.len() as u64,
             vertices: input.positions.len() as u64,
             meshes: input.meshes.len() as u64,
@@ -76,8 +78,10 @@ const WORD: u64 = 4;
 const CODE: u64 = 16;
 /// Bytes of a triangle in leaf order.
 const LEAF: u64 = 48;
-/// Bytes of a node of four children, for each triangle: about a third of 64.
-const NODE: u64 = 22;
+/// Bytes of a node, and of a binary one.
+const NODE: u64 = 64;
+/// Bytes of a row of a node, which also says that there is none.
+const ROW: u64 = 16;
 
 /// Bytes that a stage of the build has to move at least, if the stage is known. Each input counts once,
 /// however often threads read it.
@@ -86,6 +90,7 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         triangles,
         vertices,
         meshes,
+        nodes,
     } = counts;
     let geometry = triangles * (INDICES + INFO) + vertices * POSITION;
     Some(match stage {
@@ -104,12 +109,16 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         "leaves" => geometry + triangles * (WORD + CODE + LEAF + 2 * WORD),
         // Reads the triangles and the boxes of each level, writes those of the next: one per triangle in all.
         "pyramid" => triangles * (LEAF + 2 * BOX),
-        // Reads the codes and two boxes per node, writes the node.
-        "hierarchy" => triangles * (2 * WORD + 2 * BOX + NODE),
-        // Reads the order, the codes and the geometry; writes triangles and nodes.
-        "hierarchy_serial" => geometry + triangles * (WORD + CODE + LEAF + NODE),
-        // Copies the geometry, the triangles and the nodes to textures.
-        "publish" => 2 * (geometry + triangles * (LEAF + NODE)),
+        // Reads the codes and four boxes per node; writes an area per triangle, and the nodes.
+        "hierarchy" => triangles * 3 * WORD + nodes * (4 * BOX + NODE),
+        // Reads the order, the codes and the geometry; writes triangles and binary nodes.
+        "hierarchy_serial" => {
+            geometry + triangles * (WORD + CODE + LEAF + ROW) + nodes * (NODE - ROW)
+        }
+        // Reads the binary nodes; writes an area per triangle, and the nodes.
+        "hierarchy_join" => triangles * (ROW + WORD) + nodes * (2 * NODE - ROW),
+        // Copies the geometry, the triangles and the room for nodes of both kinds to textures.
+        "publish" => 2 * (geometry + triangles * (LEAF + 2 * NODE)),
         // Reads range and box of each mesh, writes its row.
         "tlas" => meshes * (12 + BOX + 48),
         _ => return None,
@@ -139,6 +148,7 @@ mod tests {
             triangles: 100,
             vertices: 300,
             meshes: 1,
+            nodes: 40,
         };
         assert_eq!(build_bytes("bounds", counts), Some(2000 + 3600 + 24));
         assert_eq!(build_bytes("sort", counts), Some(8000));

@@ -254,6 +254,7 @@ fn measure(
         let binary = Replay::new(built, *cutoff, Width::Two).run(&rays.list, query);
         let data = tree.read(&meter.gpu)?;
         let wide = Replay::new(&data, *cutoff, Width::Four).run(&rays.list, query);
+        run.set("replayed_nodes_per_ray", wide.nodes);
         run.set("lockstep_steps", wide.lockstep);
         run.set("binary_nodes_per_ray", binary.nodes);
         run.set("binary_lockstep_steps", binary.lockstep);

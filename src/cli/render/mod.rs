@@ -14,7 +14,7 @@ use crate::{
     Result,
     config::{Antialias, Config, OcclusionMode},
     gpu::{Capabilities, Gpu, profiler::Stopwatch},
-    render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
+    render::{FrameSample, FrameStats, material_textures::texture_support},
     scene::opened::{OpenedScene, Span},
 };
 use outputs::{Output, Written, check_lights, outputs};
@@ -61,7 +61,7 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
     })?;
-    offscreen.motion = outputs.iter().any(|o| o.channel == Channel::Motion);
+    offscreen.reads = outputs.iter().map(|output| output.channel).collect();
     let mut times = Times::default();
     let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;
     offscreen.gpu.save_pipelines();
