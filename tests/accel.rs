@@ -588,7 +588,7 @@ fn the_validator_can_fail() {
         data.nodes[0].ends[1] = 101;
     });
     refused("a node with another range", &|data| {
-        data.nodes[0].first += 1
+        data.nodes[0].first += 1;
     });
     refused("a node of one child", &|data| {
         data.nodes[0].ends = [100; 4];
@@ -928,10 +928,25 @@ fn the_deepest_tree_is_traversed() {
     let chain = (0..10)
         .map(|level| corner(0.5f32.powi(level)))
         .chain(vec![corner(0.0); 1 << 12]);
-    let soup = Soup::default().mesh(chain);
-    let tree = soup.build(&gpu, &Lbvh::new(&gpu));
-    let report = tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
-    assert!(report.depth > 10, "{report:?}");
+    // One mesh, and a mesh of each triangle: the stack has room for all of the TLAS.
+    let meshes = chain
+        .clone()
+        .fold(Soup::default(), |soup, triangle| soup.mesh([triangle]));
+    let room = accel::layout::STACK_SIZE / 3;
+    for (soup, is_one) in [(Soup::default().mesh(chain), true), (meshes, false)] {
+        let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+        let report = tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
+        let depth = if is_one {
+            report.depth
+        } else {
+            report.tlas_depth
+        };
+        assert!(depth >= 10 && (is_one || depth <= room), "{report:?}");
+        check_deepest(&gpu, &tree);
+    }
+}
+
+fn check_deepest(gpu: &Gpu, tree: &Tree) {
     let at = Vec3::new(2e-7, 2e-7, 1.0);
     let ray = Ray {
         origin: at.to_array(),
@@ -939,8 +954,8 @@ fn the_deepest_tree_is_traversed() {
         direction: [0.0, 0.0, -1.0],
         t_max: 2.0,
     };
-    let hits = Trace::new(&gpu)
-        .run(&gpu, &tree, &[ray], Query::ClosestHit, 1)
+    let hits = Trace::new(gpu)
+        .run(gpu, tree, &[ray], Query::ClosestHit, 1)
         .unwrap();
     assert!((hits[0].t - 1.0).abs() < 1e-5, "{:?}", hits[0]);
 }

@@ -120,7 +120,8 @@ fn structs() -> impl Iterator<Item = &'static StructLayout> {
 fn generated(module: &naga::Module, checked: bool) -> (usize, String) {
     use naga::{back, proc::BoundsCheckPolicy};
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
-    let info = validator.validate(module).unwrap();
+    let info = validator.validate(module);
+    let info = info.unwrap_or_else(|e| panic!("{e}"));
     let policy = match checked {
         true => BoundsCheckPolicy::Restrict,
         false => BoundsCheckPolicy::Unchecked,
@@ -136,7 +137,8 @@ fn generated(module: &naga::Module, checked: bool) -> (usize, String) {
         force_loop_bounding: checked,
         ..Default::default()
     };
-    let words = back::spv::write_vec(module, &info, &spirv, None).unwrap();
+    let words = back::spv::write_vec(module, &info, &spirv, None);
+    let words = words.unwrap_or_else(|e| panic!("{e}"));
     let msl = back::msl::Options {
         bounds_check_policies,
         force_loop_bounding: checked,
@@ -145,7 +147,8 @@ fn generated(module: &naga::Module, checked: bool) -> (usize, String) {
         ..Default::default()
     };
     let pipeline = back::msl::PipelineOptions::default();
-    let (text, _) = back::msl::write_string(module, &info, &msl, &pipeline).unwrap();
+    let text = back::msl::write_string(module, &info, &msl, &pipeline);
+    let (text, _) = text.unwrap_or_else(|e| panic!("{e}"));
     (words.len(), text)
 }
 

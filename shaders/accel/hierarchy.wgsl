@@ -3,8 +3,9 @@
 //
 // in   sorted_codes, leaf_rows (for each leaf's mesh), meshes, pyramid, codes (for the leaves of a partial
 //      build)
-// out  nodes[i] and node_areas[i] for every binary node i of more leaves than the cutoff; the area −1 for others
-// One thread per leaf, and so per binary node: node i is the one that Karras numbers i, so the node's index is one
+// out  nodes[i] and node_areas[i] for every binary node i of more leaves than the cutoff; the area −1 for
+//      others
+// One thread per leaf, and so per binary node: node i is the one that Karras numbers i, so its index is one
 // end of its range, and the other end lies where the common prefix is longer. Equal codes are told apart by
 // their leaf index.
 #import "common/dispatch.wgsl"
@@ -131,8 +132,7 @@ fn hierarchy(
 
     let lower = u32(min(i, j));
     let upper = u32(max(i, j));
-    let cutoff = select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
-    if upper - lower >= cutoff {
-        node_make(leaf, Child(box_empty(), lower, upper, 0u), mesh, cutoff);
+    if upper - lower >= node_cutoff(mesh) {
+        node_make(leaf, Child(box_empty(), lower, upper, 0u), mesh);
     }
 }

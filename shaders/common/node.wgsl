@@ -1,10 +1,13 @@
-// Making nodes of four children from a binary tree: the children of a binary node, of which the largest is replaced
-// by its own two as often as there is room. Every binary node of more leaves than the cutoff gets a node of four,
-// with its own number; rays reach some of them, as a parent takes its grandchildren.
+// Making nodes of four children from a binary tree: the children of a binary node, of which the largest is
+// replaced by its own two as often as there is room. Every binary node of more leaves than the cutoff gets a
+// node of four, with its own number; rays reach some of them, as a parent takes its grandchildren.
 //
-// The includer declares `node_rows` and `node_areas` to write to, and defines `node_children(whole: Child) -> Pair`:
-// the two children of a binary node.
-#import "common/box.wgsl"
+// In the TLAS a grandchild is not replaced again. So each of its levels stands for two binary ones, and the
+// stack of a ray has room for all of it (common/bvh.wgsl).
+//
+// The includer declares `node_rows` and `node_areas` to write to, and defines
+// `node_children(whole: Child) -> Pair`: the two children of a binary node.
+#import "common/geometry.wgsl"
 #import "common/tree.wgsl"
 
 // A child: its box, its first and last leaf, and 1 if it is its binary parent's right child.
@@ -20,11 +23,11 @@ struct Pair {
     right: Child,
 }
 
-// How much it takes to replace a child: half the perimeter of its box, a sum that no compiler rounds otherwise;
-// negative for a leaf.
-fn node_size(child: Child, cutoff: u32) -> f32 {
+// The size by which children are replaced: half the perimeter of the box, a sum that no compiler rounds
+// otherwise; negative for one that stays.
+fn node_size(child: Child, stays: bool) -> f32 {
     let extent = child.bounds.upper - child.bounds.lower;
-    return select(max(extent.x + extent.y + extent.z, 0.0), -1.0, child.last - child.first < cutoff);
+    return select(max(extent.x + extent.y + extent.z, 0.0), -1.0, stays);
 }
 
 // The corners of four boxes along one axis on a grid, packed: never inside of what they stand for.
@@ -38,6 +41,19 @@ fn node_axis(lower: vec4f, upper: vec4f, origin: f32, exponent: u32) -> vec2u {
         pack4xU8(select(vec4u(low), vec4u(255u), is_empty)),
         pack4xU8(select(vec4u(high), vec4u(0u), is_empty)),
     );
+}
+
+// Leaves up to which a range of them gets no node.
+fn node_cutoff(mesh: u32) -> u32 {
+    return select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
+}
+
+// Whether a child of the binary node `whole`, whose right child begins at `middle`, is a leaf, or in the TLAS a
+// grandchild.
+fn node_stays(child: Child, whole: Child, middle: u32, mesh: u32) -> bool {
+    let is_half = (child.first == whole.first && child.last + 1u == middle)
+        || (child.first == middle && child.last == whole.last);
+    return child.last - child.first < node_cutoff(mesh) || (mesh == params.mesh_count && !is_half);
 }
 
 fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
@@ -80,9 +96,10 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
     node_rows(NODE_ROWS * index + 3u, ends);
 }
 
-// Makes the node of a binary node, which has more leaves than the cutoff.
-fn node_make(index: u32, whole: Child, mesh: u32, cutoff: u32) {
+// Makes the node of a binary node, which has more leaves than the cutoff, in a mesh's tree or in the TLAS.
+fn node_make(index: u32, whole: Child, mesh: u32) {
     var pair = node_children(whole);
+    let middle = pair.right.first;
     let missing = Child(box_empty(), whole.last + 1u, whole.last, 0u);
     // In leaf order.
     var a = pair.left;
@@ -91,9 +108,9 @@ fn node_make(index: u32, whole: Child, mesh: u32, cutoff: u32) {
     var d = missing;
     for (var count = 2u; count < 4u; count++) {
         // The first of the largest.
-        let size_a = node_size(a, cutoff);
-        let size_b = node_size(b, cutoff);
-        let size_c = select(-1.0, node_size(c, cutoff), count == 3u);
+        let size_a = node_size(a, node_stays(a, whole, middle, mesh));
+        let size_b = node_size(b, node_stays(b, whole, middle, mesh));
+        let size_c = node_size(c, count < 3u || node_stays(c, whole, middle, mesh));
         let largest = max(max(size_a, size_b), size_c);
         if largest < 0.0 {
             break;

@@ -197,7 +197,7 @@ impl Child {
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
 /// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
 /// common prefix where the codes are equal. From each, a node of four: the largest child gives its place to its
-/// own two, twice. Also the area of each; `None` where no node lies.
+/// own two, twice; in the TLAS both children do, once. Also the area of each; `None` where no node lies.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -220,15 +220,20 @@ pub fn hierarchy(
                 continue;
             };
             let mut children = node.children().to_vec();
+            let is_tlas = number + 1 == meshes.len();
+            let halves = children.clone();
+            // A grandchild is not replaced again in the TLAS.
+            let stays = |child: &Child| {
+                let half = |half: &Child| (half.first, half.last) == (child.first, child.last);
+                is_leaf(child) || (is_tlas && !halves.iter().any(half))
+            };
             for _ in 0..2 {
                 let size = |child: &Child| {
                     let extent = child.bounds.max - child.bounds.min;
                     (extent.x + extent.y + extent.z).max(0.0)
                 };
                 // The first of the largest.
-                let inner = (0..children.len())
-                    .rev()
-                    .filter(|i| !is_leaf(&children[*i]));
+                let inner = (0..children.len()).rev().filter(|i| !stays(&children[*i]));
                 let largest =
                     inner.max_by(|a, b| size(&children[*a]).total_cmp(&size(&children[*b])));
                 let opened = largest.and_then(|i| Some((i, binary[children[i].number()]?)));

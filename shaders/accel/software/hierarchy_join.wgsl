@@ -53,8 +53,7 @@ fn hierarchy_join(
         }
         let first = binary_rows(NODE_ROWS * leaf + 1u).w;
         let mesh = binary_rows(NODE_ROWS * leaf + 3u).w;
-        let cutoff = select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
         let last = first + count - 1u;
-        node_make(leaf, Child(box_empty(), first, last, u32(leaf == first)), mesh, cutoff);
+        node_make(leaf, Child(box_empty(), first, last, u32(leaf == first)), mesh);
     }
 }
