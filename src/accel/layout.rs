@@ -81,8 +81,9 @@ gpu_structs! {
     }
     /// A row of the TLAS: where a mesh lies, and its box.
     TlasEntry {
+        /// Its binary nodes; those of more triangles than the leaf cutoff have a node.
         node_count: u32,
-        /// The root, when there are nodes.
+        /// The root, where there is one.
         node_offset: u32,
         vertex_offset: u32,
         index_offset: u32,

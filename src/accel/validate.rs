@@ -81,7 +81,7 @@ impl TreeData {
             ));
         }
         let mut report = TreeReport::default();
-        let mut area_sum = 0.0;
+        let (mut area_sum, mut only_area) = (0.0, 0.0);
         for (number, (mesh, entry)) in meshes.iter().zip(&self.tlas).enumerate() {
             let (first, count) = (mesh.first_triangle, mesh.triangle_count);
             let row = (
@@ -124,7 +124,9 @@ impl TreeData {
                     ));
                 }
             }
-            let (whole, _) = self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
+            let (whole, root_area) =
+                self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
+            only_area = root_area;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
                 return fault(format!(
                     "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
@@ -155,8 +157,9 @@ impl TreeData {
         let mut top = TreeReport::default();
         let (number, count) = (meshes.len() as u32, meshes.len() as u32);
         let (_, mut scene) = self.walk(number, triangle_count, count, &mut top, &mut area_sum)?;
-        if let ([_], Some(root)) = (meshes, self.nodes.first()) {
-            scene = node_area(root);
+        // One mesh needs no TLAS: its own root is the scene's.
+        if meshes.len() == 1 {
+            scene = only_area;
         }
         report.tlas_depth = top.depth;
         if scene > 0.0 {
@@ -179,7 +182,17 @@ impl TreeData {
         let cutoff = if is_tlas { 1 } else { self.leaf_cutoff };
         if count <= cutoff {
             let whole = (first..first + count).map(|leaf| self.leaf_box(leaf));
-            return Ok((whole.fold(EMPTY, union), 0.0));
+            let whole = whole.fold(EMPTY, union);
+            let corners = [whole.0, whole.1].map(|corner| DVec3::from(corner.map(f64::from)));
+            let area = if whole == EMPTY {
+                0.0
+            } else {
+                area(corners.into())
+            };
+            if !is_tlas {
+                *area_sum += f64::from(count) * area;
+            }
+            return Ok((whole, area));
         }
         // Numbers of nodes, parents before their children.
         let mut visited = Vec::new();

@@ -64,7 +64,10 @@ impl Screen {
         options: &crate::config::Config,
     ) -> Result<(Self, Gpu)> {
         let surface = create_surface(&instance, &window)?;
-        let gpu = Gpu::for_surface(&instance, &options.gpu, &surface)?;
+        let gpu = crate::render::options::as_set(
+            Gpu::for_surface(&instance, &options.gpu, &surface)?,
+            &options.gpu,
+        );
         let adapter = gpu.adapter.as_ref();
         let capabilities = adapter.map(|adapter| surface.get_capabilities(adapter));
         let capabilities = capabilities.unwrap_or_default();

@@ -58,7 +58,12 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     wanted.face = args.face.unwrap_or(LARGEST_FACE);
     let report = Report::new(quiet);
     report.line.stage("opening the adapter");
-    let gpu = report.stage("open", "the adapter", || Gpu::new(&config.gpu))?;
+    let gpu = report.stage("open", "the adapter", || {
+        Ok(crate::render::options::as_set(
+            Gpu::new(&config.gpu)?,
+            &config.gpu,
+        ))
+    })?;
     let name = args.file.display().to_string();
     report.line.stage(&format!("reading {name}"));
     let image = report.stage("load", &name, || {

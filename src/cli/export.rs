@@ -52,7 +52,12 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     config.camera.name.clear();
     let report = Report::new(quiet);
     report.line.stage("opening the adapter");
-    let gpu = report.stage("open", "the adapter", || Gpu::new(&config.gpu))?;
+    let gpu = report.stage("open", "the adapter", || {
+        Ok(crate::render::options::as_set(
+            Gpu::new(&config.gpu)?,
+            &config.gpu,
+        ))
+    })?;
     let support = texture_support(&gpu);
     let opened = offscreen::load(&report, &args.files, |files, progress| {
         OpenedScene::load(files, &config, support, Span::MOMENT, progress)

@@ -13,8 +13,6 @@ pub struct Options {
     pub backend: String,
     /// How shaders read large arrays; `None` for what suits the adapter.
     pub arrays: Option<Arrays>,
-    /// Whether kernels of trees and rays keep their checks of indices and loops on GPUs, too.
-    pub shader_checks: bool,
     /// The folder that keeps compiled pipelines; `None` to keep none.
     pub pipeline_cache: Option<PathBuf>,
     /// The shaders that can be compiled.

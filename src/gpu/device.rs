@@ -110,14 +110,15 @@ impl Gpu {
 
     /// Leaves out the checks of indices and loops that wgpu adds to shaders, in those that the libraries name as
     /// proven ([`Library::proven`]): the kernels of trees and of rays, whose innermost loops hold them. Results are
-    /// the same. Devices that canopy opens on GPUs do this for scenes that canopy has loaded; other shaders, and
-    /// all on software adapters, whose memory is the process's own, keep their checks. Call it before anything is
-    /// compiled.
+    /// the same. The program does this on GPUs, for scenes that it has loaded; other shaders, and all on software
+    /// adapters, whose memory is the process's own, keep their checks. Call it before anything is compiled.
     ///
     /// # Safety
     ///
     /// From now on trees may be made over valid geometry only: every index names a vertex of the positions, and
-    /// where there is [`triangle_info`](crate::accel::Geometry), every triangle names the mesh that it lies in.
+    /// where there is [`triangle_info`](crate::accel::Geometry), every triangle names the mesh that it lies in; so
+    /// it has to stay for every later build. Buffers of a [`Tree`](crate::accel::Tree) or a
+    /// [`RayBatch`](crate::accel::trace::RayBatch) may not be written to or replaced.
     pub unsafe fn set_unchecked(&mut self) {
         self.unchecked = true;
     }

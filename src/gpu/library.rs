@@ -9,7 +9,7 @@ pub struct Library {
     pub constants: &'static [&'static [Constant]],
     /// Beginnings of the paths of shaders whose indices and loops are proven to stay within bounds, given what
     /// the host has validated: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
-    pub proven: &'static [&'static str],
+    pub(crate) proven: &'static [&'static str],
     /// A library whose files and constants belong to this one as well.
     pub base: Option<&'static Library>,
 }

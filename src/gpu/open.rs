@@ -42,11 +42,6 @@ impl Gpu {
         if let Some(arrays) = options.arrays {
             self.capabilities.arrays = arrays;
         }
-        if self.capabilities.has_gpu && !options.shader_checks {
-            // SAFETY: geometry on such a device is that of scenes, whose indices the loader has checked, or made by
-            // canopy.
-            unsafe { self.set_unchecked() };
-        }
         if let Some(folder) = &options.pipeline_cache
             && self.capabilities.pipeline_cache
         {

@@ -33,7 +33,7 @@ pub mod motion;
 pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_rays;
-mod options;
+pub(crate) mod options;
 pub mod points_lines;
 pub mod present;
 pub mod ray_list;
@@ -122,6 +122,8 @@ pub struct Renderer {
     profiler: Profiler,
     /// How much work the GPU is given at once.
     pub budget: FrameBudget,
+    /// Occlusion rays of each frame whose times have not come back.
+    occlusion_rays: VecDeque<u64>,
     /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
     /// show the one before.
     pub spreads_environment: bool,
@@ -160,6 +162,7 @@ impl Renderer {
             present: Present::new(gpu, layouts)?,
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
+            occlusion_rays: VecDeque::new(),
             spreads_environment: false,
             stats: FrameStats::default(),
             parts: VecDeque::new(),
@@ -365,13 +368,6 @@ impl Renderer {
             lights: frame.lights.len() as u32,
             // What came back last, until this frame's figures do.
             rays: if traces { self.stats.rays } else { 0 },
-            occlusion_rays: match frame.samples_occlusion {
-                true => {
-                    let [width, height] = frame.size.map(u64::from);
-                    width * height * u64::from(input.config.occlusion.rays)
-                }
-                false => 0,
-            },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
             tree_work: plan.work,
@@ -383,6 +379,17 @@ impl Renderer {
             exposure_ev,
             exposure_target_ev,
         };
+        let [width, height] = frame.size.map(u64::from);
+        let rays = match frame.samples_occlusion {
+            true => input.config.occlusion.rays,
+            false => 0,
+        };
+        // More frames than this are not in flight; those of adapters without times are never asked for.
+        if self.occlusion_rays.len() == 16 {
+            self.occlusion_rays.pop_front();
+        }
+        self.occlusion_rays
+            .push_back(width * height * u64::from(rays));
         self.last = Some((frame.group, sample));
         Ok(())
     }
@@ -432,6 +439,7 @@ impl Renderer {
             return Ok(());
         }
         self.parts.clear();
+        self.occlusion_rays.clear();
         self.last = None;
         self.environment.abandon();
         scene.state.policy.abandon(self.stats.tree_work);
@@ -451,6 +459,10 @@ impl Renderer {
             return;
         }
         self.profiler.collect(gpu);
+        let timed = self
+            .profiler
+            .frames()
+            .saturating_sub(self.stats.timed_frames);
         self.stats.passes.clear();
         self.stats.passes.extend_from_slice(self.profiler.timings());
         self.stats.timed_frames = self.profiler.frames();
@@ -460,13 +472,18 @@ impl Renderer {
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }
-        if let Some(frame_ms) = self.stats.frame_ms() {
+        // What was timed are earlier frames.
+        let mut occlusion_rays = 0;
+        for _ in 0..timed {
+            occlusion_rays = self.occlusion_rays.pop_front().unwrap_or(0);
+        }
+        if let Some(frame_ms) = self.stats.frame_ms().filter(|_| timed > 0) {
             let timed = |rays, pass| Traced {
                 rays,
                 ms: Some(self.stats.pass_ms(pass).unwrap_or(0.0)),
             };
             let shadows = timed(self.stats.rays, shadow_rays::LABEL);
-            let occlusion = timed(self.stats.occlusion_rays, occlusion_rays::LABEL);
+            let occlusion = timed(occlusion_rays, occlusion_rays::LABEL);
             self.budget.learn(frame_ms, shadows, occlusion);
         }
     }
@@ -475,9 +492,10 @@ impl Renderer {
     /// that tell no times of their own.
     pub fn learn_wall_ms(&mut self, frame_ms: f64) {
         let untimed = |rays| Traced { rays, ms: None };
-        let (shadows, occlusion) = (self.stats.rays, self.stats.occlusion_rays);
-        self.budget
-            .learn(frame_ms, untimed(shadows), untimed(occlusion));
+        let occlusion = self.occlusion_rays.pop_back().unwrap_or(0);
+        self.occlusion_rays.clear();
+        let shadows = untimed(self.stats.rays);
+        self.budget.learn(frame_ms, shadows, untimed(occlusion));
     }
 
     /// The figures of the last frames.

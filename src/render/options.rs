@@ -3,7 +3,7 @@
 use super::shaders::SHADERS;
 use crate::{
     config,
-    gpu::{Arrays, Options},
+    gpu::{Arrays, Gpu, Options},
 };
 
 impl From<&config::Gpu> for Options {
@@ -20,9 +20,18 @@ impl From<&config::Gpu> for Options {
                 config::ArrayMode::Buffers => Some(Arrays::Buffers),
                 config::ArrayMode::Textures => Some(Arrays::Textures),
             },
-            shader_checks: config.shader_checks,
             pipeline_cache: config.pipeline_cache.then(cache_folder).flatten(),
             shaders: &SHADERS,
         }
     }
+}
+
+/// The program's device, without checks in proven shaders where it is a GPU and the settings allow it.
+pub(crate) fn as_set(mut gpu: Gpu, config: &config::Gpu) -> Gpu {
+    if gpu.capabilities.has_gpu && !config.shader_checks {
+        // SAFETY: the program makes trees over scenes that its loader has checked, and over triangles that it
+        // generates itself. It writes to no buffer of a tree.
+        unsafe { gpu.set_unchecked() };
+    }
+    gpu
 }

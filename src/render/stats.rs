@@ -26,8 +26,6 @@ pub struct FrameStats {
     pub lights: u32,
     /// Shadow rays of the last frame whose count has come back.
     pub rays: u64,
-    /// Occlusion rays of the last frame.
-    pub occlusion_rays: u64,
     /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not
     /// compacted.
     pub tiles: u32,

@@ -44,6 +44,8 @@ enum Next {
     Nothing,
     Node(usize),
     Leaves(Range<u32>),
+    /// A mesh that is a leaf: it comes up by its distance, like a node.
+    Mesh(Range<u32>),
 }
 
 /// How many children a node has.
@@ -83,7 +85,7 @@ impl<'a> Replay<'a> {
         let mesh = &data.triangles[leaf as usize];
         let leaves = mesh.triangle..mesh.triangle + mesh.payload;
         if mesh.payload <= leaf_cutoff {
-            return Next::Leaves(leaves);
+            return Next::Mesh(leaves);
         }
         self.node(
             data,
@@ -122,16 +124,26 @@ impl<'a> Replay<'a> {
                 .collect(),
         };
         let mut children = Vec::new();
-        let mut around = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let mut around = NOTHING;
         for (child, (number, part)) in parts.into_iter().enumerate() {
-            let own = |leaf| leaf_box(&data.triangles[leaf as usize]);
-            let exact = part.clone().map(own).reduce(join).unwrap_or(around);
+            let exact = |part: Range<u32>| {
+                let own = part.map(|leaf| leaf_box(&data.triangles[leaf as usize]));
+                own.fold(NOTHING, join)
+            };
             let (bounds, next) = match cutoff {
                 _ if part.is_empty() => continue,
-                None if part.len() == 1 => (exact, self.mesh(data, part.start, leaf_cutoff, width)),
-                Some(cutoff) if part.len() <= cutoff as usize => (exact, Next::Leaves(part)),
+                None if part.len() == 1 => (
+                    exact(part.clone()),
+                    self.mesh(data, part.start, leaf_cutoff, width),
+                ),
+                Some(cutoff) if part.len() <= cutoff as usize => {
+                    (exact(part.clone()), Next::Leaves(part))
+                }
                 _ => self.node(data, number, part, cutoff, leaf_cutoff, width),
             };
+            if bounds == NOTHING {
+                continue;
+            }
             around = join(around, bounds);
             let [lower, upper] = match (width, node.child_box(child)) {
                 (Width::Four, Some((lower, upper))) => [lower, upper],
@@ -186,7 +198,7 @@ impl<'a> Replay<'a> {
             while ranges.is_empty() {
                 match next {
                     Next::Nothing => break,
-                    Next::Leaves(leaves) => {
+                    Next::Leaves(leaves) | Next::Mesh(leaves) => {
                         ranges.push(leaves.clone());
                         next = stack.pop().unwrap_or(&Next::Nothing);
                     }
@@ -209,6 +221,7 @@ impl<'a> Replay<'a> {
                     }
                 }
             }
+            let is_done = ranges.is_empty();
             let mut is_hit = false;
             for leaf in ranges.into_iter().flatten() {
                 if is_hit && query == Query::AnyHit {
@@ -222,12 +235,15 @@ impl<'a> Replay<'a> {
                 }
             }
             rounds.push(counts);
-            if counts[1] == 0 || (is_hit && query == Query::AnyHit) {
+            if is_done || (is_hit && query == Query::AnyHit) {
                 return rounds;
             }
         }
     }
 }
+
+/// The empty box.
+const NOTHING: [DVec3; 2] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
 
 fn join([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> [DVec3; 2] {
     [a.min(c), b.max(d)]
@@ -240,7 +256,7 @@ fn corners(leaf: &LeafTriangle) -> [DVec3; 3] {
 fn leaf_box(leaf: &LeafTriangle) -> [DVec3; 2] {
     let [a, b, c] = corners(leaf);
     if leaf.v0[0] == BOX_FAR as f32 {
-        return [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        return NOTHING;
     }
     [a.min(b).min(c), a.max(b).max(c)]
 }

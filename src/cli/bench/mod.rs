@@ -48,7 +48,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
     if let Some(cutoff) = args.leaf_cutoff {
         config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
     }
-    let gpu = Gpu::new(&config.gpu)?;
+    let gpu = crate::render::options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
     let software = !gpu.capabilities.has_gpu;
     let mut report = Report::new(args.suite.name(), adapter_json(&gpu.info));
     let sampling = Sampling {

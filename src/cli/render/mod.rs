@@ -40,7 +40,12 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     choose_for_every_adapter(&mut config);
     let report = Report::new(quiet);
     report.line.stage("opening the adapter");
-    let mut gpu = report.stage("open", "the adapter", || Gpu::new(&config.gpu))?;
+    let mut gpu = report.stage("open", "the adapter", || {
+        Ok(crate::render::options::as_set(
+            Gpu::new(&config.gpu)?,
+            &config.gpu,
+        ))
+    })?;
     log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
     gpu.capabilities = Capabilities {
         cube_face: CUBE_FACE,
