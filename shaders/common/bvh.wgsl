@@ -4,8 +4,8 @@
 // serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
 // nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff` triangles
 // are tested as one or two ranges of leaves; of further ones the nearest is next and the others are stacked,
-// the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes has at most 16 +
-// log2(n) / 2 levels: its entries always find room. A tree that outgrew the stack is still traversed rightly,
+// the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
+// than there are entries, has at most 16 + log2(n) / 2 levels: its entries always find room. A tree that outgrew the stack is still traversed rightly,
 // because a node whose children find no room is tested as a range.
 //
 // Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep

@@ -2,8 +2,8 @@
 // replaced by its own two as often as there is room. Every binary node of more leaves than the cutoff gets a
 // node of four, with its own number; rays reach some of them, as a parent takes its grandchildren.
 //
-// In the TLAS a grandchild is not replaced again. So each of its levels stands for two binary ones, and the
-// stack of a ray has room for all of it (common/bvh.wgsl).
+// In a TLAS over more meshes than a ray's stack has entries, a grandchild is not replaced again. So each level
+// stands for two binary ones, and the stack has room for all of it (common/bvh.wgsl).
 //
 // The includer declares `node_rows` and `node_areas` to write to, and defines
 // `node_children(whole: Child) -> Pair`: the two children of a binary node.
@@ -48,12 +48,13 @@ fn node_cutoff(mesh: u32) -> u32 {
     return select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
 }
 
-// Whether a child of the binary node `whole`, whose right child begins at `middle`, is a leaf, or in the TLAS a
-// grandchild.
+// Whether a child of the binary node `whole`, whose right child begins at `middle`, is a leaf, or in a large TLAS
+// a grandchild.
 fn node_stays(child: Child, whole: Child, middle: u32, mesh: u32) -> bool {
     let is_half = (child.first == whole.first && child.last + 1u == middle)
         || (child.first == middle && child.last == whole.last);
-    return child.last - child.first < node_cutoff(mesh) || (mesh == params.mesh_count && !is_half);
+    let is_large_tlas = mesh == params.mesh_count && mesh > STACK_SIZE;
+    return child.last - child.first < node_cutoff(mesh) || (is_large_tlas && !is_half);
 }
 
 fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {

@@ -10,8 +10,8 @@ wgsl_constants! {
     pub const ANY_HIT_TEST: u32 = 1 << 31;
     /// The mesh of a [`Hit`] of a ray that hit nothing.
     pub const BVH_MISS: u32 = u32::MAX;
-    /// Entries of the traversal stack: three a level of four-wide nodes. A TLAS over n meshes has at most 16 +
-    /// log2(n) / 2 levels.
+    /// Entries of the traversal stack: three a level of nodes of four. A TLAS over n meshes, if those are more
+    /// than this, has at most 16 + log2(n) / 2 levels.
     pub const STACK_SIZE: u32 = 96;
     /// Steps of a node's grid within which its box lies, as the share of the box that one step is.
     pub const NODE_STEP_SHARE: f64 = 0.003955;

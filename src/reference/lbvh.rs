@@ -4,7 +4,7 @@
 use crate::{
     accel::layout::{
         ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, NODE_SLACK, NODE_STEP_LEAST,
-        NODE_STEP_SHARE, NODE_STEP_TINY, Node, TlasEntry,
+        NODE_STEP_SHARE, NODE_STEP_TINY, Node, STACK_SIZE, TlasEntry,
     },
     scene::bounds::Aabb,
 };
@@ -197,7 +197,7 @@ impl Child {
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
 /// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
 /// common prefix where the codes are equal. From each, a node of four: the largest child gives its place to its
-/// own two, twice; in the TLAS both children do, once. Also the area of each; `None` where no node lies.
+/// own two, twice; in a large TLAS both children do, once. Also the area of each; `None` where no node lies.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -220,12 +220,12 @@ pub fn hierarchy(
                 continue;
             };
             let mut children = node.children().to_vec();
-            let is_tlas = number + 1 == meshes.len();
+            let is_large_tlas = number + 1 == meshes.len() && number > STACK_SIZE as usize;
             let halves = children.clone();
-            // A grandchild is not replaced again in the TLAS.
+            // A grandchild is not replaced again in a TLAS that may outgrow the stack.
             let stays = |child: &Child| {
                 let half = |half: &Child| (half.first, half.last) == (child.first, child.last);
-                is_leaf(child) || (is_tlas && !halves.iter().any(half))
+                is_leaf(child) || (is_large_tlas && !halves.iter().any(half))
             };
             for _ in 0..2 {
                 let size = |child: &Child| {
