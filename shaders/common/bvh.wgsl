@@ -2,11 +2,12 @@
 //
 // One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
 // serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
-// nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff` triangles
-// are tested as one or two ranges of leaves; of further ones the nearest is next and the others are stacked,
-// the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
-// than there are entries, has at most 16 + log2(n) / 2 levels: its entries always find room. A tree that outgrew the stack is still traversed rightly,
-// because a node whose children find no room is tested as a range.
+// nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff`
+// triangles are tested as one or two ranges of leaves; of further ones the nearest is next and the others
+// are stacked, the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
+// than there are entries, has at most 16 + log2(n) / 2 levels: its entries always find room. A tree that
+// outgrew the stack is still traversed rightly, because a node whose children find no room is tested as a
+// range.
 //
 // Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep
 // registers for all of it. For the same reason the any-hit test is called outside of those loops, and each

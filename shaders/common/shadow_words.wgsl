@@ -1,7 +1,8 @@
 // The results of shadow rays, in one buffer of words: SHADOW_HEADER words of counts; for every four slots
 // (common/chosen_lights.wgsl) a word per pixel, with the visible share of slot i's light in its byte i % 4;
 // then, where that is counted, two words per pixel with the nodes (TLAS included) and the triangles that the
-// pixel's rays visited; and where lights are chosen a word per pixel and slot with its light (common/chosen_light.wgsl).
+// pixel's rays visited; and where lights are chosen a word per pixel and slot with its light
+// (common/chosen_light.wgsl).
 #import "common/frame.wgsl"
 
 // Number of rays traced.

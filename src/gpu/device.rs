@@ -109,8 +109,8 @@ impl Gpu {
     }
 
     /// Leaves out the checks of indices and loops that wgpu adds to shaders, in those that canopy's libraries name
-    /// as proven: the kernels of trees and of rays, whose innermost loops hold them. Results are
-    /// the same. The program does this on GPUs, for scenes that it has loaded; other shaders, and all on software
+    /// as proven: the kernels of trees and of rays, whose innermost loops hold them. Results are the same. The
+    /// program does this on GPUs, for scenes that it has loaded; other shaders, and all on software
     /// adapters, whose memory is the process's own, keep their checks. Call it before anything is compiled.
     ///
     /// # Safety

@@ -152,8 +152,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the \
          first light that\nreaches a surface, from every surface that faces it; ambient-occlusion rays, \
          cosine-distributed and {LENGTH} of the\nscene's diagonal long. nodes and triangles are those visited \
-         per ray; steps, those of 32 rays in lockstep, each phase as long as its slowest ray (replayed on the CPU, \
-         binary\nfor the binary tree of the same splits). The baseline is a textbook's traversal of the\nsame tree: separate child boxes, unordered, \
+         per ray; steps those of 32 rays in\nlockstep, each phase as long as its slowest ray, replayed on the CPU; \
+         binary those of the binary tree with the same\nsplits. The baseline is a textbook's traversal of that \
+         tree: separate child boxes, unordered, \
          one triangle a leaf. Alpha masks count as opaque."
     ));
     Ok(())
