@@ -4,10 +4,11 @@
 // out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner
 //      (complemented) and three for an upper one, as ordered integers, cleared to 0 before: 0 is the identity of
 //      both, because both are reduced by max
-// A thread reduces a run of BOUNDS_RUN triangles. Its result for the workgroup's first mesh meets those of
-// the other threads in shared memory; results for further meshes it adds itself. Threads of different
-// workgroups meet only in atomicMax, whose result no order changes, and which is left out where it would
-// change nothing; the next dispatch reads it.
+// A thread reduces `params.bounds_run` triangles: every BOUNDS_THREADS-th, so that threads read side by side, or
+// where meshes are small a run, which meets few of them (accel::lbvh). Its result for the workgroup's first mesh
+// meets those of the other threads in shared memory; results for further meshes it adds itself. Threads of
+// different workgroups meet only in atomicMax, whose result no order changes, and which is left out where it
+// would change nothing; the next dispatch reads it.
 #import "common/dispatch.wgsl"
 #import "common/items.wgsl"
 
@@ -69,12 +70,13 @@ fn bounds(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * BOUNDS_RUN;
+    let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * params.bounds_run;
     let first_mesh = geometry_mesh(item(min(first, max(params.item_triangles, 1u) - 1u)));
     var mesh = first_mesh;
     var found = found_nothing();
-    var k = first + thread * BOUNDS_RUN;
-    let end = min(k + BOUNDS_RUN, params.item_triangles);
+    let step = params.bounds_step;
+    var k = first + thread * select(1u, params.bounds_run, step == 1u);
+    let end = min(k + params.bounds_run * step, params.item_triangles);
     if k < end {
         var triangle = item(k);
         mesh = geometry_mesh(triangle);
@@ -87,19 +89,19 @@ fn bounds(
                     let center = 0.5 * (b.lower + b.upper);
                     found = Found(box_union(found.centroids, Box(center, center)), box_union(found.whole, b));
                 }
-                k++;
+                k += step;
                 triangle = item(min(k, end - 1u));
                 next_mesh = geometry_mesh(triangle);
-                if k == end || next_mesh != mesh {
+                if k >= end || next_mesh != mesh {
                     break;
                 }
             }
-            if k == end && mesh == first_mesh {
+            if k >= end && mesh == first_mesh {
                 break;
             }
             flush(mesh, found);
             found = found_nothing();
-            if k == end {
+            if k >= end {
                 break;
             }
             mesh = next_mesh;

@@ -1,138 +1,143 @@
-// hierarchy: Karras's radix tree (2012, section 3 and figure 4) over each mesh's sorted codes, and over the
-// meshes, all in one dispatch, as nodes of four children (common/node.wgsl) with boxes from the pyramid.
+// hierarchy: from sorted items to leaves, and to all nodes within an aligned block of BLOCK items: the radix tree
+// over each mesh's codes, and over the meshes (common/radix_tree.wgsl), as nodes of four children
+// (common/node.wgsl). Nearly all nodes lie in a block; hierarchy_across.wgsl makes the others.
 //
-// in   sorted_codes, leaf_rows (for each leaf's mesh), meshes, pyramid, codes (for the leaves of a partial
-//      build)
-// out  nodes[i] and node_areas[i] for every binary node i of more leaves than the cutoff; the area −1 for
-//      others
-// One thread per leaf, and so per binary node: node i is the one that Karras numbers i, so its index is one
-// end of its range, and the other end lies where the common prefix is longer. Equal codes are told apart by
-// their leaf index.
+// in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
+// out  leaf_rows of triangles; nodes[i] and their area for every binary node i within a block that has more leaves
+//      than the cutoff; the area −1 for all others; the pyramid's levels PYRAMID_FIRST_LEVEL … 9; the nodes that
+//      reach beyond their block, in no order
+// A workgroup per block, whose threads have two neighbouring items each, and so two binary nodes. They meet in
+// workgroup memory, and in the block's own leaf_rows behind a storage barrier.
 #import "common/dispatch.wgsl"
-#import "common/geometry.wgsl"
-#import "common/node.wgsl"
+#import "common/leaf.wgsl"
 #import "common/pyramid.wgsl"
+#import "common/radix_tree.wgsl"
+#import "common/sorted.wgsl"
 
-@group(0) @binding(1) var<storage, read> meshes: array<MeshRange>;
-#array read 0 2 sorted_codes: vec2u
-#array read 0 3 leaf_rows: vec4u
-@group(0) @binding(4) var<storage, read> pyramid: array<f32>;
-#array write 0 5 node_rows: vec4u
-#array read 0 6 codes: vec4u
-#array write 0 7 node_areas: u32
+#array write 0 1 leaf_rows: vec4u
+#array write 0 2 node_rows: vec4u
 
-// Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1
-// outside the mesh.
-fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
-    if j < first || j > last {
-        return -1;
-    }
-    let difference = code ^ sorted_codes(u32(j));
-    if difference.x != 0u {
-        return i32(countLeadingZeros(difference.x));
-    }
-    if difference.y != 0u {
-        return 32 + i32(countLeadingZeros(difference.y));
-    }
-    return 64 + i32(countLeadingZeros(u32(i ^ j)));
+const THREADS = BLOCK / 2u;
+
+// The codes of the block, with the neighbour on either side.
+var<workgroup> codes_here: array<vec2u, BLOCK + 2u>;
+// Levels 1 to 8 of the block's pyramid. With the codes this fills the 16 KiB that every device has.
+var<workgroup> boxes_here: array<f32, 6u * (BLOCK - 2u)>;
+var<workgroup> across_here: atomic<u32>;
+
+var<private> block_first: u32;
+
+fn code_at(k: u32) -> vec2u {
+    return codes_here[k + 1u - block_first];
 }
 
-// The last of the leaves that shares more with the first one than the last one does.
-fn split_of(first: i32, last: i32) -> i32 {
-    let code = sorted_codes(u32(first));
-    let prefix = common_prefix(first, code, last, first, last);
-    var split = first;
-    var step = last - first;
-    loop {
-        step = (step + 1) / 2;
-        if common_prefix(first, code, split + step, first, last) > prefix {
-            split += step;
-        }
-        if step <= 1 {
-            break;
-        }
-    }
-    return split;
+fn leaf_box_here(leaf: u32) -> Box {
+    let row = TRIANGLE_ROWS * leaf;
+    return leaf_box(leaf_rows_array[row], leaf_rows_array[row + 1u], leaf_rows_array[row + 2u]);
 }
 
-// Around the leaves from `first` to before `end`: at most two boxes a level.
-fn pyramid_range(first: u32, end: u32) -> Box {
-    var b = box_empty();
-    var left = first;
-    var right = end;
-    for (var level = 0u; left < right; level++) {
-        if (left & 1u) != 0u {
-            b = box_union(b, pyramid_load(level, left));
-            left++;
-        }
-        if (right & 1u) != 0u {
-            right--;
-            b = box_union(b, pyramid_load(level, right));
-        }
-        left >>= 1u;
-        right >>= 1u;
-    }
-    return b;
+// First word of a box in `boxes_here`.
+fn word_here(level: u32, index: u32) -> u32 {
+    return 6u * (BLOCK - ((2u * BLOCK) >> level) + index);
 }
 
-fn node_children(whole: Child) -> Pair {
-    let split = u32(split_of(i32(whole.first), i32(whole.last)));
-    return Pair(
-        Child(pyramid_range(whole.first, split + 1u), whole.first, split, 0u),
-        Child(pyramid_range(split + 1u, whole.last + 1u), split + 1u, whole.last, 1u),
+fn box_here(level: u32, index: u32) -> Box {
+    let at = word_here(level, index);
+    return Box(
+        vec3f(boxes_here[at], boxes_here[at + 1u], boxes_here[at + 2u]),
+        vec3f(boxes_here[at + 3u], boxes_here[at + 4u], boxes_here[at + 5u]),
     );
 }
 
-@compute @workgroup_size(256)
+fn keep_here(level: u32, index: u32, b: Box) {
+    let at = word_here(level, index);
+    for (var axis = 0u; axis < 3u; axis++) {
+        boxes_here[at + axis] = b.lower[axis];
+        boxes_here[at + 3u + axis] = b.upper[axis];
+    }
+}
+
+fn pyramid_load(level: u32, index: u32) -> Box {
+    if level == 0u {
+        return leaf_box_here(index + leaf_shift);
+    }
+    return box_here(level, index - (block_first >> level));
+}
+
+@compute @workgroup_size(THREADS)
 fn hierarchy(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let k = dispatch_workgroup(workgroup, workgroups) * 256u + thread;
-    if k >= params.item_count {
-        return;
-    }
-    var leaf = k;
-    if params.all_items == 0u {
-        leaf = codes(k).z;
-    }
-    // The TLAS: its leaves lie behind all triangles.
-    var mesh = params.mesh_count;
-    var range = MeshRange(params.triangle_count, params.mesh_count, 0u);
-    if leaf < params.triangle_count {
-        mesh = leaf_rows(TRIANGLE_ROWS * leaf + 2u).w & ~ANY_HIT_TEST;
-        range = meshes[mesh];
-    }
-    let first = i32(range.first_triangle);
-    let last = first + i32(range.triangle_count) - 1;
-    let i = i32(leaf);
-    node_areas(leaf, bitcast<u32>(-1.0));
-    if i == last {
-        return;
-    }
-    let code = sorted_codes(leaf);
-
-    // The other end of the range.
-    let to_right = common_prefix(i, code, i + 1, first, last);
-    let to_left = common_prefix(i, code, i - 1, first, last);
-    let direction = select(-1, 1, to_right > to_left);
-    let prefix_min = min(to_left, to_right);
-    var length_max = 2;
-    while common_prefix(i, code, i + length_max * direction, first, last) > prefix_min {
-        length_max *= 2;
-    }
-    var length = 0;
-    for (var step = length_max / 2; step >= 1; step /= 2) {
-        if common_prefix(i, code, i + (length + step) * direction, first, last) > prefix_min {
-            length += step;
+    let block = dispatch_workgroup(workgroup, workgroups);
+    block_first = block * BLOCK;
+    let pair = block_first + 2u * thread;
+    var meshes = vec2u(0u);
+    var around = box_empty();
+    for (var half = 0u; half < 2u; half++) {
+        let k = pair + half;
+        if k < params.item_count {
+            let item = sorted_item(k);
+            let shift = mesh_span(item.mesh).shift;
+            meshes[half] = item.mesh;
+            codes_here[k + 1u - block_first] = item.code;
+            if item.mesh < params.mesh_count {
+                around = box_union(around, leaf_triangle(k + shift, order(k) + shift));
+            } else {
+                around = box_union(around, leaf_box_here(k + shift));
+            }
         }
     }
-    let j = i + length * direction;
+    if thread == 0u {
+        atomicStore(&across_here, 0u);
+        if block_first > 0u && block_first < params.item_count {
+            codes_here[0] = sorted_item(block_first - 1u).code;
+        }
+    } else if thread == 1u && block_first + BLOCK < params.item_count {
+        codes_here[BLOCK + 1u] = sorted_item(block_first + BLOCK).code;
+    }
 
-    let lower = u32(min(i, j));
-    let upper = u32(max(i, j));
-    if upper - lower >= node_cutoff(mesh) {
-        node_make(leaf, Child(box_empty(), lower, upper, 0u), mesh);
+    keep_here(1u, thread, around);
+    for (var level = 2u; level <= BLOCK_LEVELS; level++) {
+        workgroupBarrier();
+        if thread < (BLOCK >> level) {
+            let b = box_union(box_here(level - 1u, 2u * thread), box_here(level - 1u, 2u * thread + 1u));
+            // No node within the block has a child of the whole of it.
+            if level < BLOCK_LEVELS {
+                keep_here(level, thread, b);
+            }
+            if level >= PYRAMID_FIRST_LEVEL {
+                pyramid_keep(level, (block_first >> level) + thread, b);
+            }
+        }
+    }
+    storageBarrier();
+    workgroupBarrier();
+
+    for (var half = 0u; half < 2u; half++) {
+        let k = pair + half;
+        if k < params.item_count {
+            let span = mesh_span(meshes[half]);
+            leaf_shift = span.shift;
+            node_area_store(k + leaf_shift, -1.0);
+            let first = i32(span.first);
+            let last = first + i32(span.count) - 1;
+            if i32(k) < last {
+                // As far as one beyond the block: a node that reaches so far may reach further.
+                let from_here = max(first, i32(block_first) - 1);
+                let to_here = min(last, i32(block_first + BLOCK));
+                let range = node_range(i32(k), from_here, to_here);
+                if i32(range.x) < i32(block_first) || range.y >= block_first + BLOCK {
+                    work[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
+                } else {
+                    node_make_range(k, range, meshes[half]);
+                }
+            }
+        }
+    }
+    workgroupBarrier();
+    if thread == 0u && block_first < params.item_count {
+        work[params.across_word + block] = atomicLoad(&across_here);
     }
 }

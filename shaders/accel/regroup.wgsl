@@ -2,7 +2,7 @@
 // word and the mesh's lowest bit above it, then the rest of the mesh's number, which brings each mesh's items
 // together again.
 //
-// in   values (what has been sorted so far), codes
+// in   values (what has been sorted so far), code_words (the codes of morton.wgsl)
 // out  keys[k] for values[k]
 // One thread per item. REGROUP_MESH_SHIFT is the first bit of the mesh that is still missing.
 #import "common/dispatch.wgsl"
@@ -12,7 +12,7 @@ override REGROUP_MESH_SHIFT: u32;
 override REGROUP_BY_CODE: bool;
 
 #array read 0 1 values: u32
-#array read 0 2 codes: vec4u
+#array read 0 2 code_words: u32
 #array write 0 3 keys: u32
 
 @compute @workgroup_size(256)
@@ -25,10 +25,10 @@ fn regroup(
     if k >= params.item_count {
         return;
     }
-    let code = codes(values(k));
-    let mesh = code.w & ~ANY_HIT_TEST;
+    let word = CODE_WORDS * values(k);
+    let mesh = code_words(word + 2u);
     if REGROUP_BY_CODE {
-        keys(k, code.x | (mesh << 31u));
+        keys(k, code_words(word) | (mesh << 31u));
     } else {
         keys(k, mesh >> REGROUP_MESH_SHIFT);
     }

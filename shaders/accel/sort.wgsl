@@ -12,8 +12,8 @@
 // A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit; up to
 // SORT_SERIAL_BLOCKS blocks it has one workgroup in all, with a thread per digit. scatter ranks the pairs of
 // a round by a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the
-// bits below its own. Nothing here depends on the subgroup size; sort_subgroups.wgsl has the scatter that
-// does.
+// bits below its own. Then it reorders the block in that memory and stores it. Nothing here depends on the
+// subgroup size; sort_subgroups.wgsl has the scatter that does.
 #import "common/sort_scatter.wgsl"
 
 @compute @workgroup_size(SORT_BLOCK)
@@ -23,12 +23,12 @@ fn histogram(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let block = dispatch_workgroup(workgroup, workgroups);
+    load_keys(block, thread);
     atomicStore(&tally[thread], 0u);
     workgroupBarrier();
     for (var round = 0u; round < SORT_ROUNDS; round++) {
-        let i = (block * SORT_ROUNDS + round) * SORT_BLOCK + thread;
-        if i < params.count {
-            atomicAdd(&tally[(keys_in(i) >> params.shift) & 255u], 1u);
+        if block_index(block, round, thread) < params.count {
+            atomicAdd(&tally[digit_of(keys[round])], 1u);
         }
     }
     workgroupBarrier();
@@ -58,12 +58,12 @@ fn scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
         if block < params.block_count {
             count = counts[row + block];
         }
-        sums[thread] = count;
+        sums[thread] = vec2u(count, 0u);
         scan_sums(thread);
         if block < params.block_count {
-            counts[row + block] = carry + sums[thread] - count;
+            counts[row + block] = carry + sums[thread].x - count;
         }
-        carry += sums[DIGITS - 1u];
+        carry += sums[DIGITS - 1u].x;
         workgroupBarrier();
     }
     if thread == 0u {
@@ -79,16 +79,6 @@ fn scatter(
 ) {
     let block = dispatch_workgroup(workgroup, workgroups);
     scatter_begin(block, thread);
-    for (var round = 0u; round < SORT_ROUNDS; round++) {
-        let i = (block * SORT_ROUNDS + round) * SORT_BLOCK + thread;
-        let present = i < params.count;
-        var key = 0u;
-        if present {
-            key = keys_in(i);
-        }
-        let rank = rank_by_masks(thread, (key >> params.shift) & 255u, present);
-        if present {
-            scatter_pair(i, key, rank);
-        }
-    }
+    rank_rounds_by_masks(block, thread);
+    scatter_end(block, thread);
 }

@@ -35,9 +35,9 @@ fn sort_small(@builtin(local_invocation_index) thread: u32) {
         }
         workgroupBarrier();
         let count = atomicLoad(&tally[thread]);
-        sums[thread] = count;
+        sums[thread] = vec2u(count, 0u);
         scan_sums(thread);
-        base[thread] = sums[thread] - count;
+        atomicStore(&base[thread], sums[thread].x - count);
         workgroupBarrier();
         for (var round = 0u; round < rounds; round++) {
             let i = round * SORT_BLOCK + thread;

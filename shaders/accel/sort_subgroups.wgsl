@@ -1,12 +1,87 @@
-// sort_subgroups: scatter of sort.wgsl where all subgroups have one size of at least eight threads. Within a
-// subgroup, eight ballots tell each thread which of the others hold its digit (multi-split, Ashkiani et al.
-// 2016); the first of them puts their number into the byte that its subgroup has in the digit's words, and
-// each thread adds the bytes of the subgroups before its own.
+// sort_subgroups: scatter of sort.wgsl by subgroups. Within one, eight ballots tell each thread which of the others
+// hold its digit (multi-split, Ashkiani et al. 2016); the first of them puts their number into the byte that its
+// subgroup has in the digit's words of that round, and each thread adds the bytes before its own. As many rounds as
+// have room in those words meet at once: four where subgroups have 32 threads.
 //
-// Relies on a workgroup's threads being in the order of their subgroups and lanes, as desktop
-// drivers have it and tests check. in and out as scatter's. Threads of different subgroups meet in workgroup
-// memory with barriers between.
+// This needs threads in the order of their subgroups and lanes, and subgroups of one size. Nothing promises that,
+// and drivers choose sizes by the shader. So each workgroup looks whether it is so, and ranks as scatter does
+// otherwise. in and out as scatter's. Threads of different subgroups meet in workgroup memory with barriers between.
 #import "common/sort_scatter.wgsl"
+
+// Threads that a subgroup needs: each has a byte of a digit's MASK_WORDS words.
+override LEAST_SUBGROUP: u32;
+
+var<workgroup> is_unordered: atomic<u32>;
+
+// What a thread knows of its pair in a round: how many of its subgroup's pairs have the digit, and how many of
+// those come before it.
+var<private> here: array<vec2u, MASK_WORDS>;
+
+fn count_bits(bits: vec4u) -> u32 {
+    let counts = countOneBits(bits);
+    return counts.x + counts.y + counts.z + counts.w;
+}
+
+// The sum of four bytes that are at most 128.
+fn sum_bytes(bytes: u32) -> u32 {
+    let pairs = (bytes & 0x00ff00ffu) + ((bytes >> 8u) & 0x00ff00ffu);
+    return (pairs & 0xffffu) + (pairs >> 16u);
+}
+
+fn rank_by_subgroups(block: u32, thread: u32, subgroup_size: u32, lane: u32) {
+    let subgroup = thread / subgroup_size;
+    let byte = 8u * (subgroup % 4u);
+    // Words of a digit in a round, and rounds that meet at once.
+    let words = max(SORT_BLOCK / subgroup_size / 4u, 1u);
+    let at_once = MASK_WORDS / words;
+    // The lanes below this one.
+    let lanes_below = select(vec4u(0u), vec4u(0xffffffffu), vec4u(32u, 64u, 96u, 128u) <= vec4u(lane))
+        | select(vec4u(0u), vec4u((1u << (lane % 32u)) - 1u), vec4u(lane / 32u) == vec4u(0u, 1u, 2u, 3u));
+    for (var first = 0u; first < SORT_ROUNDS; first += MASK_WORDS) {
+        // at_once divides MASK_WORDS, which divides SORT_ROUNDS.
+        for (var part = 0u; part < MASK_WORDS; part += at_once) {
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let present = block_index(block, round, thread) < params.count;
+                let digit = digit_of(keys[round]);
+                var peers = subgroupBallot(present);
+                for (var bit = 0u; bit < 8u; bit++) {
+                    let is_set = ((digit >> bit) & 1u) != 0u;
+                    let ballot = subgroupBallot(is_set);
+                    peers &= select(~ballot, ballot, is_set);
+                }
+                here[i] = vec2u(count_bits(peers), count_bits(peers & lanes_below));
+                if present && here[i].y == 0u {
+                    atomicOr(&masks[(i * words + subgroup / 4u) * DIGITS + digit], here[i].x << byte);
+                }
+            }
+            workgroupBarrier();
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let digit = digit_of(keys[round]);
+                var before = here[i].y;
+                let own = i * words + subgroup / 4u;
+                for (var word = 0u; word <= own; word++) {
+                    let counts_of_four = atomicLoad(&masks[word * DIGITS + digit]);
+                    before += sum_bytes(select(counts_of_four, counts_of_four & ((1u << byte) - 1u), word == own));
+                }
+                places[round] = atomicLoad(&base[digit]) + before;
+            }
+            workgroupBarrier();
+            for (var i = 0u; i < at_once; i++) {
+                let round = first + part + i;
+                let present = block_index(block, round, thread) < params.count;
+                let digit = digit_of(keys[round]);
+                if present && here[i].y == 0u {
+                    // Each subgroup's first pair of a digit moves it on: sums do not depend on their order.
+                    atomicAdd(&base[digit], here[i].x);
+                    atomicStore(&masks[(i * words + subgroup / 4u) * DIGITS + digit], 0u);
+                }
+            }
+            workgroupBarrier();
+        }
+    }
+}
 
 @compute @workgroup_size(SORT_BLOCK)
 fn scatter_subgroups(
@@ -17,58 +92,19 @@ fn scatter_subgroups(
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
     let block = dispatch_workgroup(workgroup, workgroups);
-    scatter_begin(block, thread);
-    let subgroup = thread / subgroup_size;
-    let words = SORT_BLOCK / subgroup_size / 4u + select(0u, 1u, SORT_BLOCK / subgroup_size < 4u);
-    // The lanes below this one.
-    let lanes_below = select(vec4u(0u), vec4u(0xffffffffu), vec4u(32u, 64u, 96u, 128u) <= vec4u(lane))
-        | select(vec4u(0u), vec4u((1u << (lane % 32u)) - 1u), vec4u(lane / 32u) == vec4u(0u, 1u, 2u, 3u));
-    for (var round = 0u; round < SORT_ROUNDS; round++) {
-        let i = (block * SORT_ROUNDS + round) * SORT_BLOCK + thread;
-        let present = i < params.count;
-        var key = 0u;
-        if present {
-            key = keys_in(i);
-        }
-        let digit = (key >> params.shift) & 255u;
-        var peers = subgroupBallot(present);
-        for (var bit = 0u; bit < 8u; bit++) {
-            let is_set = ((digit >> bit) & 1u) != 0u;
-            let ballot = subgroupBallot(is_set);
-            peers &= select(~ballot, ballot, is_set);
-        }
-        let bits_below = countOneBits(peers & lanes_below);
-        let bits = countOneBits(peers);
-        let below_here = bits_below.x + bits_below.y + bits_below.z + bits_below.w;
-        let here = bits.x + bits.y + bits.z + bits.w;
-        let leads = present && below_here == 0u;
-        if leads {
-            atomicOr(&masks[digit * MASK_WORDS + subgroup / 4u], here << (8u * (subgroup % 4u)));
-        }
-        workgroupBarrier();
-        var before = 0u;
-        var total = 0u;
-        if present {
-            for (var w = 0u; w < words; w++) {
-                let counts_of_four = atomicLoad(&masks[digit * MASK_WORDS + w]);
-                // Sums of four bytes that are at most 128 fit ten bits: halves are added apart.
-                let pairs = (counts_of_four & 0x00ff00ffu) + ((counts_of_four >> 8u) & 0x00ff00ffu);
-                total += (pairs & 0xffffu) + (pairs >> 16u);
-                let part = select(0u, (1u << (8u * (subgroup % 4u))) - 1u, w == subgroup / 4u);
-                let earlier = counts_of_four & select(part, 0xffffffffu, w < subgroup / 4u);
-                let earlier_pairs = (earlier & 0x00ff00ffu) + ((earlier >> 8u) & 0x00ff00ffu);
-                before += (earlier_pairs & 0xffffu) + (earlier_pairs >> 16u);
-            }
-            scatter_pair(i, key, base[digit] + before + below_here);
-        }
-        workgroupBarrier();
-        if leads {
-            // The first subgroup that holds the digit moves its base on.
-            if before == 0u {
-                base[digit] += total;
-            }
-            atomicStore(&masks[digit * MASK_WORDS + subgroup / 4u], 0u);
-        }
-        workgroupBarrier();
+    if thread == 0u {
+        atomicStore(&is_unordered, 0u);
     }
+    scatter_begin(block, thread);
+    let first_lane = subgroupBroadcastFirst(thread);
+    if subgroup_size < LEAST_SUBGROUP || lane != thread % subgroup_size || first_lane != thread - lane {
+        atomicStore(&is_unordered, 1u);
+    }
+    workgroupBarrier();
+    if atomicLoad(&is_unordered) == 0u {
+        rank_by_subgroups(block, thread, subgroup_size, lane);
+    } else {
+        rank_rounds_by_masks(block, thread);
+    }
+    scatter_end(block, thread);
 }

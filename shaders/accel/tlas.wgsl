@@ -2,9 +2,9 @@
 // built with those over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at
 // the most, of its box's centre in the scene's box.
 //
-// in   meshes, mesh_bounds out  tlas[mesh]; a mesh without triangles gets an empty box and the last code;
-// with TLAS_CODES codes and keys of
-//      the meshes' items as in morton.wgsl
+// in   meshes, mesh_bounds
+// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES keys, and with
+//      TLAS_RECORDS codes, of the meshes' items as in morton.wgsl
 // One thread per mesh.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
@@ -13,6 +13,7 @@
 #import "common/morton.wgsl"
 
 override TLAS_CODES: bool;
+override TLAS_RECORDS: bool;
 
 @group(0) @binding(1) var<storage, read> meshes: array<MeshRange>;
 @group(0) @binding(2) var<storage, read> mesh_bounds: array<u32>;
@@ -52,7 +53,9 @@ fn tlas(
             code = morton_code(quantise(0.5 * (b.lower + b.upper), around, cells), false);
         }
         let k = params.item_triangles + mesh;
-        codes(k, vec4u(code, params.triangle_count + mesh, params.mesh_count));
         keys(k, morton_key(code, params.mesh_count, params.axis_bits));
+        if TLAS_RECORDS {
+            codes(k, vec4u(code, params.mesh_count, 0u));
+        }
     }
 }

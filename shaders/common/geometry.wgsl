@@ -18,6 +18,14 @@ struct BuildParams {
     axis_bits: u32,
     // Ranges of so many triangles or fewer get no node.
     leaf_cutoff: u32,
+    // Where the parts of `work` begin (common/sorted.wgsl).
+    spans_word: u32,
+    across_word: u32,
+    list_word: u32,
+    level_word: u32,
+    // Triangles per thread of bounds.wgsl, and how far apart they are: 1 or BOUNDS_THREADS.
+    bounds_run: u32,
+    bounds_step: u32,
     // First box of each level of the pyramid, four levels a row.
     level_offset: array<vec4u, 7>,
 }

@@ -5,9 +5,10 @@
 // In a TLAS over more meshes than a ray's stack has entries, a grandchild is not replaced again. So each level
 // stands for two binary ones, and the stack has room for all of it (common/bvh.wgsl).
 //
-// The includer declares `node_rows` and `node_areas` to write to, and defines
-// `node_children(whole: Child) -> Pair`: the two children of a binary node.
+// The includer declares `node_rows` to write to, and defines `node_children(whole: Child) -> Pair`: the two children
+// of a binary node.
 #import "common/geometry.wgsl"
+#import "common/sorted.wgsl"
 #import "common/tree.wgsl"
 
 // A child: its box, its first and last leaf, and 1 if it is its binary parent's right child.
@@ -63,7 +64,7 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
         around = Box(vec3f(0.0), vec3f(0.0));
     }
     let extent = around.upper - around.lower;
-    node_areas(index, bitcast<u32>(2.0 * dot(extent, extent.yzx)));
+    node_area_store(index, 2.0 * dot(extent, extent.yzx));
     let largest = max(abs(around.lower), abs(around.upper));
     let step = max(max(extent * NODE_STEP_SHARE, largest * NODE_STEP_LEAST), vec3f(NODE_STEP_TINY));
     // Up to the next power of two.

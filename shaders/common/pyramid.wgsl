@@ -1,25 +1,44 @@
-// The pyramid of boxes over the leaves: box j of level k covers the leaves j·2^k … (j+1)·2^k − 1. Level 0 is
-// the leaves themselves. The includer declares `pyramid: array<f32>`, six floats a box from level 1 on, and
-// `leaf_rows`; `params` (common/geometry.wgsl) holds the first box of each level.
-#import "common/tree.wgsl"
+// The pyramid of boxes over sorted items: box j of level k covers the positions j·2^k … (j+1)·2^k − 1. Levels
+// from PYRAMID_FIRST_LEVEL on are kept, six floats a box, where `work` has them (common/sorted.wgsl), which
+// the includer declares.
+#import "common/geometry.wgsl"
 
-fn pyramid_word(level: u32, index: u32) -> u32 {
-    return 6u * (params.level_offset[level / 4u][level % 4u] + index);
+// Level 0: the box of a leaf from its three rows, of a triangle or of a mesh.
+fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
+    let v0 = bitcast<vec3f>(a.xyz);
+    let v1 = bitcast<vec3f>(b.xyz);
+    let v2 = bitcast<vec3f>(c.xyz);
+    if v0.x == BOX_FAR {
+        return box_empty();
+    }
+    return Box(min(v0, min(v1, v2)), max(v0, max(v1, v2)));
 }
 
-fn pyramid_load(level: u32, index: u32) -> Box {
-    if level == 0u {
-        let a = bitcast<vec3f>(leaf_rows(TRIANGLE_ROWS * index).xyz);
-        let b = bitcast<vec3f>(leaf_rows(TRIANGLE_ROWS * index + 1u).xyz);
-        let c = bitcast<vec3f>(leaf_rows(TRIANGLE_ROWS * index + 2u).xyz);
-        if a.x == BOX_FAR {
-            return box_empty();
-        }
-        return Box(min(a, min(b, c)), max(a, max(b, c)));
-    }
+// Boxes on a level.
+fn pyramid_size(level: u32) -> u32 {
+    return (params.item_count + (1u << level) - 1u) >> level;
+}
+
+fn pyramid_word(level: u32, index: u32) -> u32 {
+    return params.level_word + 6u * (params.level_offset[level / 4u][level % 4u] + index);
+}
+
+fn pyramid_kept(level: u32, index: u32) -> Box {
     let at = pyramid_word(level, index);
     return Box(
-        vec3f(pyramid[at], pyramid[at + 1u], pyramid[at + 2u]),
-        vec3f(pyramid[at + 3u], pyramid[at + 4u], pyramid[at + 5u]),
+        bitcast<vec3f>(vec3u(work[at], work[at + 1u], work[at + 2u])),
+        bitcast<vec3f>(vec3u(work[at + 3u], work[at + 4u], work[at + 5u])),
     );
+}
+
+// The level of one box is the last.
+fn pyramid_keep(level: u32, index: u32, b: Box) {
+    if index >= pyramid_size(level) || pyramid_size(level - 1u) == 1u {
+        return;
+    }
+    let at = pyramid_word(level, index);
+    for (var axis = 0u; axis < 3u; axis++) {
+        work[at + axis] = bitcast<u32>(b.lower[axis]);
+        work[at + 3u + axis] = bitcast<u32>(b.upper[axis]);
+    }
 }

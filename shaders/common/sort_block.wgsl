@@ -5,10 +5,12 @@
 const MASK_WORDS = SORT_BLOCK / 32u;
 
 var<workgroup> tally: array<atomic<u32>, DIGITS>;
-var<workgroup> sums: array<u32, DIGITS>;
+// Two sums are made at once: barriers are what they cost.
+var<workgroup> sums: array<vec2u, DIGITS>;
 // Per digit, where its next pair goes.
-var<workgroup> base: array<u32, DIGITS>;
-// Per digit, what the threads of a round say of themselves.
+var<workgroup> base: array<atomic<u32>, DIGITS>;
+// Per digit, what the threads of a round say of themselves: a word of all digits after the other, so that digits
+// lie in different banks.
 var<workgroup> masks: array<atomic<u32>, DIGITS * MASK_WORDS>;
 
 // Inclusive sums of `sums`, by Hillis and Steele. Begins and ends with a barrier.
@@ -27,7 +29,7 @@ fn scan_sums(thread: u32) {
 
 fn clear_masks(thread: u32) {
     for (var word = 0u; word < MASK_WORDS; word++) {
-        atomicStore(&masks[thread * MASK_WORDS + word], 0u);
+        atomicStore(&masks[word * DIGITS + thread], 0u);
     }
 }
 
@@ -37,7 +39,7 @@ fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     let word = thread / 32u;
     let bit = 1u << (thread % 32u);
     if present {
-        atomicOr(&masks[digit * MASK_WORDS + word], bit);
+        atomicOr(&masks[word * DIGITS + digit], bit);
     }
     workgroupBarrier();
     var below = 0u;
@@ -45,18 +47,18 @@ fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     var rank = 0u;
     if present {
         for (var w = 0u; w < MASK_WORDS; w++) {
-            let mask = atomicLoad(&masks[digit * MASK_WORDS + w]);
+            let mask = atomicLoad(&masks[w * DIGITS + digit]);
             total += countOneBits(mask);
             below += countOneBits(select(select(0u, mask & (bit - 1u), w == word), mask, w < word));
         }
-        rank = base[digit] + below;
+        rank = atomicLoad(&base[digit]) + below;
     }
     workgroupBarrier();
     if present {
         if below == 0u {
-            base[digit] += total;
+            atomicAdd(&base[digit], total);
         }
-        atomicStore(&masks[digit * MASK_WORDS + word], 0u);
+        atomicStore(&masks[word * DIGITS + digit], 0u);
     }
     workgroupBarrier();
     return rank;

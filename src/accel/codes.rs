@@ -82,6 +82,11 @@ pub(super) fn mesh_bits(mesh_count: u32) -> u32 {
     u32::BITS - mesh_count.leading_zeros()
 }
 
+/// Whether one key of 32 bits holds a code and the mesh.
+pub(super) fn is_one_key(axis_bits: u32, mesh_count: u32) -> bool {
+    3 * axis_bits + mesh_bits(mesh_count) <= u32::BITS
+}
+
 /// Bits of a code along each axis. Karras's 10, of which two bits are left in a word for the mesh's number.
 /// Where the meshes are more, fewer do if that number then fits as well and cells are still four times finer
 /// than the largest mesh's triangles, spread over a surface, and almost three times finer than the meshes,

@@ -56,7 +56,7 @@ impl Cost {
             // Both kernels have the same bindings.
             group: self
                 .nodes
-                .bind(gpu, &[&partials, &result, &tree.info, &tree.node_areas]),
+                .bind(gpu, &[&partials, &result, &tree.info, &tree.work]),
             result,
         }
     }

@@ -1,131 +1,153 @@
-//! `leaves`, `pyramid`, `hierarchy`: from sorted items to nodes, with a thread per leaf and per node.
+//! `tlas_leaves`, `hierarchy`, `pyramid`, `hierarchy_across`: from sorted items to leaves and nodes, with a thread per
+//! two leaves.
 
 use super::{
-    layout::PYRAMID_STEP,
+    layout::{BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP, Span},
     stages::{Bound, Room, StageLayouts, Stages},
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs,
+        Bind, Gpu, Kernel, Needs,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
 use std::sync::Arc;
 
-/// Leaves that three dispatches of `pyramid` cover.
-pub(super) const LEAF_LIMIT: u32 = 1 << (3 * PYRAMID_STEP);
+/// Leaves that `hierarchy` and two dispatches of `pyramid` cover.
+pub(super) const LEAF_LIMIT: u32 = 1 << (BLOCK_LEVELS + 2 * PYRAMID_STEP);
+/// Blocks of a workgroup of `hierarchy_across`.
+const ACROSS_BLOCKS: u32 = 8;
 
 /// The kernels.
 #[derive(Debug)]
 pub(super) struct Hierarchy {
-    leaves: Kernel,
-    pyramid: Kernel,
+    tlas_leaves: Kernel,
     hierarchy: Kernel,
+    pyramid: Kernel,
+    across: Kernel,
 }
 
 /// The kernels with what they bind for one scene's trees.
 #[derive(Debug)]
 pub(super) struct HierarchyStages {
     kernels: Arc<Hierarchy>,
-    leaves: Bound,
-    /// As many as the number of leaves requires.
-    pyramid: Vec<Bound>,
+    tlas_leaves: Bound,
     hierarchy: Bound,
-    leaf_count: u32,
+    /// From the level that blocks end with, and from the one that a dispatch ends with.
+    pyramid: [Bound; 2],
+    across: Bound,
 }
 
 impl Hierarchy {
-    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts) -> Self {
-        let shared = [(1, &layouts.geometry), (2, &layouts.leaf)];
-        let leaves = [Uniform, Write, Write];
-        let pyramid = [Uniform, Write, Uniform, ReadArray];
-        let hierarchy = [
-            Uniform, Read, ReadArray, ReadArray, Read, Write, ReadArray, Write,
-        ];
-        let kernel =
-            |path, entry, shared, bindings| Kernel::new(gpu, path, entry, shared, bindings);
+    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
+        let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
+        let kernel = |path, entry, bindings| {
+            Kernel::with_constants(gpu, path, entry, &shared, bindings, &[records])
+        };
+        let tlas_leaves = [Uniform, Write, Read];
+        let (path, pyramid) = ("accel/pyramid.wgsl", [Uniform, Write, Uniform]);
+        let nodes = [Uniform, Write, Write];
+        let (path_across, across) = ("accel/hierarchy_across.wgsl", [Uniform, ReadArray, Write]);
         Self {
-            leaves: kernel("accel/leaves.wgsl", "leaves", &shared, &leaves),
-            pyramid: kernel("accel/pyramid.wgsl", "pyramid_levels", &[], &pyramid),
-            hierarchy: kernel("accel/hierarchy.wgsl", "hierarchy", &[], &hierarchy),
+            tlas_leaves: kernel("accel/tlas_leaves.wgsl", "tlas_leaves", &tlas_leaves),
+            hierarchy: kernel("accel/hierarchy.wgsl", "hierarchy", &nodes),
+            pyramid: Kernel::new(gpu, path, "pyramid_levels", &[], &pyramid),
+            across: kernel(path_across, "hierarchy_across", &across),
         }
     }
 
     pub(super) fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.leaves, &self.pyramid, &self.hierarchy] {
+        for kernel in [
+            &self.tlas_leaves,
+            &self.hierarchy,
+            &self.pyramid,
+            &self.across,
+        ] {
             kernel.needs(needs);
         }
     }
 
-    pub(super) fn stages(self: &Arc<Self>, gpu: &Gpu, room: &Room<'_>) -> Result<HierarchyStages> {
-        let leaf_count = room.triangle_count + room.mesh_count;
-        let boxes = room.buffer(gpu, "lbvh.pyramid", pyramid_levels(leaf_count).1, 24)?;
-        let sorted_codes = room.array(gpu, "lbvh.sorted_codes", 2, leaf_count.into())?;
-        let pyramid = (0..3)
-            .map(|step| step * PYRAMID_STEP)
-            .take_while(|base_level| leaf_count.div_ceil(1 << base_level) > 1)
-            .map(|base_level| {
-                let usage = wgpu::BufferUsages::UNIFORM;
-                let base_level = [[base_level, 0, 0, 0]];
-                let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
-                Bound::new(
-                    gpu,
-                    &self.pyramid,
-                    &[],
-                    &[room.params, &boxes, &base_level, room.triangles],
-                )
-            })
-            .collect();
-        Ok(HierarchyStages {
+    pub(super) fn stages(self: &Arc<Self>, gpu: &Gpu, room: &Room<'_>) -> HierarchyStages {
+        let (leaf_rows, node_rows) = (room.triangles.buffer(), room.nodes.buffer());
+        let pyramid = |base_level: u32| {
+            let usage = wgpu::BufferUsages::UNIFORM;
+            let base_level = [[base_level, 0, 0, 0]];
+            let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
+            let own: [&dyn Bind; 3] = [room.params, room.work, &base_level];
+            Bound::new(gpu, &self.pyramid, &[], &own)
+        };
+        HierarchyStages {
             kernels: self.clone(),
-            leaves: room.bind_leaves(
-                gpu,
-                &self.leaves,
-                &[room.params, room.triangles.buffer(), sorted_codes.buffer()],
-            ),
-            pyramid,
-            hierarchy: Bound::new(
-                gpu,
-                &self.hierarchy,
-                &[],
-                &[
-                    room.params,
-                    room.meshes,
-                    &sorted_codes,
-                    room.triangles,
-                    &boxes,
-                    room.nodes.buffer(),
-                    room.codes,
-                    room.node_areas,
-                ],
-            ),
-            leaf_count,
-        })
+            tlas_leaves: room.bind(gpu, &self.tlas_leaves, &[room.params, leaf_rows, room.tlas]),
+            hierarchy: room.bind(gpu, &self.hierarchy, &[room.params, leaf_rows, node_rows]),
+            pyramid: [BLOCK_LEVELS, BLOCK_LEVELS + PYRAMID_STEP].map(pyramid),
+            across: room.bind(gpu, &self.across, &[room.params, room.triangles, node_rows]),
+        }
     }
 }
 
 impl HierarchyStages {
-    /// Makes the nodes of so many items.
-    pub(super) fn record(&self, stages: &mut Stages<'_, '_>, items: u32) -> Result<()> {
+    /// Makes the nodes of so many items, and of so many meshes among them.
+    pub(super) fn record(
+        &self,
+        stages: &mut Stages<'_, '_>,
+        items: u32,
+        meshes: u32,
+    ) -> Result<()> {
         let kernels = &self.kernels;
-        let per_item = items.div_ceil(256);
-        stages.run("leaves", &kernels.leaves, &self.leaves, per_item)?;
-        for (step, bound) in (0..).zip(&self.pyramid) {
-            let boxes = self.leaf_count.div_ceil(1 << (step * PYRAMID_STEP));
-            let workgroups = boxes.div_ceil(1 << PYRAMID_STEP);
-            stages.run("pyramid", &kernels.pyramid, bound, workgroups)?;
+        let per_mesh = meshes.div_ceil(256);
+        stages.run(
+            "tlas_leaves",
+            &kernels.tlas_leaves,
+            &self.tlas_leaves,
+            per_mesh,
+        )?;
+        let blocks = items.div_ceil(BLOCK);
+        stages.run("hierarchy", &kernels.hierarchy, &self.hierarchy, blocks)?;
+        if blocks < 2 {
+            return Ok(());
         }
-        stages.run("hierarchy", &kernels.hierarchy, &self.hierarchy, per_item)
+        let mut boxes = blocks;
+        for bound in &self.pyramid {
+            let workgroups = boxes.div_ceil(1 << PYRAMID_STEP);
+            if boxes > 1 {
+                stages.run("pyramid", &kernels.pyramid, bound, workgroups)?;
+            }
+            boxes = workgroups;
+        }
+        let workgroups = blocks.div_ceil(ACROSS_BLOCKS);
+        stages.run(
+            "hierarchy_across",
+            &kernels.across,
+            &self.across,
+            workgroups,
+        )
     }
 }
 
-/// First box of each level over `leaves` leaves, of which level 0 is the leaves themselves, and the number of
-/// boxes on the others.
-pub fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
+/// Says in `params` where the parts of `common/sorted.wgsl`'s words begin, up to the spans; returns the words in all.
+pub(super) fn span_words(params: &mut BuildParams) -> u32 {
+    params.spans_word = params.item_count;
+    params.spans_word + (params.mesh_count + 1) * (size_of::<Span>() / 4) as u32
+}
+
+/// As [`span_words`], up to the pyramid.
+pub(super) fn work_words(params: &mut BuildParams) -> u32 {
+    let blocks = params.item_count.div_ceil(BLOCK);
+    let (level_offset, boxes) = pyramid_levels(params.item_count);
+    params.across_word = span_words(params);
+    params.list_word = params.across_word + blocks;
+    params.level_word = params.list_word + BLOCK * blocks;
+    params.level_offset = level_offset;
+    params.level_word + 6 * boxes
+}
+
+/// First box of each level over `leaves` leaves that is kept, and the number of boxes on them.
+fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
     let mut offsets = [[0; 4]; 7];
     let mut total = 0;
-    for level in 1..28 {
+    for level in PYRAMID_FIRST_LEVEL as usize..28 {
         offsets[level / 4][level % 4] = total;
         // The level of one box ends the pyramid; those above it are never read.
         if leaves.div_ceil(1 << (level - 1)) > 1 {
@@ -133,4 +155,43 @@ pub fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
         }
     }
     (offsets, total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pyramid_has_every_level_that_is_kept() {
+        assert_eq!(pyramid_levels(0).1, 0);
+        assert_eq!(pyramid_levels(4).1, 0);
+        assert_eq!(
+            pyramid_levels(5),
+            (
+                [[0, 0, 0, 0], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4]],
+                1
+            )
+        );
+        // 5, 3, 2 and 1.
+        let (offsets, total) = pyramid_levels(37);
+        assert_eq!((offsets[0][3], offsets[1], total), (0, [5, 8, 10, 11], 11));
+    }
+
+    #[test]
+    fn the_parts_lie_side_by_side() {
+        let mut params = BuildParams {
+            item_count: 1030,
+            mesh_count: 6,
+            ..BuildParams::default()
+        };
+        let words = work_words(&mut params);
+        let places = [
+            params.spans_word,
+            params.across_word,
+            params.list_word,
+            params.level_word,
+        ];
+        assert_eq!(places, [1030, 1051, 1054, 2590]);
+        assert_eq!(words, 2590 + 6 * pyramid_levels(1030).1);
+    }
 }

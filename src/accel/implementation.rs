@@ -1,7 +1,8 @@
 //! Which kernels sort and make nodes on a device: chosen here, by [`Capabilities`](crate::gpu::Capabilities).
 
 use super::{
-    hierarchy::{Hierarchy, HierarchyStages},
+    hierarchy::{self, Hierarchy, HierarchyStages},
+    layout::BuildParams,
     pairs::SortKernels,
     software::{
         hierarchy_serial::{HierarchySerial, SerialStages},
@@ -20,9 +21,8 @@ use std::sync::Arc;
 pub(super) fn sort(gpu: &Gpu) -> SortKernels {
     match gpu.capabilities.cooperation() {
         Cooperation::None => sort_serial::kernels(gpu),
-        // Each subgroup has a byte of a digit's eight words.
-        Cooperation::Subgroups(8..=128) => sort_parallel::kernels(gpu, true),
-        Cooperation::Subgroups(_) | Cooperation::Workgroups => sort_parallel::kernels(gpu, false),
+        Cooperation::Subgroups(_) => sort_parallel::kernels(gpu, true),
+        Cooperation::Workgroups => sort_parallel::kernels(gpu, false),
     }
 }
 
@@ -41,11 +41,15 @@ pub(super) enum NodeStages {
 }
 
 impl NodeKernels {
-    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts) -> Self {
+    /// With `has_records`, codes are not in the keys.
+    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, has_records: bool) -> Self {
+        let records = ("HAS_RECORDS", f64::from(u8::from(has_records)));
         match gpu.capabilities.cooperation() {
-            Cooperation::None => Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts))),
+            Cooperation::None => {
+                Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records)))
+            }
             Cooperation::Subgroups(_) | Cooperation::Workgroups => {
-                Self::Parallel(Arc::new(Hierarchy::new(gpu, layouts)))
+                Self::Parallel(Arc::new(Hierarchy::new(gpu, layouts, records)))
             }
         }
     }
@@ -57,9 +61,17 @@ impl NodeKernels {
         }
     }
 
+    /// Words of the buffer that they share for all of a scene, whose parts are named in `params`.
+    pub(super) fn work_words(&self, params: &mut BuildParams) -> u32 {
+        match self {
+            Self::Parallel(_) => hierarchy::work_words(params),
+            Self::Serial(_) => hierarchy::span_words(params),
+        }
+    }
+
     pub(super) fn stages(&self, gpu: &Gpu, room: &Room<'_>) -> Result<NodeStages> {
         Ok(match self {
-            Self::Parallel(kernels) => NodeStages::Parallel(kernels.stages(gpu, room)?),
+            Self::Parallel(kernels) => NodeStages::Parallel(kernels.stages(gpu, room)),
             Self::Serial(kernels) => NodeStages::Serial(Box::new(kernels.stages(gpu, room)?)),
         })
     }
@@ -82,7 +94,7 @@ impl NodeStages {
         meshes: u32,
     ) -> Result<()> {
         match self {
-            Self::Parallel(nodes) => nodes.record(stages, triangles + meshes),
+            Self::Parallel(nodes) => nodes.record(stages, triangles + meshes, meshes),
             Self::Serial(nodes) => nodes.record(stages, triangles, meshes),
         }
     }

@@ -26,8 +26,6 @@ wgsl_constants! {
     pub const BOUNDS_WORDS: u32 = 12;
     /// Threads of a workgroup of `bounds`.
     pub const BOUNDS_THREADS: u32 = 64;
-    /// Triangles per thread of `bounds`.
-    pub const BOUNDS_RUN: u32 = 16;
     /// Threads of a workgroup of `morton`.
     pub const MORTON_THREADS: u32 = 64;
     /// Triangles per thread of `morton`.
@@ -35,10 +33,17 @@ wgsl_constants! {
     /// Threads of a sorting workgroup: one per digit.
     pub const SORT_BLOCK: u32 = 256;
     /// Pairs per thread of a sorting workgroup.
-    pub const SORT_ROUNDS: u32 = 8;
-    /// Blocks up to which one workgroup scans all digits: fewer than it takes to fill a GPU with one
-    /// workgroup per digit.
-    pub const SORT_SERIAL_BLOCKS: u32 = 64;
+    pub const SORT_ROUNDS: u32 = 16;
+    /// Blocks up to which one workgroup scans all digits, whose threads add up a row each, one load after the other.
+    pub const SORT_SERIAL_BLOCKS: u32 = 4;
+    /// Words of a record of `morton`.
+    pub const CODE_WORDS: u32 = 4;
+    /// Items of a workgroup of `hierarchy`.
+    pub const BLOCK: u32 = 512;
+    /// Levels of the pyramid within such a block.
+    pub const BLOCK_LEVELS: u32 = 9;
+    /// The first level of the pyramid that is kept; those below are made of leaves again.
+    pub const PYRAMID_FIRST_LEVEL: u32 = 3;
     /// Levels that one dispatch of `pyramid` adds.
     pub const PYRAMID_STEP: u32 = 9;
     /// Leaves per thread of `hierarchy_serial`.
@@ -144,9 +149,23 @@ gpu_structs! {
         axis_bits: u32,
         /// Ranges of so many triangles or fewer get no node.
         leaf_cutoff: u32,
-        _pad: u32,
+        /// Where the parts of the words for making nodes begin, in words.
+        spans_word: u32,
+        across_word: u32,
+        list_word: u32,
+        level_word: u32,
+        /// Triangles per thread of `bounds`, and how far apart they are.
+        bounds_run: u32,
+        bounds_step: u32,
+        _pad: [u32; 3],
         /// First box of each level of the pyramid, four levels a row.
         level_offset: [[u32; 4]; 7],
+    }
+    /// The positions of a mesh among the items of a build, and how far its leaves lie behind them.
+    Span {
+        first: u32,
+        count: u32,
+        shift: u32,
     }
     /// One pass of the radix sort.
     SortParams {

@@ -1,23 +1,23 @@
 //! Building the LBVH over all meshes of a scene and the TLAS above them, in one batch (Karras 2012).
 
 use super::{
-    codes::{Codes, axis_bits, mesh_bits},
+    codes::{Codes, axis_bits, is_one_key, mesh_bits},
     geometry::Geometry,
-    hierarchy::{LEAF_LIMIT, pyramid_levels},
+    hierarchy::LEAF_LIMIT,
     implementation::NodeKernels,
     layout::{
-        BOUNDS_RUN, BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, MORTON_RUN, MORTON_THREADS,
-        MeshRange, TlasEntry, TreeInfo,
+        BOUNDS_WORDS, BuildParams, CODE_WORDS, MORTON_RUN, MORTON_THREADS, MeshRange, TlasEntry,
+        TreeInfo,
     },
     pairs::SortBuffers,
     sort::RadixSort,
     stages::{self, Bound, Room, StageLayouts, Stages},
-    tree::{Regroup, Selection, Sort, Tree, TreeStages},
+    tree::{Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
 };
 use crate::{
     Error, Result,
     gpu::{
-        Array, Gpu, Kernel, Needs, Recorder, bind_group,
+        Array, Gpu, Kernel, Needs, Passes, Recorder, bind_group,
         pass::Binding::{self, Read, ReadArray, Uniform, Write},
     },
 };
@@ -38,15 +38,16 @@ pub enum Work {
 pub struct Lbvh {
     layouts: StageLayouts,
     bounds: Kernel,
-    tlas: Kernel,
+    /// Without and with records of codes: see [`codes::is_one_key`].
+    tlas: [Kernel; 2],
     /// Without codes, which a refit leaves as they were sorted.
     tlas_rows: Kernel,
-    morton: Kernel,
+    morton: [Kernel; 2],
     sort: RadixSort,
     regroup_code: Kernel,
     regroup_mesh_short: Kernel,
     regroup_mesh_wide: Kernel,
-    nodes: NodeKernels,
+    nodes: [NodeKernels; 2],
 }
 
 impl Lbvh {
@@ -63,24 +64,32 @@ impl Lbvh {
             let path = "accel/regroup.wgsl";
             Kernel::with_constants(gpu, path, "regroup", &[], &bindings, &constants)
         };
-        let tlas = |with_codes: bool| {
+        let tlas = |with_codes: bool, with_records: bool| {
             let bindings = [Uniform, Read, Read, Write, Write, Write];
-            let constants = [("TLAS_CODES", f64::from(u8::from(with_codes)))];
+            let constants = [
+                ("TLAS_CODES", f64::from(u8::from(with_codes))),
+                ("TLAS_RECORDS", f64::from(u8::from(with_records))),
+            ];
             let path = "accel/tlas.wgsl";
             Kernel::with_constants(gpu, path, "tlas", &[], &bindings, &constants)
         };
         let bounds: &[Binding] = &[Uniform, Read, Write];
-        let morton: &[Binding] = &[Uniform, Read, Read, Write, Write];
+        let morton = |with_records: bool| {
+            let bindings = [Uniform, Read, Read, Write, Write];
+            let constants = [("HAS_RECORDS", f64::from(u8::from(with_records)))];
+            let path = "accel/morton.wgsl";
+            Kernel::with_constants(gpu, path, "morton", &geometry, &bindings, &constants)
+        };
         Self {
             bounds: Kernel::new(gpu, "accel/bounds.wgsl", "bounds", &geometry, bounds),
-            tlas: tlas(true),
-            tlas_rows: tlas(false),
-            morton: Kernel::new(gpu, "accel/morton.wgsl", "morton", &geometry, morton),
+            tlas: [false, true].map(|with_records| tlas(true, with_records)),
+            tlas_rows: tlas(false, false),
+            morton: [false, true].map(morton),
             sort: RadixSort::new(gpu),
             regroup_code: regroup(true, 0),
             regroup_mesh_short: regroup(false, 2),
             regroup_mesh_wide: regroup(false, 1),
-            nodes: NodeKernels::new(gpu, &layouts),
+            nodes: [false, true].map(|has_records| NodeKernels::new(gpu, &layouts, has_records)),
             layouts,
         }
     }
@@ -88,11 +97,16 @@ impl Lbvh {
     /// Adds its kernels to what has to be compiled: all but those of [`Lbvh::needs_refit`], and those for
     /// many meshes or wide codes, which [`Lbvh::tree`] compiles where its trees need them.
     pub fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.bounds, &self.tlas, &self.morton] {
-            kernel.needs(needs);
-        }
+        self.bounds.needs(needs);
         self.sort.needs(needs);
-        self.nodes.needs(needs);
+        self.needs_of(0, needs);
+    }
+
+    /// Adds the kernels without records of codes, or with them.
+    fn needs_of(&self, records: usize, needs: &mut Needs) {
+        self.tlas[records].needs(needs);
+        self.morton[records].needs(needs);
+        self.nodes[records].needs(needs);
     }
 
     /// Adds the kernel that only refits need.
@@ -134,17 +148,20 @@ impl Lbvh {
                 by: "canopy's builder".into(),
             });
         }
-        let params_all = BuildParams {
+        let axis_bits = axis_bits(geometry.meshes, codes);
+        let has_records = !is_one_key(axis_bits, mesh_count);
+        let records = usize::from(has_records);
+        let mut params_all = BuildParams {
             triangle_count,
             mesh_count,
             item_count: leaf_count,
             item_triangles: triangle_count,
             all_items: 1,
-            axis_bits: axis_bits(geometry.meshes, codes),
+            axis_bits,
             leaf_cutoff: 1,
-            level_offset: pyramid_levels(leaf_count).0,
             ..BuildParams::default()
         };
+        let work_words = self.nodes[records].work_words(&mut params_all);
         let info = TreeInfo {
             triangle_count,
             mesh_count,
@@ -165,21 +182,26 @@ impl Lbvh {
             meshes => meshes,
         };
         let meshes = gpu.buffer_with("lbvh.meshes", meshes, wgpu::BufferUsages::STORAGE);
-        let code_words = array("lbvh.codes", 4, leaf_count.into())?;
+        let record_count = if has_records { leaf_count.max(1) } else { 1 };
+        let codes = array("lbvh.codes", 1, u64::from(CODE_WORDS * record_count))?;
         let nodes = array("lbvh.nodes", 4, 4 * u64::from(leaf_count))?;
-        let node_areas = buffer("lbvh.node_areas", leaf_count, 4)?;
+        let work = buffer("lbvh.work", work_words, 4)?;
         let triangles = array("lbvh.triangles", 4, 3 * u64::from(leaf_count))?;
         let arrays = geometry.arrays(gpu, triangle_count)?;
 
         let pairs = self.sort.buffers(gpu, leaf_count)?;
-        let sorts = self.sorts(gpu, &pairs, &params, &code_words, &params_all);
+        let sorts = self.sorts(gpu, &pairs, &params, &codes, &params_all);
         let mut needs = Needs::default();
+        if has_records {
+            self.needs_of(records, &mut needs);
+        }
         for (regroup, _) in sorts.iter().filter_map(|sort| sort.regroup.as_ref()) {
             self.regroup(*regroup).needs(&mut needs);
         }
         needs.meet(gpu)?;
         let output = sorts.last().map_or(0, |sort| sort.digits.output());
-        let order = pairs.values[output].clone();
+        let (order, sorted_keys) = (&pairs.values[output], &pairs.keys[output]);
+        let code_words = if has_records { &codes } else { sorted_keys };
 
         let geometry_group = bind_group(
             gpu,
@@ -187,55 +209,53 @@ impl Lbvh {
             &self.layouts.geometry,
             &[&arrays.positions, &arrays.indices, &arrays.triangle_info],
         );
-        let leaf_group = bind_group(
+        let sorted_group = bind_group(
             gpu,
-            "leaf",
-            &self.layouts.leaf,
-            &[&tlas, &order, &code_words],
+            "sorted",
+            &self.layouts.sorted,
+            &[order, code_words, &work],
         );
         let room = Room {
             triangle_count,
             mesh_count,
             params: &params,
-            meshes: &meshes,
-            codes: &code_words,
+            tlas: &tlas,
             nodes: &nodes,
-            node_areas: &node_areas,
+            work: &work,
             triangles: &triangles,
             geometry: &geometry_group,
-            leaf: &leaf_group,
+            sorted: &sorted_group,
         };
         let shared = [(1, &geometry_group)];
-        let (code_buffer, keys) = (code_words.buffer(), pairs.keys[0].buffer());
+        let (code_buffer, keys) = (codes.buffer(), pairs.keys[0].buffer());
         let stages = TreeStages {
             bounds: Bound::new(gpu, &self.bounds, &shared, &[&params, &items, &mesh_bounds]),
             // That of `tlas_rows` has the same bindings.
             tlas: Bound::new(
                 gpu,
-                &self.tlas,
+                &self.tlas[records],
                 &[],
                 &[&params, &meshes, &mesh_bounds, code_buffer, keys, &tlas],
             ),
             morton: Bound::new(
                 gpu,
-                &self.morton,
+                &self.morton[records],
                 &shared,
                 &[&params, &items, &mesh_bounds, code_buffer, keys],
             ),
-            nodes: self.nodes.stages(gpu, &room)?,
+            nodes: self.nodes[records].stages(gpu, &room)?,
         };
         let mut tree = Tree {
             tlas,
             nodes,
-            node_areas,
             triangles,
             info,
             triangle_count,
             leaf_cutoff: 1,
             meshes: geometry.meshes.to_vec(),
             mesh_bounds,
-            codes: code_words,
-            order,
+            codes,
+            work,
             geometry: arrays,
             pairs,
             params,
@@ -245,6 +265,7 @@ impl Lbvh {
             selection: Selection::default(),
             sorted: None,
             dispatches: 0,
+            passes: 0,
             stages,
         };
         tree.build_only(gpu, None);
@@ -323,7 +344,7 @@ impl Lbvh {
         };
         let mut stages = Stages {
             gpu,
-            scope: &mut scope,
+            passes: Passes::new(&mut scope),
             dispatches: 0,
         };
         let geometry = &tree.geometry;
@@ -332,7 +353,7 @@ impl Lbvh {
             &geometry.indices,
             &geometry.triangle_info,
         ]);
-        tree.clear_bounds(stages.scope);
+        tree.clear_bounds(stages.passes.recorder());
         self.bounds(&mut stages, tree)?;
         self.tlas(&mut stages, tree, work)?;
         if work == Work::Rebuild {
@@ -343,19 +364,20 @@ impl Lbvh {
         let nodes = &tree.stages.nodes;
         nodes.record(&mut stages, triangles, tree.mesh_count())?;
         tree.dispatches = stages.dispatches;
+        tree.passes = stages.passes.begun();
         tree.sorted = Some(tree.selection.meshes.clone());
         Ok(())
     }
 
     fn bounds(&self, stages: &mut Stages<'_, '_>, tree: &Tree) -> Result<()> {
         let triangles = tree.selection.item_triangles;
-        let workgroups = triangles.div_ceil(BOUNDS_THREADS * BOUNDS_RUN);
+        let workgroups = bounds_workgroups(stages.gpu, triangles);
         stages.run("bounds", &self.bounds, &tree.stages.bounds, workgroups)
     }
 
     fn tlas(&self, stages: &mut Stages<'_, '_>, tree: &Tree, work: Work) -> Result<()> {
         let kernel = match work {
-            Work::Rebuild => &self.tlas,
+            Work::Rebuild => &self.tlas[tree.records()],
             Work::Refit => &self.tlas_rows,
         };
         let workgroups = tree.mesh_count().div_ceil(256);
@@ -366,7 +388,7 @@ impl Lbvh {
                 item_triangles,
                 ..
             } = tree.selection;
-            stages.publish(&tree.codes, item_triangles..item_count);
+            tree.publish_records(stages, item_triangles..item_count);
             stages.publish(&tree.pairs.keys[0], item_triangles..item_count);
         }
         Ok(())
@@ -375,8 +397,13 @@ impl Lbvh {
     fn morton(&self, stages: &mut Stages<'_, '_>, tree: &Tree) -> Result<()> {
         let triangles = tree.selection.item_triangles;
         let workgroups = triangles.div_ceil(MORTON_THREADS * MORTON_RUN);
-        stages.run("morton", &self.morton, &tree.stages.morton, workgroups)?;
-        stages.publish(&tree.codes, 0..triangles);
+        stages.run(
+            "morton",
+            &self.morton[tree.records()],
+            &tree.stages.morton,
+            workgroups,
+        )?;
+        tree.publish_records(stages, 0..triangles);
         stages.publish(&tree.pairs.keys[0], 0..triangles);
         Ok(())
     }
@@ -389,8 +416,14 @@ impl Lbvh {
                 stages.run("regroup", self.regroup(*regroup), bound, workgroups)?;
                 stages.publish(&tree.pairs.keys[sort.digits.input()], 0..items);
             }
-            let (gpu, scope) = (stages.gpu, &mut *stages.scope);
-            stages.dispatches += self.sort.record(gpu, scope, &tree.pairs, &sort.digits)?;
+            let passes = &mut stages.passes;
+            let dispatches = self
+                .sort
+                .record_in(stages.gpu, passes, &tree.pairs, &sort.digits);
+            stages.dispatches += dispatches?;
+        }
+        if tree.records() == 0 {
+            stages.publish(&tree.pairs.keys[tree.sorted_side()], 0..items);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! thiserror, and nothing else.
 //!
 //! ```text
-//! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► leaves ─► pyramid ─► hierarchy
+//! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► tlas_leaves ─► hierarchy ─► pyramid ─► hierarchy_across
 //!                                                       └─► hierarchy_serial ─► hierarchy_join
 //!                                                           on software adapters
 //! ```
@@ -56,7 +56,7 @@
 pub mod codes;
 pub mod cost;
 mod geometry;
-pub mod hierarchy;
+mod hierarchy;
 mod implementation;
 pub mod layout;
 pub mod lbvh;

@@ -5,7 +5,7 @@ pub use super::pairs::{Digits, SortBuffers};
 use super::{implementation, layout::SORT_SMALL, pairs::SortKernels};
 use crate::{
     Result,
-    gpu::{Array, Gpu, Kernel, Needs, Recorder, Workgroups},
+    gpu::{Array, Gpu, Kernel, Needs, Passes, Recorder, Workgroups},
 };
 
 /// Dispatches of one eight-bit digit.
@@ -139,32 +139,43 @@ impl RadixSort {
         buffers: &SortBuffers,
         digits: &Digits,
     ) -> Result<u32> {
+        self.record_in(gpu, &mut Passes::new(recorder), buffers, digits)
+    }
+
+    /// As [`RadixSort::record`], in passes that others share.
+    pub(super) fn record_in(
+        &self,
+        gpu: &Gpu,
+        passes: &mut Passes<'_, impl Recorder>,
+        buffers: &SortBuffers,
+        digits: &Digits,
+    ) -> Result<u32> {
         let count = digits.count;
         if let (Some(small), Some(group)) = (&self.0.small, &digits.small)
             && count <= SORT_SMALL
         {
-            let mut pass = recorder.scoped_compute_pass("sort");
             let workgroups = Workgroups::Count(u32::from(count > 0));
-            small.dispatch_bound(gpu, &mut pass, &[], group, workgroups)?;
+            passes.record("sort", |pass| {
+                small.dispatch_bound(gpu, pass, &[], group, workgroups)
+            })?;
             return Ok(1);
         }
         if buffers.keys[0].has_texture() {
             // Publishing ends a pass.
             for (number, group) in digits.groups.iter().enumerate() {
-                let mut pass = recorder.scoped_compute_pass("sort");
-                self.digit(gpu, &mut pass, digits, group)?;
-                drop(pass);
+                passes.record("sort", |pass| self.digit(gpu, pass, digits, group))?;
+                let encoder = passes.recorder().encoder();
                 let to = (digits.input + number + 1) % 2;
                 if number + 1 < digits.groups.len() {
-                    buffers.keys[to].publish(recorder.encoder(), 0..count);
+                    buffers.keys[to].publish(encoder, 0..count);
                 }
-                buffers.values[to].publish(recorder.encoder(), 0..count);
+                buffers.values[to].publish(encoder, 0..count);
             }
         } else {
-            let mut pass = recorder.scoped_compute_pass("sort");
-            for group in &digits.groups {
-                self.digit(gpu, &mut pass, digits, group)?;
-            }
+            passes.record("sort", |pass| {
+                let mut groups = digits.groups.iter();
+                groups.try_for_each(|group| self.digit(gpu, pass, digits, group))
+            })?;
         }
         Ok(DISPATCHES_PER_DIGIT * digits.groups.len() as u32)
     }

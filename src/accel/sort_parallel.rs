@@ -17,14 +17,17 @@ pub(super) const BINDINGS: [Binding; 7] =
 /// Few pairs are sorted by one workgroup, which reads and writes both arrays.
 const SMALL_BINDINGS: [Binding; 5] = [Uniform, Write, Write, Write, Write];
 
-/// The kernels; `by_subgroups` for subgroups of one size of 8 to 128 threads.
+/// The kernels; `by_subgroups` where there are subgroup operations.
 pub(super) fn kernels(gpu: &Gpu, by_subgroups: bool) -> SortKernels {
     let kernel = |path, entry| Kernel::new(gpu, path, entry, &[], &BINDINGS);
     SortKernels {
         histogram: kernel("accel/sort.wgsl", "histogram"),
         scan: kernel("accel/sort.wgsl", "scan"),
         scatter: if by_subgroups {
-            kernel("accel/sort_subgroups.wgsl", "scatter_subgroups")
+            let (path, entry) = ("accel/sort_subgroups.wgsl", "scatter_subgroups");
+            let least = gpu.capabilities.sort_subgroup_size;
+            let constants = [("LEAST_SUBGROUP", f64::from(least))];
+            Kernel::with_constants(gpu, path, entry, &[], &BINDINGS, &constants)
         } else {
             kernel("accel/sort.wgsl", "scatter")
         },

@@ -3,7 +3,7 @@
 use crate::{
     Result,
     gpu::{
-        Array, Bind, Gpu, Kernel, Scope, Workgroups,
+        Array, Bind, Gpu, Kernel, Passes, Scope, Workgroups,
         pass::{self, Binding},
     },
 };
@@ -14,16 +14,16 @@ use std::ops::Range;
 pub(super) struct StageLayouts {
     /// Group 1, the merged geometry: `common/geometry.wgsl`.
     pub(super) geometry: wgpu::BindGroupLayout,
-    /// Group 2, what the leaves are made of: `common/leaf.wgsl`.
-    pub(super) leaf: wgpu::BindGroupLayout,
+    /// Group 2, what was sorted: `common/sorted.wgsl`.
+    pub(super) sorted: wgpu::BindGroupLayout,
 }
 
 impl StageLayouts {
     pub(super) fn new(gpu: &Gpu) -> Self {
-        let leaf = [Binding::Read, Binding::ReadArray, Binding::ReadArray];
+        let sorted = [Binding::ReadArray, Binding::ReadArray, Binding::Write];
         Self {
             geometry: pass::compute_layout(gpu, "geometry", &[Binding::ReadArray; 3]),
-            leaf: pass::compute_layout(gpu, "leaf", &leaf),
+            sorted: pass::compute_layout(gpu, "sorted", &sorted),
         }
     }
 }
@@ -34,15 +34,14 @@ pub(super) struct Room<'a> {
     pub(super) triangle_count: u32,
     pub(super) mesh_count: u32,
     pub(super) params: &'a wgpu::Buffer,
-    pub(super) meshes: &'a wgpu::Buffer,
-    pub(super) codes: &'a Array,
+    pub(super) tlas: &'a wgpu::Buffer,
     pub(super) nodes: &'a Array,
-    pub(super) node_areas: &'a wgpu::Buffer,
+    pub(super) work: &'a wgpu::Buffer,
     pub(super) triangles: &'a Array,
     /// For [`StageLayouts::geometry`].
     pub(super) geometry: &'a wgpu::BindGroup,
-    /// For [`StageLayouts::leaf`].
-    pub(super) leaf: &'a wgpu::BindGroup,
+    /// For [`StageLayouts::sorted`].
+    pub(super) sorted: &'a wgpu::BindGroup,
 }
 
 impl Room<'_> {
@@ -51,20 +50,9 @@ impl Room<'_> {
         array(gpu, label, self.triangle_count, words, len)
     }
 
-    /// A buffer of `count` elements of `bytes` bytes.
-    pub(super) fn buffer(
-        &self,
-        gpu: &Gpu,
-        label: &str,
-        count: u32,
-        bytes: usize,
-    ) -> Result<wgpu::Buffer> {
-        buffer(gpu, label, self.triangle_count, count, bytes)
-    }
-
-    /// The bind groups of a stage that reads the geometry and what the leaves are made of.
-    pub(super) fn bind_leaves(&self, gpu: &Gpu, kernel: &Kernel, own: &[&dyn Bind]) -> Bound {
-        let shared = [(1, self.geometry), (2, self.leaf)];
+    /// The bind groups of a stage that reads the geometry and what was sorted.
+    pub(super) fn bind(&self, gpu: &Gpu, kernel: &Kernel, own: &[&dyn Bind]) -> Bound {
+        let shared = [(1, self.geometry), (2, self.sorted)];
         Bound::new(gpu, kernel, &shared, own)
     }
 }
@@ -114,10 +102,10 @@ impl Bound {
     }
 }
 
-/// Records the stages of a build, each in a pass of its own.
+/// Records the stages of a build: all in one pass, unless each is timed.
 pub(super) struct Stages<'a, 's> {
     pub(super) gpu: &'a Gpu,
-    pub(super) scope: &'a mut Scope<'s>,
+    pub(super) passes: Passes<'a, Scope<'s>>,
     /// Dispatches so far.
     pub(super) dispatches: u32,
 }
@@ -132,22 +120,25 @@ impl Stages<'_, '_> {
         workgroups: u32,
     ) -> Result<()> {
         let shared: Vec<_> = bound.shared.iter().map(|(i, group)| (*i, group)).collect();
-        let mut pass = self.scope.scoped_compute_pass(name);
         let workgroups = Workgroups::Count(workgroups);
-        kernel.dispatch_bound(self.gpu, &mut pass, &shared, &bound.own, workgroups)?;
+        self.passes.record(name, |pass| {
+            kernel.dispatch_bound(self.gpu, pass, &shared, &bound.own, workgroups)
+        })?;
         self.dispatches += 1;
         Ok(())
     }
 
     /// Lets later stages read the elements of `range` that a stage has written.
     pub(super) fn publish(&mut self, array: &Array, range: Range<u32>) {
-        array.publish(self.scope, range);
+        if array.has_texture() {
+            array.publish(self.passes.recorder(), range);
+        }
     }
 
     /// Lets shaders read all of `arrays`; where that is work, it has a scope of its own.
     pub(super) fn publish_all(&mut self, arrays: &[&Array]) {
         if arrays.iter().any(|array| array.has_texture()) {
-            let mut scope = self.scope.scope("publish");
+            let mut scope = self.passes.recorder().scope("publish");
             for array in arrays {
                 array.publish(&mut scope, 0..array.len());
             }

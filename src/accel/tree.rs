@@ -3,9 +3,12 @@
 use super::{
     geometry::GeometryArrays,
     implementation::NodeStages,
-    layout::{BOUNDS_WORDS, BuildParams, LeafTriangle, MeshRange, Node, TlasEntry, TreeInfo},
+    layout::{
+        BLOCK, BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange,
+        Node, Span, TlasEntry, TreeInfo,
+    },
     pairs::{Digits, SortBuffers},
-    stages::Bound,
+    stages::{Bound, Stages},
 };
 use crate::{
     Result,
@@ -14,6 +17,7 @@ use crate::{
         pass::{self, Binding},
     },
 };
+use std::ops::Range;
 
 /// A scene's trees, and what is needed to build them again.
 #[derive(Debug)]
@@ -24,8 +28,6 @@ pub struct Tree {
     /// first triangle and those of the TLAS behind the last triangle. Where no node lies, there may be one of
     /// an earlier build.
     pub nodes: Array,
-    /// An `f32` a node: the area of its box; −1 where no node lies.
-    pub node_areas: wgpu::Buffer,
     /// Three rows a [`LeafTriangle`], in leaf order, and then the meshes in theirs.
     pub triangles: Array,
     pub(super) info: wgpu::Buffer,
@@ -33,8 +35,10 @@ pub struct Tree {
     pub(super) leaf_cutoff: u32,
     pub(super) meshes: Vec<MeshRange>,
     pub(super) mesh_bounds: wgpu::Buffer,
+    /// The records of `morton`, if there are any.
     pub(super) codes: Array,
-    pub(super) order: Array,
+    /// What the kernels that make nodes share: see `common/sorted.wgsl`.
+    pub(super) work: wgpu::Buffer,
     pub(super) geometry: GeometryArrays,
     pub(super) pairs: SortBuffers,
     pub(super) params: wgpu::Buffer,
@@ -46,6 +50,7 @@ pub struct Tree {
     /// Whose order the last sort made: as [`Selection::meshes`]. `None` before the first one.
     pub(super) sorted: Option<Vec<bool>>,
     pub(super) dispatches: u32,
+    pub(super) passes: u32,
     pub(super) stages: TreeStages,
 }
 
@@ -123,11 +128,17 @@ impl Tree {
                 .write_buffer(&self.items, 0, bytemuck::cast_slice(&items));
         }
         let item_count = item_triangles + self.mesh_count();
+        let spans = self.spans(meshes);
+        let spans_byte = 4 * u64::from(self.params_all.spans_word);
+        gpu.queue
+            .write_buffer(&self.work, spans_byte, bytemuck::cast_slice(&spans));
         self.params_all.leaf_cutoff = self.leaf_cutoff;
         let params = BuildParams {
             item_count,
             item_triangles,
             all_items: u32::from(meshes.is_empty()),
+            bounds_run: bounds_run(gpu, item_triangles),
+            bounds_step: self.bounds_step(gpu, item_triangles, meshes),
             ..self.params_all
         };
         gpu.queue
@@ -144,6 +155,46 @@ impl Tree {
             item_count,
             item_triangles,
         };
+    }
+
+    /// How far apart the triangles of a thread of `bounds` are, where only some `meshes` are built, or all if there
+    /// are none.
+    fn bounds_step(&self, gpu: &Gpu, triangles: u32, meshes: &[bool]) -> u32 {
+        let built = match meshes {
+            [] => self.meshes.len(),
+            meshes => meshes.iter().filter(|built| **built).count(),
+        };
+        let per_workgroup = u64::from(BOUNDS_THREADS * bounds_run(gpu, triangles));
+        // Software adapters gain nothing by threads that read side by side.
+        let is_small = u64::from(triangles) < built as u64 * per_workgroup;
+        if is_small || !gpu.capabilities.has_gpu {
+            1
+        } else {
+            BOUNDS_THREADS
+        }
+    }
+
+    /// A span per mesh and for the TLAS, where only some `meshes` are built, or all if there are none.
+    fn spans(&self, meshes: &[bool]) -> Vec<Span> {
+        let mut first = 0;
+        let of_meshes = self.meshes.iter().enumerate().map(|(mesh, range)| {
+            let is_built = meshes.get(mesh).copied().unwrap_or(meshes.is_empty());
+            let count = if is_built { range.triangle_count } else { 0 };
+            let span = Span {
+                first,
+                count,
+                shift: range.first_triangle - first,
+            };
+            first += count;
+            span
+        });
+        let mut spans: Vec<_> = of_meshes.collect();
+        spans.push(Span {
+            first,
+            count: self.mesh_count(),
+            shift: self.triangle_count - first,
+        });
+        spans
     }
 
     /// Triangles up to which a range of them gets no node, which spares the build most nodes: 1 until
@@ -169,6 +220,19 @@ impl Tree {
             let selection = std::mem::take(&mut self.selection);
             let meshes = Some(&selection.meshes[..]).filter(|meshes| !meshes.is_empty());
             self.build_only(gpu, meshes);
+        }
+    }
+
+    /// 1 where keys do not hold the whole code and mesh, so that records stand beside them; otherwise 0.
+    pub(super) fn records(&self) -> usize {
+        usize::from(self.sorts.len() > 1)
+    }
+
+    /// Lets shaders read the records of the items of `range`, if there are records.
+    pub(super) fn publish_records(&self, stages: &mut Stages<'_, '_>, range: Range<u32>) {
+        if self.records() == 1 {
+            let words = CODE_WORDS * range.start..CODE_WORDS * range.end;
+            stages.publish(&self.codes, words);
         }
     }
 
@@ -201,9 +265,37 @@ impl Tree {
     }
 
     /// Dispatches of the last build that was recorded. They depend on the adapter, on whether the scene is
-    /// tiny, on the bits of the codes and of the number of meshes: never on the single meshes.
+    /// tiny or huge, on the bits of the codes and of the number of meshes: never on the single meshes.
     pub fn dispatches(&self) -> u32 {
         self.dispatches
+    }
+
+    /// Sorts of a build: one where a key holds both the code and the number of the mesh.
+    pub fn sort_count(&self) -> usize {
+        self.sorts.len()
+    }
+
+    /// Compute passes of the last build that was recorded: a single one, unless it is timed, or arrays are copied
+    /// to where shaders read them.
+    pub fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// Binary nodes of the last build that reach beyond a block of `accel/hierarchy.wgsl`, waiting for it; `None`
+    /// where other kernels made the nodes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    pub fn nodes_across_blocks(&self, gpu: &Gpu) -> Result<Option<u32>> {
+        let params = &self.params_all;
+        if params.across_word == 0 {
+            return Ok(None);
+        }
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.work)?);
+        let blocks = self.selection.item_count.div_ceil(BLOCK) as usize;
+        let first = params.across_word as usize;
+        Ok(Some(words[first..first + blocks].iter().sum()))
     }
 
     /// The positions that the trees are built over.
@@ -213,12 +305,35 @@ impl Tree {
 
     /// What was sorted to each position: the position that it had among the items.
     pub fn order(&self) -> &Array {
-        &self.order
+        &self.pairs.values[self.sorted_side()]
     }
 
-    /// The Morton code (high word, low word) of each item, the item and its mesh.
-    pub fn codes(&self) -> &Array {
-        &self.codes
+    /// Reads back the Morton codes of the last build's items as they are sorted, the high word first, waiting for
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    pub fn sorted_codes(&self, gpu: &Gpu) -> Result<Vec<u64>> {
+        let count = self.selection.item_count as usize;
+        if self.records() == 0 {
+            let mask = (1u64 << (3 * self.params_all.axis_bits)) - 1;
+            let keys: Vec<u32> = self.pairs.keys[self.sorted_side()].read(gpu)?;
+            let code = |key: &u32| (u64::from(*key) & mask) << 32;
+            return Ok(keys[..count].iter().map(code).collect());
+        }
+        let records: Vec<[u32; CODE_WORDS as usize]> = self.codes.read(gpu)?;
+        let order: Vec<u32> = self.order().read(gpu)?;
+        let code = |item: &u32| {
+            let [high, low, ..] = records[*item as usize];
+            u64::from(high) << 32 | u64::from(low)
+        };
+        Ok(order[..count].iter().map(code).collect())
+    }
+
+    /// Which of the two arrays of pairs holds what was sorted.
+    pub(super) fn sorted_side(&self) -> usize {
+        self.sorts.last().map_or(0, |sort| sort.digits.output())
     }
 
     /// The bounds of each mesh's centroids and its box, then the scene's box: twelve, twelve, … and six `u32`
@@ -255,8 +370,26 @@ impl Tree {
             leaf_cutoff: self.leaf_cutoff,
             tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..bytes]),
             nodes: self.nodes.read(gpu)?,
-            node_areas: bytemuck::pod_collect_to_vec(&gpu.read(&self.node_areas)?[..areas]),
+            node_areas: bytemuck::pod_collect_to_vec(&gpu.read(&self.work)?[..areas]),
             triangles: self.triangles.read(gpu)?,
         })
     }
+}
+
+/// Threads of `bounds` that fill a large GPU; with fewer triangles than that, a thread takes one.
+const BOUNDS_FILL: u32 = 1 << 16;
+/// Triangles that a thread of `bounds` takes at the most.
+const BOUNDS_RUN_MOST: u32 = 16;
+
+/// Triangles per thread of `bounds`.
+pub(super) fn bounds_run(gpu: &Gpu, triangles: u32) -> u32 {
+    if !gpu.capabilities.has_gpu {
+        return BOUNDS_RUN_MOST;
+    }
+    triangles.div_ceil(BOUNDS_FILL).clamp(1, BOUNDS_RUN_MOST)
+}
+
+/// Workgroups of `bounds`.
+pub(super) fn bounds_workgroups(gpu: &Gpu, triangles: u32) -> u32 {
+    triangles.div_ceil(BOUNDS_THREADS * bounds_run(gpu, triangles))
 }

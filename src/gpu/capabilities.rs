@@ -18,7 +18,7 @@ impl Arrays {
 /// How the threads of a workgroup share their work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cooperation {
-    /// By subgroup operations; all subgroups have this many threads.
+    /// By subgroup operations; subgroups have this many threads or more.
     Subgroups(u32),
     /// Through the workgroup's memory, with barriers.
     Workgroups,
@@ -36,8 +36,10 @@ pub(crate) const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 pub struct Capabilities {
     /// How shaders read large arrays. [`Arrays::Textures`] implies [`Cooperation::None`].
     pub arrays: Arrays,
-    /// Threads of a subgroup; `None` where subgroup operations are missing or sizes differ.
+    /// Threads that a subgroup has at least; `None` where subgroup operations are missing.
     pub subgroup_size: Option<u32>,
+    /// Threads that a subgroup needs for sorting by it.
+    pub sort_subgroup_size: u32,
     /// Whether a GPU does the work. Without one everything runs on the processor.
     pub has_gpu: bool,
     /// Whether several rays per pixel and frame leave a frame interactive.
@@ -71,8 +73,7 @@ impl Capabilities {
         let (info, features) = (device.adapter_info(), device.features());
         let is_software = info.device_type == wgpu::DeviceType::Cpu;
         let workgroup_bytes = device.limits().max_compute_workgroup_storage_size;
-        let one_size = info.subgroup_min_size == info.subgroup_max_size;
-        let has_subgroups = features.contains(wgpu::Features::SUBGROUP) && one_size;
+        let has_subgroups = features.contains(wgpu::Features::SUBGROUP);
         Self {
             arrays: if is_software && workgroup_bytes >= SERIAL_WORKGROUP_BYTES {
                 Arrays::Textures
@@ -80,6 +81,7 @@ impl Capabilities {
                 Arrays::Buffers
             },
             subgroup_size: has_subgroups.then_some(info.subgroup_min_size),
+            sort_subgroup_size: 8,
             has_gpu: !is_software,
             fast_rays: !is_software,
             moving_scale: if is_software { 0.5 } else { 1.0 },

@@ -42,6 +42,6 @@ pub use library::{Constant, Library};
 pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "render")]
 pub use open::Tier;
-pub use recorder::{Recorder, Scope};
+pub use recorder::{Passes, Recorder, Scope};
 pub use uniform::Uniform;
 pub use uniform_array::UniformArray;

@@ -1,5 +1,6 @@
 //! Where commands are recorded: a plain encoder, or a scope of the profiler.
 
+use crate::Result;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -13,6 +14,70 @@ pub trait Recorder {
 
     /// The encoder.
     fn encoder(&mut self) -> &mut wgpu::CommandEncoder;
+
+    /// Whether its passes are timed.
+    fn is_timed(&self) -> bool;
+}
+
+/// The compute passes of a recorder: one for each name where they are timed, otherwise a single one for all, which
+/// spares what a GPU does between passes.
+pub struct Passes<'a, R: Recorder> {
+    recorder: &'a mut R,
+    open: Option<wgpu::ComputePass<'static>>,
+    begun: u32,
+}
+
+impl<'a, R: Recorder> Passes<'a, R> {
+    /// None so far.
+    pub fn new(recorder: &'a mut R) -> Self {
+        Self {
+            recorder,
+            open: None,
+            begun: 0,
+        }
+    }
+
+    /// Records into the pass for `label`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `record`.
+    pub fn record<T>(
+        &mut self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.begun += u32::from(self.open.is_none());
+        if self.recorder.is_timed() {
+            return record(&mut self.recorder.scoped_compute_pass(label));
+        }
+        let encoder = self.recorder.encoder();
+        let pass = self.open.get_or_insert_with(|| {
+            let descriptor = wgpu::ComputePassDescriptor::default();
+            encoder.begin_compute_pass(&descriptor).forget_lifetime()
+        });
+        pass.push_debug_group(label);
+        let recorded = record(pass);
+        pass.pop_debug_group();
+        recorded
+    }
+
+    /// Passes that have been begun.
+    pub fn begun(&self) -> u32 {
+        self.begun
+    }
+
+    /// The recorder, for what is no pass: the one that is open ends.
+    pub fn recorder(&mut self) -> &mut R {
+        self.open = None;
+        self.recorder
+    }
+}
+
+impl<R: Recorder> fmt::Debug for Passes<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passes").finish_non_exhaustive()
+    }
 }
 
 /// A debug group on an encoder, in which passes and further scopes are opened. It dereferences to the
@@ -64,6 +129,10 @@ impl Recorder for wgpu::CommandEncoder {
     fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
         self
     }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
 }
 
 impl Recorder for Scope<'_> {
@@ -77,6 +146,14 @@ impl Recorder for Scope<'_> {
 
     fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
         self
+    }
+
+    fn is_timed(&self) -> bool {
+        match self.0 {
+            Kind::Plain(_) => false,
+            #[cfg(feature = "render")]
+            Kind::Timed(_) => true,
+        }
     }
 }
 

@@ -53,6 +53,10 @@ pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
     let subgroups = with(Arrays::Buffers, true);
     if subgroups.capabilities.subgroup_size.is_some() {
         all.push(("subgroups", subgroups));
+        // As on a device whose subgroups cannot be used: kernels find out by themselves.
+        let mut unusable = with(Arrays::Buffers, true);
+        unusable.capabilities.sort_subgroup_size = 256;
+        all.push(("unusable subgroups", unusable));
     }
     all
 }

@@ -1,16 +1,18 @@
 // hierarchy_join: nodes of four children from the binary nodes of hierarchy_serial.
 //
-// in   binary_rows, codes (for the leaves of a partial build)
+// in   binary_rows, order, code_words (for the leaves of a partial build)
 // out  nodes[i] and node_areas[i] for every binary node i; the area −1 where none lies
 // A thread makes the nodes of JOIN_RUN leaves.
 #import "common/dispatch.wgsl"
 #import "common/geometry.wgsl"
 #import "common/node.wgsl"
+#import "common/sorted.wgsl"
+
+// Whether all items are built. Software adapters run both sides of a branch that they cannot foresee.
+override JOIN_ALL: bool;
 
 #array read 0 1 binary_rows: vec4u
-#array read 0 2 codes: vec4u
-#array write 0 3 node_rows: vec4u
-#array write 0 4 node_areas: u32
+#array write 0 2 node_rows: vec4u
 
 // A left child has the number of its last leaf, a right one that of its first (Karras 2012, section 3).
 fn node_children(whole: Child) -> Pair {
@@ -39,12 +41,12 @@ fn hierarchy_join(
         var count = 0u;
         while k < end && count == 0u {
             leaf = k;
-            if params.all_items == 0u {
-                leaf = codes(k).z;
+            if !JOIN_ALL {
+                leaf += mesh_span(sorted_item(k).mesh).shift;
             }
             count = binary_rows(NODE_ROWS * leaf).w;
             if count == 0u {
-                node_areas(leaf, bitcast<u32>(-1.0));
+                node_area_store(leaf, -1.0);
             }
             k++;
         }

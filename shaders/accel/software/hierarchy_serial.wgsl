@@ -2,10 +2,10 @@
 // radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours (Apetrei 2014,
 // section 3: a node is split where its δ is least), and a stack builds it from left to right.
 //
-// serial_leaves  in   as leaves.wgsl
+// serial_leaves  in   positions, indices, triangle_info, order, code_words
 //                out  leaf_rows; a binary node for every range of triangles that lies within the run; segments
-// serial_meshes  the same for the TLAS's leaves, whose runs follow; apart, because software adapters run both
-//                sides of a branch
+// serial_meshes  the same for the TLAS's leaves, from tlas, whose runs follow; apart, because software adapters
+//                run both sides of a branch
 // serial_nodes   in   segments of SERIAL_FAN runs
 //                out  the binary nodes that join them; segments
 // A binary node is four rows: its left child's box, its number of leaves (0 where that is no more than the cutoff)
@@ -17,6 +17,7 @@
 // gives them (2012, section 3): a left child that of its last leaf, any other that of its first.
 #import "common/dispatch.wgsl"
 #import "common/leaf.wgsl"
+#import "common/sorted.wgsl"
 
 // The number of runs, and of those over triangles.
 @group(0) @binding(1) var<uniform> runs: vec2u;
@@ -26,6 +27,7 @@
 #array write 0 4 counts_out: u32
 // serial_leaves and serial_meshes.
 #array write 0 5 leaf_rows: vec4u
+@group(0) @binding(6) var<storage, read> tlas: array<TlasEntry>;
 // serial_nodes.
 #array read 0 5 segments_in: vec4u
 #array read 0 6 counts_in: u32
@@ -119,33 +121,36 @@ fn finish() {
 }
 
 // Karras's δ of neighbouring leaves.
-fn neighbours_prefix(leaf: u32, a: vec4u, b: vec4u) -> i32 {
-    if ((a.w ^ b.w) & ~ANY_HIT_TEST) != 0u {
+fn neighbours_prefix(leaf: u32, a: Sorted, b: Sorted) -> i32 {
+    if a.mesh != b.mesh {
         return -1;
     }
-    if a.x != b.x {
-        return i32(countLeadingZeros(a.x ^ b.x));
+    let difference = a.code ^ b.code;
+    if difference.x != 0u {
+        return i32(countLeadingZeros(difference.x));
     }
-    if a.y != b.y {
-        return 32 + i32(countLeadingZeros(a.y ^ b.y));
+    if difference.y != 0u {
+        return 32 + i32(countLeadingZeros(difference.y));
     }
     return 64 + i32(countLeadingZeros(leaf ^ (leaf + 1u)));
 }
 
 // δ at the left end of a run that begins at `begin`; `first` is the first position of its kind.
-fn run_begin(begin: u32, first: u32, code: vec4u) {
+fn run_begin(begin: u32, first: u32, item: Sorted) {
     left_prefix = -1;
     if begin > first {
-        left_prefix = neighbours_prefix(leaf_index(begin - 1u), codes(order(begin - 1u)), code);
+        // The leaf matters within a mesh, where all have the same shift.
+        let leaf = begin - 1u + mesh_span(item.mesh).shift;
+        left_prefix = neighbours_prefix(leaf, sorted_item(begin - 1u), item);
     }
 }
 
-fn add_leaf(leaf: u32, b: Box, code: vec4u, next: vec4u, is_last: bool) {
-    mesh_here = code.w & ~ANY_HIT_TEST;
+fn add_leaf(leaf: u32, b: Box, item: Sorted, next: Sorted, is_last: bool) {
+    mesh_here = item.mesh;
     top = b;
     top_first = leaf;
     top_last = leaf;
-    close(select(neighbours_prefix(leaf, code, next), -1, is_last));
+    close(select(neighbours_prefix(leaf, item, next), -1, is_last));
 }
 
 @compute @workgroup_size(SERIAL_THREADS)
@@ -162,15 +167,19 @@ fn serial_leaves(
     let begin = run_here * SERIAL_RUN;
     let last = params.item_triangles - 1u;
     let end = min(begin + SERIAL_RUN, last + 1u);
-    var code = codes(order(begin));
+    var item = sorted_item(begin);
     cutoff_here = params.leaf_cutoff;
-    run_begin(begin, 0u, code);
+    run_begin(begin, 0u, item);
     for (var k = begin; k < end; k++) {
-        let leaf = leaf_index(k);
-        let b = leaf_triangle(leaf, code);
-        let next = codes(order(min(k + 1u, last)));
-        add_leaf(leaf, b, code, next, k == last);
-        code = next;
+        // Where all are built it is 0: a loop of one step, which is skipped.
+        var shift = 0u;
+        for (var all = params.all_items; all == 0u; all++) {
+            shift = mesh_span(item.mesh).shift;
+        }
+        let b = leaf_triangle(k + shift, order(k) + shift);
+        let next = sorted_item(min(k + 1u, last));
+        add_leaf(k + shift, b, item, next, k == last);
+        item = next;
     }
     finish();
 }
@@ -190,15 +199,16 @@ fn serial_meshes(
     let begin = params.item_triangles + run * SERIAL_RUN;
     let last = params.item_count - 1u;
     let end = min(begin + SERIAL_RUN, last + 1u);
-    var code = codes(order(begin));
+    var item = sorted_item(begin);
     cutoff_here = 1u;
-    run_begin(begin, params.item_triangles, code);
+    run_begin(begin, params.item_triangles, item);
     for (var k = begin; k < end; k++) {
-        let leaf = leaf_index(k);
-        let b = leaf_mesh(leaf, code);
-        let next = codes(order(min(k + 1u, last)));
-        add_leaf(leaf, b, code, next, k == last);
-        code = next;
+        let mesh = order(k) - params.item_triangles;
+        let leaf = k - params.item_triangles + params.triangle_count;
+        let b = leaf_mesh(leaf, mesh, tlas[mesh]);
+        let next = sorted_item(min(k + 1u, last));
+        add_leaf(leaf, b, item, next, k == last);
+        item = next;
     }
     finish();
 }

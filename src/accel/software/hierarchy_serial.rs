@@ -13,7 +13,7 @@ use crate::{
     gpu::{
         Array, Bind, Gpu, Kernel, Needs,
         capabilities::SERIAL_WORKGROUP_BYTES,
-        pass::Binding::{ReadArray, Uniform, Write},
+        pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
 use std::sync::Arc;
@@ -29,7 +29,8 @@ pub(in crate::accel) struct HierarchySerial {
     leaves: Kernel,
     meshes: Kernel,
     nodes: Kernel,
-    join: Kernel,
+    join_some: Kernel,
+    join_all: Kernel,
 }
 
 /// The kernels with what they bind for one scene's trees.
@@ -47,30 +48,43 @@ pub(in crate::accel) struct SerialStages {
     /// Segments and their counts; `nodes` read from one list and write to the other, in turns.
     lists: [(Array, Array); 2],
     output: [Array; 2],
+    /// Triangles of all meshes.
+    triangle_count: u32,
 }
 
 impl HierarchySerial {
-    pub(in crate::accel) fn new(gpu: &Gpu, layouts: &StageLayouts) -> Self {
+    pub(in crate::accel) fn new(
+        gpu: &Gpu,
+        layouts: &StageLayouts,
+        records: (&'static str, f64),
+    ) -> Self {
         let path = "accel/software/hierarchy_serial.wgsl";
-        let (geometry, leaf) = ((1, &layouts.geometry), (2, &layouts.leaf));
-        let of_leaves = [Uniform, Uniform, Write, Write, Write, Write];
+        let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
+        let of_leaves = [Uniform, Uniform, Write, Write, Write, Write, Read];
         let of_nodes = [Uniform, Uniform, Write, Write, Write, ReadArray, ReadArray];
+        let leaves =
+            |entry| Kernel::with_constants(gpu, path, entry, &shared, &of_leaves, &[records]);
+        let join = |all: bool| {
+            let path = "accel/software/hierarchy_join.wgsl";
+            let (entry, bindings) = ("hierarchy_join", [Uniform, ReadArray, Write]);
+            let constants = [("JOIN_ALL", f64::from(u8::from(all))), records];
+            Kernel::with_constants(gpu, path, entry, &shared, &bindings, &constants)
+        };
         Self {
-            leaves: Kernel::new(gpu, path, "serial_leaves", &[geometry, leaf], &of_leaves),
-            meshes: Kernel::new(gpu, path, "serial_meshes", &[geometry, leaf], &of_leaves),
+            leaves: leaves("serial_leaves"),
+            meshes: leaves("serial_meshes"),
             nodes: Kernel::new(gpu, path, "serial_nodes", &[], &of_nodes),
-            join: Kernel::new(
-                gpu,
-                "accel/software/hierarchy_join.wgsl",
-                "hierarchy_join",
-                &[],
-                &[Uniform, ReadArray, ReadArray, Write, Write],
-            ),
+            join_some: join(false),
+            join_all: join(true),
         }
     }
 
     pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.leaves, &self.meshes, &self.nodes, &self.join] {
+        let joins = [&self.join_some, &self.join_all];
+        for kernel in [&self.leaves, &self.meshes, &self.nodes]
+            .into_iter()
+            .chain(joins)
+        {
             kernel.needs(needs);
         }
     }
@@ -97,7 +111,7 @@ impl HierarchySerial {
         let item_runs = number();
         let of_leaves = |kernel| {
             let (segments, counts) = &lists[0];
-            room.bind_leaves(
+            room.bind(
                 gpu,
                 kernel,
                 &[
@@ -107,6 +121,7 @@ impl HierarchySerial {
                     segments.buffer(),
                     counts.buffer(),
                     room.triangles.buffer(),
+                    room.tlas,
                 ],
             )
         };
@@ -133,16 +148,11 @@ impl HierarchySerial {
             nodes.push((bound, runs));
             left = left.div_ceil(SERIAL_FAN);
         }
-        let join: [&dyn Bind; 5] = [
-            room.params,
-            &binary,
-            room.codes,
-            room.nodes.buffer(),
-            room.node_areas,
-        ];
+        let join: [&dyn Bind; 3] = [room.params, &binary, room.nodes.buffer()];
         Ok(SerialStages {
             kernels: self.clone(),
-            join: Bound::new(gpu, &self.join, &[], &join),
+            // That of `join_some` has the same bindings.
+            join: room.bind(gpu, &self.join_all, &join),
             binary,
             leaves,
             meshes,
@@ -150,6 +160,7 @@ impl HierarchySerial {
             nodes,
             lists,
             output: [room.triangles.clone(), room.nodes.clone()],
+            triangle_count: room.triangle_count,
         })
     }
 }
@@ -185,7 +196,12 @@ impl SerialStages {
         stages.publish(&self.binary, 0..self.binary.len());
         let items = triangles + meshes;
         let workgroups = items.div_ceil(SERIAL_THREADS * JOIN_RUN);
-        stages.run("hierarchy_join", &kernels.join, &self.join, workgroups)?;
+        let join = if triangles == self.triangle_count {
+            &kernels.join_all
+        } else {
+            &kernels.join_some
+        };
+        stages.run("hierarchy_join", join, &self.join, workgroups)?;
         let [triangles, nodes] = &self.output;
         stages.publish_all(&[triangles, nodes]);
         Ok(())

@@ -32,6 +32,11 @@ pub(super) const COLUMNS: &[Column] = &[
     ("nodes", "nodes", Format::Count),
     ("B/triangle", "node_bytes_per_triangle", Format::Decimal),
     ("dispatches", "dispatches", Format::Count),
+    (
+        "floor B/triangle",
+        "floor_bytes_per_triangle",
+        Format::Decimal,
+    ),
 ];
 
 /// Numbers of meshes that the same triangles are divided into.
@@ -137,11 +142,17 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
     let built = tree.read(&meter.gpu)?;
     let quality = built.validate(&input.meshes)?;
     let made = built.node_areas.iter().filter(|area| **area >= 0.0).count();
-    let counts = floor::Counts::of(input, made);
+    let counts = floor::Counts::of(&meter.gpu, input, &tree, made)?;
     let copy = report.copy_gb_per_s;
     run.time(&timings, |stage, ms| {
         Some(floor::share(floor::build_bytes(stage, counts)?, ms, copy?))
     });
+    let bytes = timings.stage_ms();
+    let bytes: u64 = bytes
+        .filter_map(|(stage, _)| floor::build_bytes(stage, counts))
+        .sum();
+    let triangles = input.indices.len().max(1) as f64;
+    run.set("floor_bytes_per_triangle", bytes as f64 / triangles);
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
     run.set("leaf_cutoff", cutoff);
     run.set("triangles_per_s", rate);

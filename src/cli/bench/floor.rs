@@ -4,6 +4,7 @@
 use super::{inputs::Input, timing::Meter};
 use crate::{
     Result,
+    accel::{Tree, layout::BLOCK},
     gpu::{Gpu, bind_group, pass},
 };
 
@@ -50,17 +51,23 @@ pub(super) struct Counts {
     vertices: u64,
     meshes: u64,
     nodes: u64,
+    /// Binary nodes that reach beyond a block.
+    across: u64,
+    /// Whether codes stand beside the keys.
+    has_records: bool,
 }
 
 impl Counts {
-    /// The sizes of an input, and the number of nodes that were made.
-    pub(super) fn of(input: &Input, nodes: usize) -> Self {
-        Self {
+    /// The sizes of an input and of its tree, of which so many nodes were made.
+    pub(super) fn of(gpu: &Gpu, input: &Input, tree: &Tree, nodes: usize) -> Result<Self> {
+        Ok(Self {
             nodes: nodes as u64,
             triangles: input.indices.len() as u64,
             vertices: input.positions.len() as u64,
             meshes: input.meshes.len() as u64,
-        }
+            across: tree.nodes_across_blocks(gpu)?.unwrap_or(0).into(),
+            has_records: tree.sort_count() > 1,
+        })
     }
 }
 
@@ -74,7 +81,7 @@ const POSITION: u64 = 12;
 const BOX: u64 = 24;
 /// Bytes of a key or a value.
 const WORD: u64 = 4;
-/// Bytes of a Morton code with its item and mesh.
+/// Bytes of a Morton code with its mesh.
 const CODE: u64 = 16;
 /// Bytes of a triangle in leaf order.
 const LEAF: u64 = 48;
@@ -91,29 +98,43 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         vertices,
         meshes,
         nodes,
+        across,
+        has_records,
     } = counts;
+    let code = if has_records { CODE } else { 0 };
+    let sorted_code = if has_records { CODE } else { WORD };
+    // Levels from the third on: a quarter of a box a triangle.
+    let kept_boxes = triangles / 4 * BOX;
     let geometry = triangles * (INDICES + INFO) + vertices * POSITION;
     Some(match stage {
         // Reads the geometry, writes a box per mesh.
         "bounds" => geometry + meshes * BOX,
-        // Reads the geometry and those boxes, writes code and key.
-        "morton" => geometry + meshes * BOX + triangles * (CODE + WORD),
+        // Reads the geometry and those boxes, writes the key, and the code where keys do not hold it.
+        "morton" => geometry + meshes * BOX + triangles * (code + WORD),
         // Keys of 30 bits and the mesh's number.
         "sort" => {
             let mesh_bits = u64::BITS - meshes.saturating_sub(1).leading_zeros();
-            sort_bytes(triangles, 30 + mesh_bits)
+            // The first digit's values are numbers that nobody has written.
+            sort_bytes(triangles, 30 + mesh_bits) - triangles * WORD
         }
         // Reads the order and the codes, writes a key.
         "regroup" => triangles * (WORD + CODE + WORD),
-        // Reads the order, the codes and the geometry; writes triangles and codes in leaf order.
-        "leaves" => geometry + triangles * (WORD + CODE + LEAF + 2 * WORD),
-        // Reads the triangles and the boxes of each level, writes those of the next: one per triangle in all.
-        "pyramid" => triangles * (LEAF + 2 * BOX),
-        // Reads the codes and four boxes per node; writes an area per triangle, and the nodes.
-        "hierarchy" => triangles * 3 * WORD + nodes * (4 * BOX + NODE),
+        // Reads the order and the rows of meshes, writes their leaves.
+        "tlas_leaves" => meshes * (WORD + 48 + LEAF),
+        // Reads the order, the codes and the geometry; writes triangles, areas, boxes and the nodes of blocks.
+        "hierarchy" => {
+            geometry
+                + triangles * (WORD + sorted_code + LEAF + WORD)
+                + kept_boxes
+                + (nodes - nodes.min(across)) * NODE
+        }
+        // Reads a box per block, and writes as many.
+        "pyramid" => triangles / u64::from(BLOCK) * 2 * BOX,
+        // Reads what is listed and four boxes a node; writes the nodes.
+        "hierarchy_across" => across * (WORD + 4 * BOX + NODE),
         // Reads the order, the codes and the geometry; writes triangles and binary nodes.
         "hierarchy_serial" => {
-            geometry + triangles * (WORD + CODE + LEAF + ROW) + nodes * (NODE - ROW)
+            geometry + triangles * (WORD + sorted_code + LEAF + ROW) + nodes * (NODE - ROW)
         }
         // Reads the binary nodes; writes an area per triangle, and the nodes.
         "hierarchy_join" => triangles * (ROW + WORD) + nodes * (2 * NODE - ROW),
@@ -149,10 +170,39 @@ mod tests {
             vertices: 300,
             meshes: 1,
             nodes: 40,
+            across: 2,
+            has_records: false,
         };
         assert_eq!(build_bytes("bounds", counts), Some(2000 + 3600 + 24));
-        assert_eq!(build_bytes("sort", counts), Some(8000));
+        assert_eq!(build_bytes("sort", counts), Some(8000 - 400));
+        assert_eq!(build_bytes("hierarchy_across", counts), Some(2 * 164));
         assert_eq!(build_bytes("nap", counts), None);
         assert_eq!(share(8_000_000, 2.0, 8.0), 0.5);
+    }
+
+    /// A closed mesh, whose vertices have six triangles each, at the cutoff that canopy builds with.
+    #[test]
+    fn a_build_moves_at_most_280_bytes_a_triangle() {
+        let counts = Counts {
+            triangles: 1_000_000,
+            vertices: 500_000,
+            meshes: 1,
+            nodes: 640_000,
+            across: 20_000,
+            has_records: false,
+        };
+        let stages = [
+            "bounds",
+            "tlas",
+            "morton",
+            "sort",
+            "tlas_leaves",
+            "hierarchy",
+            "pyramid",
+            "hierarchy_across",
+        ];
+        let bytes = stages.map(|stage| build_bytes(stage, counts).unwrap_or(u64::MAX));
+        let per_triangle = bytes.iter().sum::<u64>() as f64 / 1e6;
+        assert!((240.0..=280.0).contains(&per_triangle), "{per_triangle}");
     }
 }
