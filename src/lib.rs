@@ -45,7 +45,7 @@
 //! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render              files that leave the program
-//! cli::bench, tests ─► reference ─► scene, accel::layout, gpu::layout
+//! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
 //! [`error`], [`atomic_file`] and [`config`] are below all of them. Nothing names [`app`], which alone knows

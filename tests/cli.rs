@@ -99,7 +99,9 @@ fn picture(path: &Path) -> image::DynamicImage {
 fn help_and_version_are_no_failures() {
     let folder = Folder::new();
     let help = folder.succeeds("--help");
-    for command in ["view", "render", "bench", "export", "info", "adapters"] {
+    for command in [
+        "view", "render", "bench", "export", "info", "adapters", "selftest",
+    ] {
         assert!(help.contains(command), "{help}");
         assert!(
             folder
@@ -745,6 +747,35 @@ fn adapters_are_listed() {
     for adapter in json.as_array().unwrap() {
         assert!(adapter["name"].is_string() && adapter["usable"].is_boolean());
     }
+}
+
+/// On the adapter at hand: what canopy does there is right.
+#[test]
+fn the_selftest_holds_and_reports() {
+    let folder = Folder::new();
+    let lines = folder.succeeds("selftest -o report.txt");
+    for check in [
+        "hierarchy",
+        "rays, shared edges",
+        "bit for bit",
+        "lighting",
+        "tonemap",
+    ] {
+        assert!(lines.contains(check), "{check}: {lines}");
+    }
+    assert!(
+        !lines.contains("FAILED") && lines.contains("checks hold"),
+        "{lines}"
+    );
+    let report = std::fs::read_to_string(folder.path("report.txt")).unwrap();
+    assert!(report.starts_with("canopy ") && report.contains("max_storage_buffer_binding_size"));
+    assert!(
+        lines
+            .lines()
+            .filter(|line| line.starts_with("ok"))
+            .all(|line| report.contains(line))
+    );
+    folder.fails("selftest -o nowhere/report.txt", &["nowhere"]);
 }
 
 #[test]

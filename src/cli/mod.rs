@@ -15,6 +15,7 @@ mod options;
 mod progress;
 pub mod render;
 mod report;
+pub mod selftest;
 pub mod settings;
 mod view;
 
@@ -74,6 +75,8 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// List the graphics adapters, and why one is or is not usable
     Adapters(adapters::AdaptersArgs),
+    /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
+    Selftest(selftest::SelftestArgs),
     /// List the settings and where they come from, or explain one
     Config(settings::ConfigArgs),
     /// Print a script that completes command lines in a shell

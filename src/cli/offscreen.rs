@@ -212,6 +212,11 @@ impl Offscreen {
             .read_channel(&self.gpu, channel, &self.uploaded.buffers)
     }
 
+    /// The words of ambient visibility of the last frame: see [`Renderer::read_ambient_visibility`].
+    pub(super) fn ambient_visibility(&self) -> Result<Vec<u32>> {
+        self.renderer.read_ambient_visibility(&self.gpu)
+    }
+
     /// The part of the merged triangles that each mesh fills.
     pub(super) fn meshes(&self) -> &[MeshRange] {
         &self.uploaded.buffers.meshes

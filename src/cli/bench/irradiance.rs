@@ -53,7 +53,7 @@ const TOLERANCE: f64 = 1e-5;
 const SKY_FACES: std::ops::RangeInclusive<u32> = 16..=256;
 
 /// A texel of a cube.
-trait Stored: Texel + bytemuck::Pod {
+pub(in crate::cli) trait Stored: Texel + bytemuck::Pod {
     const NAME: &str;
     const FORMAT: TextureFormat;
 }
@@ -205,7 +205,7 @@ fn on_cpu<T>(sampling: Sampling, work: impl Fn() -> T) -> Result<(f64, T)> {
     Ok((median(&timings.wall_ms), outcome))
 }
 
-fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {
+pub(in crate::cli) fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {
     let cube = Cube::new(gpu, "bench.cube", face, 1, T::FORMAT)?;
     let layout = wgpu::TexelCopyBufferLayout {
         offset: 0,
@@ -222,7 +222,7 @@ fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> Result<Cube> {
 }
 
 /// A bright sky with a sun some degrees wide, over dark ground, with noise.
-fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
+pub(in crate::cli) fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let sun = DVec3::new(0.5, 0.6, -0.4).normalize();
     let face = face as usize;

@@ -11,7 +11,7 @@ mod compile;
 mod floor;
 mod frame;
 pub mod inputs;
-mod irradiance;
+pub(super) mod irradiance;
 mod lockstep;
 mod progress;
 mod rays;
@@ -20,7 +20,7 @@ mod session;
 mod sort;
 pub mod timing;
 mod trace;
-mod trees;
+pub(super) mod trees;
 mod workloads;
 
 pub use args::{BenchArgs, Suite};

@@ -30,7 +30,12 @@ fn samples(input: &Input) -> impl Iterator<Item = Sample> {
 /// # Errors
 ///
 /// [`Error::Limit`](crate::Error::Limit) if the adapter does not hold them.
-pub(super) fn allocate(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
+pub(in crate::cli) fn allocate(
+    gpu: &Gpu,
+    lbvh: &Lbvh,
+    input: &Input,
+    code_bits: u32,
+) -> Result<Tree> {
     let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     for (what, bytes) in [

@@ -1,0 +1,102 @@
+//! The checks of a selftest, and the lines that report them.
+
+use crate::{Result, cli::console::print, gpu::profiler::Stopwatch};
+use serde_json::{Value, json};
+
+/// What a check found: what it compared, or what is wrong.
+pub(super) type Found = Result<String, String>;
+
+/// A check that was made.
+#[derive(Debug)]
+pub(super) struct Check {
+    road: String,
+    name: String,
+    found: Found,
+    secs: f64,
+}
+
+/// The checks of a run, printed as they are made.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    pub(super) made: Vec<Check>,
+    pub(super) is_quiet: bool,
+}
+
+impl Checks {
+    /// Makes a check; an error counts as a fault.
+    pub(super) fn make(&mut self, road: &str, name: &str, check: impl FnOnce() -> Result<Found>) {
+        let stopwatch = Stopwatch::new();
+        let found = check().unwrap_or_else(|error| Err(error.to_string()));
+        self.add(road, name, found, stopwatch.ms() / 1e3);
+    }
+
+    pub(super) fn add(&mut self, road: &str, name: &str, found: Found, secs: f64) {
+        let check = Check {
+            road: road.into(),
+            name: name.into(),
+            found,
+            secs,
+        };
+        if !self.is_quiet {
+            // A reader that goes away ends nothing: the exit code stays right.
+            print(&check.line()).ok();
+        }
+        self.made.push(check);
+    }
+
+    pub(super) fn failed(&self) -> usize {
+        self.made
+            .iter()
+            .filter(|check| check.found.is_err())
+            .count()
+    }
+}
+
+impl Check {
+    pub(super) fn line(&self) -> String {
+        let (word, what) = match &self.found {
+            Ok(what) => ("ok", what),
+            Err(what) => ("FAILED", what),
+        };
+        let Self { road, name, .. } = self;
+        format!("{word:<7} {road:<12} {name:<26} {what}\n")
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let (is_ok, what) = match &self.found {
+            Ok(what) => (true, what),
+            Err(what) => (false, what),
+        };
+        json!({
+            "implementation": self.road,
+            "check": self.name,
+            "ok": is_ok,
+            "found": what,
+            "secs": self.secs,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    #[test]
+    fn faults_and_errors_count() {
+        let mut checks = Checks {
+            is_quiet: true,
+            ..Checks::default()
+        };
+        checks.make("a", "right", || Ok(Ok("3 values".into())));
+        checks.make("a", "wrong", || Ok(Err("2 values differ".into())));
+        checks.make("b", "broken", || {
+            Err(Error::Gpu("the device is gone".into()))
+        });
+        assert_eq!(checks.failed(), 2);
+        let lines: Vec<_> = checks.made.iter().map(Check::line).collect();
+        assert!(lines[0].starts_with("ok ") && lines[1].starts_with("FAILED "));
+        assert!(lines[2].ends_with("the device is gone\n"), "{}", lines[2]);
+        assert_eq!(checks.made[1].json()["ok"], false);
+    }
+}

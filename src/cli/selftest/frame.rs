@@ -1,0 +1,534 @@
+//! Small frames, pass by pass, against their twins: what moves, what pixels see, shadows, occlusion, lighting,
+//! display.
+
+use super::checks::{Checks, Found};
+use crate::{
+    Error, Result,
+    cli::{
+        bench::inputs::{TriangleKind, generate},
+        offscreen::{Moment, Offscreen},
+    },
+    config::{
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, ShadowMode,
+        Tonemap,
+    },
+    gpu::{
+        Gpu, GpuImage, Recorder,
+        layout::{EXPOSURE_BINS, Exposure, ExposureBin, ExposureParams, TonemapParams},
+    },
+    reference::{
+        antialias, deform,
+        environment::brdf_table,
+        exposure,
+        lbvh::{self, Triangle},
+        lighting,
+        motion::Camera,
+        occlusion,
+        shadow_start::Seen,
+        signal::{self, SurfacePoint},
+        tonemap,
+        trace::closest_hit,
+    },
+    render::{self, Channel, FrameSample, blue_noise, lights, options},
+    scene::{
+        Material, Pose, Progress, Scene,
+        framing::Look,
+        opened::{OpenedScene, Span},
+    },
+};
+use glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
+use half::f16;
+
+const NAME: &str = "chosen";
+const SIZE: [u32; 2] = [96, 72];
+const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
+/// As far as rays reach.
+const FAR: f64 = 1e30;
+
+pub(super) fn check(checks: &mut Checks, config: &Config) {
+    checks.make(NAME, "deform", || moving(config));
+    checks.make(NAME, "gbuffer", || {
+        Ok(Stage::drawn(config, |_| {})?.gbuffer())
+    });
+    checks.make(NAME, "shadow_rays", || shadows(config));
+    checks.make(NAME, "occlusion_rays", || occlusion_rays(config, 1, false));
+    checks.make(NAME, "history of occlusion", || {
+        occlusion_rays(config, 3, false)
+    });
+    checks.make(NAME, "filter of occlusion", || {
+        occlusion_rays(config, 1, true)
+    });
+    checks.make(NAME, "lighting", || light(config));
+    checks.make(NAME, "motion", || motions(config));
+    checks.make(NAME, "exposure", || exposures(config));
+    checks.make(NAME, "tonemap", || display(config));
+    checks.make(NAME, "antialias", || edges(config));
+}
+
+/// A frame of balls of several materials, and what twins need of it.
+struct Stage {
+    offscreen: Offscreen,
+    moment: Moment,
+    triangles: Vec<Triangle>,
+    corner_normals: Vec<[Vec3; 3]>,
+    seen: Vec<Option<Seen>>,
+    /// Pixels that show a surface.
+    covered: usize,
+}
+
+impl Stage {
+    /// Draws it, with one uniform environment, a hard sun and nothing that is filtered, but for what `set` says.
+    fn drawn(config: &Config, set: impl Fn(&mut Config)) -> Result<Self> {
+        let mut stage = Self::new(&scene(), config, set)?;
+        stage.draw()?;
+        Ok(stage)
+    }
+
+    fn new(scene: &Scene, config: &Config, set: impl Fn(&mut Config)) -> Result<Self> {
+        // Defaults, whatever the settings: the twins are made for these.
+        let mut own = Config {
+            gpu: config.gpu.clone(),
+            ..Config::default()
+        };
+        own.environment.source = EnvironmentSource::Color;
+        own.environment.background = Background::Color;
+        own.occlusion.mode = OcclusionMode::Off;
+        own.sun.angle = 0.0;
+        own.lights.radius = 0.0;
+        own.image.dither = false;
+        own.image.antialias = Antialias::Off;
+        own.image.exposure = ExposureMode::Stops(0.0);
+        own.output.size = SIZE;
+        set(&mut own);
+        let gpu = options::as_set(Gpu::new(&own.gpu)?, &own.gpu);
+        let opened = OpenedScene::new(scene.clone(), &own, Span::MOMENT);
+        let offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), own)?;
+        let moment = offscreen.moment(0.0);
+        Ok(Self {
+            offscreen,
+            moment,
+            triangles: Vec::new(),
+            corner_normals: Vec::new(),
+            seen: Vec::new(),
+            covered: 0,
+        })
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        self.offscreen.draw(&self.moment, FrameSample::SINGLE)?;
+        let merged = self.offscreen.merged()?;
+        self.triangles = lbvh::triangles(&merged.positions, &merged.indices);
+        let normals = |vertices: &[u32; 3]| vertices.map(|v| merged.normals[v as usize]);
+        self.corner_normals = merged.indices.iter().map(normals).collect();
+        let [position, normal] = self.channels([Channel::Position, Channel::Normal])?;
+        let eye = self.moment.view.eye();
+        let at = |(p, n): (&[f32; 4], &[f32; 4])| {
+            let position = Vec3::from_slice(p);
+            let along = position - eye;
+            let hit = closest_hit(&self.triangles, eye, along, 1e-3, FAR);
+            let (triangle, _) = hit.filter(|_| p[3] == 1.0)?;
+            Some(Seen {
+                position,
+                normal: Vec3::from_slice(n),
+                triangle: self.triangles[triangle],
+                corner_normals: self.corner_normals[triangle],
+                to_eye: -along.normalize(),
+            })
+        };
+        self.seen = position.iter().zip(&normal).map(at).collect();
+        self.covered = position.iter().filter(|p| p[3] == 1.0).count();
+        Ok(())
+    }
+
+    fn channels<const N: usize>(&mut self, channels: [Channel; N]) -> Result<[Vec<[f32; 4]>; N]> {
+        let mut texels = [(); N].map(|()| Vec::new());
+        for (texels, channel) in texels.iter_mut().zip(channels) {
+            *texels = self.offscreen.channel(channel)?.texels;
+        }
+        Ok(texels)
+    }
+
+    /// Whether each pixel shows the nearest triangle.
+    fn gbuffer(&self) -> Found {
+        let eye = self.moment.view.eye();
+        let is_nearest = |seen: &&Seen| {
+            let along = seen.position - eye;
+            let nearest = closest_hit(&self.triangles, eye, along, 1e-3, FAR);
+            nearest.is_some_and(|(_, t)| (t - 1.0).abs() < 1e-4)
+        };
+        let right = self.seen.iter().flatten().filter(is_nearest).count();
+        tally(self.covered - right, self.covered, self.covered / 200)
+    }
+}
+
+/// A verdict over so many pixels, of which `allowed` may be wrong: where rounding decides.
+fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
+    let text = format!("{wrong} of {compared} pixels differ");
+    // A picture without a surface tests nothing.
+    if wrong <= allowed && compared > 300 {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
+/// The largest of some errors below a tolerance.
+fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Found {
+    let (mut worst, mut count) = (0.0f64, 0);
+    for error in errors {
+        // What is no number stays.
+        worst = if error <= worst || worst.is_nan() {
+            worst
+        } else {
+            error
+        };
+        count += 1;
+    }
+    let text = format!("{count} values, error at most {worst:.1e} {unit}");
+    if worst <= tolerance && count > 300 {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
+/// Balls of many materials.
+fn scene() -> Scene {
+    let mut scene = generate(TriangleKind::Meshes, 4000, 8, 6).scene();
+    scene.materials.clear();
+    for (number, mesh) in scene.meshes.iter_mut().enumerate() {
+        let share = number as f32 / 8.0;
+        for primitive in &mut mesh.primitives {
+            primitive.material = number;
+        }
+        scene.materials.push(Material {
+            base_color: Vec4::new(0.9, 0.3 + 0.5 * share, 0.1, 1.0),
+            roughness: 0.15 + 0.85 * share,
+            metallic: (number % 3) as f32 * 0.5,
+            emissive: Vec3::new(0.0, 0.0, 0.2 * share),
+            double_sided: true,
+            ..Material::default()
+        });
+    }
+    scene
+}
+
+/// The built-in scene's vertices in motion.
+fn moving(config: &Config) -> Result<Found> {
+    let scene = crate::scene::load(&[], &config.load, &Progress::default())?;
+    let mut stage = Stage::new(&scene, config, |_| {})?;
+    let mut errors = Vec::new();
+    for time in [0.0, 0.7, 2.9] {
+        stage.moment = stage.offscreen.moment(time);
+        stage.offscreen.draw(&stage.moment, FrameSample::SINGLE)?;
+        let merged = stage.offscreen.merged()?;
+        let pose = Pose::new(&scene, stage.offscreen.clip, time);
+        let twin = deform::deform(&scene, &pose);
+        if merged.indices != twin.indices || merged.positions.len() != twin.positions.len() {
+            return Ok(Err("other triangles than its twin's".into()));
+        }
+        let positions = merged.positions.iter().zip(&twin.positions);
+        errors.extend(positions.map(|(a, b)| f64::from(a.distance(*b))));
+        // Normals are of no length; a hundredth of the tolerance of a unit vector's.
+        let normals = merged.normals.iter().zip(&twin.normals);
+        errors.extend(normals.map(|(a, b)| 0.2 * f64::from(a.distance(*b))));
+    }
+    Ok(at_most(errors.into_iter(), 2e-5, "metres"))
+}
+
+/// The sun's shadows by rays.
+fn shadows(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |own| own.shadows.mode = ShadowMode::Rays)?;
+    let to_sun = stage.offscreen.config.sun.to_sun().as_dvec3().normalize();
+    let [shadow] = stage.channels([Channel::Shadow])?;
+    let (mut compared, mut wrong) = (0, 0);
+    for (seen, lit) in stage.seen.iter().zip(&shadow) {
+        let Some(seen) = seen else { continue };
+        let start = seen.start();
+        // What faces away gets no ray.
+        if seen.normal.as_dvec3().dot(to_sun) < 1e-3 || start.geometric_normal.dot(to_sun) < 1e-3 {
+            continue;
+        }
+        let is_lit = !start.is_blocked(&stage.triangles, to_sun, FAR);
+        wrong += usize::from(is_lit != (lit[0] > 0.5));
+        compared += 1;
+    }
+    Ok(tally(wrong, compared, compared / 200))
+}
+
+/// Ambient visibility by rays, its mean over some frames, and that filtered.
+fn occlusion_rays(config: &Config, frames: u32, filter: bool) -> Result<Found> {
+    const RAYS: u32 = 4;
+    let mut stage = Stage::drawn(config, |own| {
+        own.shadows.mode = ShadowMode::Off;
+        own.occlusion.mode = OcclusionMode::Rays;
+        own.occlusion.history = frames;
+        own.occlusion.filter = filter;
+        own.occlusion.rays = RAYS;
+        own.occlusion.radius = 0.0;
+    })?;
+    for _ in 1..frames {
+        stage.draw()?;
+    }
+    let words = stage.offscreen.ambient_visibility()?;
+    let pixel = |(index, seen): (u32, &Option<Seen>)| {
+        let seen = seen.as_ref()?;
+        let pixel = [index % SIZE[0], index / SIZE[0]];
+        let (random, rays) = ((blue_noise::mask(), pixel), (0, frames * RAYS));
+        let point = SurfacePoint {
+            position: seen.position.as_dvec3(),
+            last_position: seen.position.as_dvec3(),
+            normal: seen.start().geometric_normal,
+            mesh: 0,
+            frames,
+        };
+        let occluded = occlusion::rays(&stage.triangles, seen, random, rays, FAR);
+        Some((point, occluded))
+    };
+    let mut twin: signal::Frame<_> = (0..).zip(&stage.seen).map(pixel).collect();
+    if filter {
+        let view = stage.moment.view;
+        let eye = signal::Eye {
+            clip_from_offset: view.clip_from_offset(ASPECT).as_dmat4(),
+            position: view.eye().as_dvec3(),
+            forward: view.forward().as_dvec3(),
+            size: SIZE,
+            pixel_side: view.pixel_side(SIZE[1]).map(f64::from),
+        };
+        for step in [4, 2, 1] {
+            twin = signal::filter(&twin, &eye, frames * RAYS, step);
+        }
+    }
+    // A step of ten bits; filtered, a ray that passes an edge on the other side counts in many pixels.
+    let tolerance = if filter { 0.02 } else { 6e-4 };
+    let (mut compared, mut wrong) = (0, 0);
+    for ((twin, seen), word) in twin.iter().zip(&stage.seen).zip(&words) {
+        let (Some((_, twin)), Some(seen)) = (twin, seen) else {
+            continue;
+        };
+        let (_, visibility) = twin.visibility(seen.normal);
+        let (_, found) = occlusion::unpack_visibility(*word);
+        wrong += usize::from((f64::from(found) - visibility).abs() > tolerance);
+        compared += 1;
+    }
+    Ok(tally(wrong, compared, compared / 50))
+}
+
+/// How far what pixels show has moved, behind a camera that does.
+fn motions(config: &Config) -> Result<Found> {
+    let mut stage = Stage::new(&scene(), config, |_| {})?;
+    stage.offscreen.reads = vec![Channel::Motion];
+    stage.draw()?;
+    let camera = |stage: &Stage| {
+        let view = stage.moment.view;
+        Camera {
+            clip_from_offset: view.clip_from_offset(ASPECT).as_dmat4(),
+            eye: view.eye().as_dvec3(),
+        }
+    };
+    let last = camera(&stage);
+    let turned = Mat4::from_rotation_y(0.03) * stage.moment.view.world_from_view;
+    stage.moment.view.world_from_view = turned;
+    stage.draw()?;
+    let now = camera(&stage);
+    let [motion, position] = stage.channels([Channel::Motion, Channel::Position])?;
+    let error = |(motion, position): (&[f32; 4], &[f32; 4])| {
+        let at = Vec3::from_slice(position).as_dvec3();
+        let moved = now.in_picture(at, SIZE)? - last.in_picture(at, SIZE)?;
+        let found = DVec2::new(motion[0].into(), motion[1].into());
+        (position[3] == 1.0).then(|| found.distance(moved))
+    };
+    let errors = motion.iter().zip(&position).filter_map(error);
+    Ok(at_most(errors, 0.01, "pixels"))
+}
+
+/// The exposure that a picture's histogram asks for.
+fn exposures(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |_| {})?;
+    let [lit] = stage.channels([Channel::Lit])?;
+    let gpu = &stage.offscreen.gpu;
+    let halves: Vec<_> = lit.iter().map(|texel| texel.map(f16::from_f32)).collect();
+    let texels: Vec<_> = halves.iter().map(|texel| texel.map(f16::to_f32)).collect();
+    let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+    let format = wgpu::TextureFormat::Rgba16Float;
+    let image = GpuImage::new(gpu, "selftest", SIZE, format, usage);
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(8 * SIZE[0]),
+        rows_per_image: None,
+    };
+    let (texture, size) = (image.texture.as_image_copy(), image.texture.size());
+    let bytes = bytemuck::cast_slice(&halves);
+    gpu.queue.write_texture(texture, bytes, layout, size);
+    let params = ExposureParams {
+        low: 0.1,
+        high: 0.9,
+        compensation: 0.7,
+        least: -64.0,
+        most: 64.0,
+        fallback: 0.0,
+        share: 1.0,
+    };
+    let mut pass = render::exposure::Exposure::new(gpu);
+    let mut encoder = gpu.encoder("selftest");
+    pass.record(gpu, &mut encoder.scope("selftest"), &params, &image.view)?;
+    gpu.queue.submit([encoder.finish()]);
+    let used: Vec<Exposure> = bytemuck::pod_collect_to_vec(&gpu.read(&pass.used)?);
+    let bins: Vec<ExposureBin> = bytemuck::pod_collect_to_vec(&gpu.read(&pass.bins)?);
+    let bins = &bins[..EXPOSURE_BINS as usize];
+    if bins != exposure::histogram(&texels) {
+        return Ok(Err("another histogram than its twin's".into()));
+    }
+    let twin = exposure::exposure(&params, bins, Exposure::default());
+    let error = (used[0].target_ev - twin.target_ev).abs();
+    let text = format!("{} pixels, {error:.1e} stops off", texels.len());
+    Ok(if error < 2e-5 { Ok(text) } else { Err(text) })
+}
+
+/// The radiance of surfaces below the sun and a uniform environment.
+fn light(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |own| own.shadows.mode = ShadowMode::Off)?;
+    let used = stage.offscreen.config.clone();
+    let scene = scene();
+    let lights = lights::gather(&scene, &stage.moment.pose, &used, 1.0);
+    let color =
+        Vec3::from(used.environment.color).as_dvec3() * f64::from(used.environment.intensity);
+    let ambient = lighting::EnvironmentLight {
+        diffuse: &|_| color,
+        mirrored: &|_, _| color,
+        split: &|n_dot_v, roughness| brdf_table::albedo(n_dot_v, roughness, 96),
+    };
+    let [
+        position,
+        normal,
+        albedo,
+        emissive,
+        roughness,
+        metallic,
+        occlusion,
+        lit,
+    ] = stage.channels([
+        Channel::Position,
+        Channel::Normal,
+        Channel::Albedo,
+        Channel::Emissive,
+        Channel::Roughness,
+        Channel::Metallic,
+        Channel::Occlusion,
+        Channel::Lit,
+    ])?;
+    let eye = stage.moment.view.eye();
+    let error = |i: usize| {
+        if position[i][3] != 1.0 {
+            return None;
+        }
+        let surface = lighting::Surface {
+            position: Vec3::from_slice(&position[i]),
+            normal: Vec3::from_slice(&normal[i]),
+            smooth_normal: Vec3::from_slice(&normal[i]),
+            albedo: Vec3::from_slice(&albedo[i]),
+            occlusion: occlusion[i][0],
+            emissive: Vec3::from_slice(&emissive[i]),
+            roughness: roughness[i][0],
+            metallic: metallic[i][0],
+        };
+        let to_eye = (eye - surface.position).normalize();
+        let twin = lighting::lighting(&surface, to_eye, &lights, &ambient);
+        let found = Vec3::from_slice(&lit[i]).as_dvec3();
+        Some((found - twin).abs().max_element() / (twin.max_element() + 0.05))
+    };
+    let errors = (0..position.len()).filter_map(error);
+    Ok(at_most(errors, 0.005, "of the radiance"))
+}
+
+/// From radiance to levels of eight bits, by every curve.
+fn display(config: &Config) -> Result<Found> {
+    let curves = [
+        Tonemap::None,
+        Tonemap::Reinhard,
+        Tonemap::Aces,
+        Tonemap::Neutral,
+        Tonemap::Agx,
+    ];
+    let mut errors = Vec::new();
+    for (number, curve) in (0..).zip(curves) {
+        let mut stage = Stage::drawn(config, |own| own.image.tonemap = curve)?;
+        let params = TonemapParams {
+            curve: number,
+            ..TonemapParams::default()
+        };
+        let exposure = Exposure {
+            scale: 1.0,
+            ..Exposure::default()
+        };
+        let [lit] = stage.channels([Channel::Lit])?;
+        let picture = stage.offscreen.picture()?;
+        // Behind all surfaces lies a colour that is shown as it is.
+        let surfaces = stage.seen.iter().map(Option::is_some);
+        for ((pixel, lit), _) in picture
+            .chunks_exact(4)
+            .zip(&lit)
+            .zip(surfaces)
+            .filter(|(_, is)| *is)
+        {
+            let lit = Vec3::from_slice(lit).as_dvec3();
+            let twin = tonemap::tonemap(&params, &exposure, lit, DVec3::ZERO);
+            let error = |axis: usize| (f64::from(pixel[axis]) - twin[axis] * 255.0).abs();
+            errors.extend([0, 1, 2].map(error));
+        }
+    }
+    Ok(at_most(errors.into_iter(), 1.01, "levels"))
+}
+
+/// The filter of edges.
+fn edges(config: &Config) -> Result<Found> {
+    let picture = |filter| -> Result<Vec<u8>> {
+        let stage = Stage::drawn(config, |own| own.image.antialias = filter)?;
+        stage.offscreen.picture()
+    };
+    let (before, after) = (picture(Antialias::Off)?, picture(Antialias::Smaa)?);
+    let [width, height] = SIZE.map(|side| side as usize);
+    let picture = antialias::Picture {
+        width,
+        height,
+        rgba8: &before,
+    };
+    let weights = antialias::weights(width, height, &antialias::edges(&picture));
+    let twin = antialias::blend(&picture, &weights);
+    let changed = before.chunks(4).zip(after.chunks(4));
+    let changed = changed.filter(|(a, b)| a != b).count();
+    if changed < 100 {
+        return Err(Error::WrongResult(format!(
+            "only {changed} pixels are filtered"
+        )));
+    }
+    let differs = |(twin, pixel): &(&[f64; 4], &[u8])| {
+        let mut channels = twin.iter().zip(pixel.iter());
+        channels.any(|(a, b)| (a - f64::from(*b)).abs() > 1.01)
+    };
+    let wrong = twin.iter().zip(after.chunks(4)).filter(differs).count();
+    Ok(tally(wrong, twin.len(), 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_can_fail() {
+        assert!(tally(1, 1000, 1).is_ok());
+        assert!(tally(2, 1000, 1).is_err());
+        assert!(tally(0, 3, 1).is_err(), "an empty picture passes");
+        let errors = |last: f64| (0..400).map(move |i| if i == 200 { last } else { 1e-6 });
+        assert!(at_most(errors(1e-6), 1e-5, "metres").is_ok());
+        assert!(at_most(errors(1e-4), 1e-5, "metres").is_err());
+        assert!(
+            at_most(errors(f64::NAN), 1e-5, "metres").is_err(),
+            "NaN passes"
+        );
+        assert!(
+            at_most(errors(0.0).take(3), 1e-5, "metres").is_err(),
+            "too few pass"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! The implementations that an adapter may get: each on a device of its own.
+
+use crate::{
+    Result,
+    config::Config,
+    gpu::{Arrays, Gpu, Tier},
+    render::{SHADERS, options},
+};
+
+/// A device that is made to use one of the implementations.
+#[derive(Debug)]
+pub(super) struct Road {
+    pub(super) name: &'static str,
+    pub(super) gpu: Gpu,
+}
+
+/// Workgroup memory that the kernels for software adapters need, in bytes.
+const SERIAL_BYTES: u32 = crate::gpu::capabilities::SERIAL_WORKGROUP_BYTES;
+
+/// As canopy uses the adapter, then what else it could use there.
+pub(super) fn all(config: &Config) -> Result<Vec<Road>> {
+    let chosen = options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
+    let (has_subgroups, is_unchecked) = (
+        chosen.capabilities.subgroup_size.is_some(),
+        chosen.is_unchecked(),
+    );
+    let has_room = chosen.limits.max_compute_workgroup_storage_size >= SERIAL_BYTES;
+    let adapter = chosen.adapter.clone();
+    let mut roads = vec![Road {
+        name: "chosen",
+        gpu: chosen,
+    }];
+    let mut add = |name, arrays, by_subgroups: bool| -> Result<()> {
+        let mut gpu = Gpu::new(&config.gpu)?;
+        gpu.capabilities.arrays = arrays;
+        if !by_subgroups {
+            gpu.capabilities.subgroup_size = None;
+        }
+        roads.push(Road { name, gpu });
+        Ok(())
+    };
+    add("workgroups", Arrays::Buffers, false)?;
+    if has_subgroups {
+        add("subgroups", Arrays::Buffers, true)?;
+    }
+    if has_room {
+        add("threads", Arrays::Textures, false)?;
+    }
+    if is_unchecked {
+        add("checked", Arrays::Buffers, true)?;
+    }
+    if let Some(adapter) = adapter {
+        roads.push(Road {
+            name: "portable",
+            gpu: Gpu::open(&adapter, Tier::Portable, &SHADERS)?,
+        });
+    }
+    Ok(roads)
+}

@@ -1,0 +1,370 @@
+//! Sorting and building, stage by stage: each against its twin, given what the stage before made.
+
+use super::{
+    checks::{Checks, Found},
+    roads::Road,
+};
+use crate::{
+    Result,
+    accel::{Codes, Cost, Lbvh, MeshRange, Tree, Work, codes, sort::RadixSort, tree::TreeData},
+    cli::bench::{
+        inputs::{Input, TriangleKind, generate},
+        trees::allocate,
+    },
+    gpu::{Array, Gpu, profiler::Stopwatch},
+    reference::{self, lbvh::Triangle},
+    scene::bounds::Aabb,
+};
+use glam::Vec3;
+
+/// The stages of a build, as they are named in a report.
+const STAGES: [&str; 8] = [
+    "bounds",
+    "morton",
+    "sort by code and mesh",
+    "tlas",
+    "leaves",
+    "hierarchy",
+    "cost",
+    "refit, some meshes",
+];
+
+/// The first fault of each stage over all inputs.
+type Faults = [Option<String>; STAGES.len()];
+
+pub(super) fn check(checks: &mut Checks, roads: &[Road]) {
+    let inputs = inputs();
+    let triangles: usize = inputs.iter().map(|(_, input)| input.indices.len()).sum();
+    let what = format!("{} inputs of {triangles} triangles", inputs.len());
+    let mut first: Option<Vec<Option<TreeData>>> = None;
+    for Road { name, gpu } in roads {
+        checks.make(name, "sort", || sort(gpu));
+        let stopwatch = Stopwatch::new();
+        let mut faults = Faults::default();
+        let built = builds(gpu, &inputs, &mut faults);
+        // The time is that of all stages.
+        let secs = stopwatch.ms() / 1e3;
+        for (stage, fault) in STAGES.iter().zip(faults) {
+            let found = match (&built, fault) {
+                (Err(error), _) => Err(error.to_string()),
+                (Ok(_), Some(fault)) => Err(fault),
+                (Ok(_), None) => Ok(what.clone()),
+            };
+            checks.add(name, stage, found, secs);
+        }
+        let Ok(built) = built else { continue };
+        match &first {
+            None => first = Some(built),
+            Some(first) => checks.make(name, "bit for bit", || Ok(equal(first, &built))),
+        }
+    }
+}
+
+/// Whether two roads have made the same trees.
+fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
+    for (number, (a, b)) in first.iter().zip(second).enumerate() {
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        let are_equal = bytes(&a.triangles) == bytes(&b.triangles)
+            && a.nodes == b.nodes
+            && bytes(&a.tlas) == bytes(&b.tlas);
+        if !are_equal {
+            return Err(format!("tree {number} differs from that of the first way"));
+        }
+    }
+    Ok(format!("{} trees", first.len()))
+}
+
+/// Inputs of every kind, of sizes around those of workgroups and blocks.
+fn inputs() -> Vec<(String, Input)> {
+    let mut inputs = Vec::new();
+    for size in [0, 1, 2, 33, 256, 513, 2049, 20_011] {
+        let input = generate(TriangleKind::Soup, size, 1, 7);
+        inputs.push((format!("soup of {size}"), input));
+    }
+    for kind in [
+        TriangleKind::Terrain,
+        TriangleKind::Slivers,
+        TriangleKind::Equal,
+    ] {
+        let input = generate(kind, 3000, 1, 3);
+        inputs.push((format!("{} of 3000", kind.name()), input));
+    }
+    // Keys that hold the mesh and keys that do not.
+    for (triangles, meshes) in [(6000, 5), (6000, 150), (40_000, 5)] {
+        let input = generate(TriangleKind::Meshes, triangles, meshes, 5);
+        inputs.push((format!("{meshes} meshes of {triangles}"), input));
+    }
+    let mut broken = generate(TriangleKind::Soup, 700, 1, 9);
+    for (place, x) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX]
+        .into_iter()
+        .enumerate()
+    {
+        if let Some(position) = broken.positions.get_mut(100 * place) {
+            position[place % 3] = x;
+        }
+    }
+    inputs.push(("numbers that are none".into(), broken));
+    inputs
+}
+
+/// Builds the trees of all inputs and notes what is wrong; without those of which no twin could be made.
+fn builds(
+    gpu: &Gpu,
+    inputs: &[(String, Input)],
+    faults: &mut Faults,
+) -> Result<Vec<Option<TreeData>>> {
+    let (lbvh, cost) = (Lbvh::new(gpu), Cost::new(gpu));
+    let mut built = Vec::new();
+    for (name, input) in inputs {
+        for (bits, cutoff) in [(30, 1), (63, 2)] {
+            let mut tree = allocate(gpu, &lbvh, input, bits)?;
+            tree.set_leaf_cutoff(gpu, cutoff);
+            record(gpu, &lbvh, &mut tree, Work::Rebuild)?;
+            let name = format!("{name}, {bits} bits");
+            let data = stages(gpu, &name, input, &tree, bits, faults)?;
+            if let Some(data) = &data {
+                costs(gpu, &cost, &name, input, (&tree, data), faults)?;
+                again(gpu, &lbvh, &name, input, (&mut tree, data), faults)?;
+            }
+            built.push(data);
+        }
+    }
+    Ok(built)
+}
+
+fn record(gpu: &Gpu, lbvh: &Lbvh, tree: &mut Tree, work: Work) -> Result<()> {
+    let mut encoder = gpu.encoder("selftest");
+    lbvh.record(gpu, &mut encoder, tree, work)?;
+    gpu.queue.submit([encoder.finish()]);
+    gpu.wait()
+}
+
+fn note(faults: &mut Faults, stage: usize, name: &str, is_right: bool) {
+    if !is_right {
+        faults[stage].get_or_insert_with(|| format!("differs from its twin for {name}"));
+    }
+}
+
+fn soup(input: &Input) -> Vec<Triangle> {
+    let positions: Vec<Vec3> = input.positions.iter().map(|p| Vec3::from(*p)).collect();
+    reference::lbvh::triangles(&positions, &input.indices)
+}
+
+/// Each stage of a build against its twin. Those of leaves and nodes need items in order: `None` without.
+fn stages(
+    gpu: &Gpu,
+    name: &str,
+    input: &Input,
+    tree: &Tree,
+    bits: u32,
+    faults: &mut Faults,
+) -> Result<Option<TreeData>> {
+    let (triangles, meshes) = (soup(input), &input.meshes);
+    let with_tlas = reference::lbvh::with_tlas(meshes);
+    let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(tree.mesh_bounds())?);
+    let mesh_bounds: Vec<(Aabb, Aabb)> = words
+        .chunks_exact(12)
+        .take(meshes.len())
+        .map(|words| (decode_bounds(words), decode_bounds(&words[6..])))
+        .collect();
+    let twin = reference::lbvh::bounds(&triangles, meshes);
+    note(faults, 0, name, mesh_bounds == twin);
+
+    let sorted_codes = tree.sorted_codes(gpu)?;
+    let mut order: Vec<u32> = tree.order().read(gpu)?;
+    order.truncate(sorted_codes.len());
+    let mut item_codes = vec![u64::MAX; sorted_codes.len()];
+    for (item, code) in order.iter().zip(&sorted_codes) {
+        if let Some(place) = item_codes.get_mut(*item as usize) {
+            *place = *code;
+        }
+    }
+    let suits = Codes::of_bits(bits, []);
+    let axis_bits = codes::axis_bits(meshes, suits);
+    let twin = reference::lbvh::morton(&triangles, meshes, &mesh_bounds, axis_bits);
+    note(faults, 1, name, item_codes == twin);
+    let twin = reference::lbvh::order(&item_codes, &with_tlas);
+    let is_sorted = order == twin;
+    note(faults, 2, name, is_sorted);
+    if !is_sorted {
+        return Ok(None);
+    }
+
+    let data = tree.read(gpu)?;
+    let twin = reference::lbvh::tlas(meshes, &mesh_bounds);
+    note(faults, 3, name, data.tlas == twin);
+    let leaves = reference::lbvh::leaves(&triangles, &input.triangle_info, &data.tlas, &order);
+    note(faults, 4, name, bytes(&data.triangles) == bytes(&leaves));
+    let twin = reference::lbvh::hierarchy(&sorted_codes, &leaves, &with_tlas, data.leaf_cutoff);
+    let made = data.nodes.iter().zip(&data.node_areas);
+    let mut pairs = made.zip(&twin);
+    let is_right = pairs.all(|((node, area), twin)| match twin {
+        Some((twin, _)) => *area >= 0.0 && node == twin,
+        None => *area < 0.0,
+    });
+    note(faults, 5, name, is_right && data.validate(meshes).is_ok());
+    Ok(is_right.then_some(data))
+}
+
+/// What rays through a tree are expected to cost.
+fn costs(
+    gpu: &Gpu,
+    cost: &Cost,
+    name: &str,
+    input: &Input,
+    (tree, data): (&Tree, &TreeData),
+    faults: &mut Faults,
+) -> Result<()> {
+    let room = cost.room(gpu, tree);
+    let mut encoder = gpu.encoder("selftest");
+    cost.record(gpu, &mut encoder, &room)?;
+    gpu.queue.submit([encoder.finish()]);
+    let found: Vec<f32> = bytemuck::pod_collect_to_vec(&gpu.read(&room.result)?);
+    let meshes = reference::lbvh::with_tlas(&input.meshes);
+    let codes = tree.sorted_codes(gpu)?;
+    let nodes = reference::lbvh::hierarchy(&codes, &data.triangles, &meshes, data.leaf_cutoff);
+    let twin = reference::lbvh::cost(&nodes, input.indices.len(), input.meshes.len());
+    let near = |a: f32, b: f64| (f64::from(a) - b).abs() <= 1e-3 * b + 1e-30;
+    let is_right = found.len() >= 2 && near(found[0], twin.0) && near(found[1], twin.1);
+    note(faults, 6, name, is_right);
+    Ok(())
+}
+
+/// A refit, and a build of every second mesh, of triangles that have not moved: the same trees.
+fn again(
+    gpu: &Gpu,
+    lbvh: &Lbvh,
+    name: &str,
+    input: &Input,
+    (tree, before): (&mut Tree, &TreeData),
+    faults: &mut Faults,
+) -> Result<()> {
+    let is_second = |(number, _): (usize, &MeshRange)| number % 2 == 1;
+    let some: Vec<bool> = input.meshes.iter().enumerate().map(is_second).collect();
+    for (work, meshes) in [(Work::Refit, None), (Work::Rebuild, Some(&some[..]))] {
+        if meshes.is_some_and(|meshes| !meshes.contains(&true)) {
+            continue;
+        }
+        tree.build_only(gpu, meshes);
+        record(gpu, lbvh, tree, work)?;
+        let after = tree.read(gpu)?;
+        let is_right = bytes(&after.triangles) == bytes(&before.triangles)
+            && after.nodes == before.nodes
+            && after.node_areas == before.node_areas;
+        note(faults, 7, name, is_right);
+    }
+    Ok(())
+}
+
+/// As bytes, in which numbers that are none equal themselves.
+fn bytes<T: bytemuck::NoUninit>(list: &[T]) -> &[u8] {
+    bytemuck::cast_slice(list)
+}
+
+/// Undoes the encoding of accel/bounds.wgsl.
+fn decode_bounds(words: &[u32]) -> Aabb {
+    if words[3] == 0 {
+        return Aabb::EMPTY;
+    }
+    let float = |x: u32| f32::from_bits(if x >> 31 == 1 { x & 0x7fff_ffff } else { !x });
+    Aabb {
+        min: Vec3::from_array([0, 1, 2].map(|i| float(!words[i]))),
+        max: Vec3::from_array([3, 4, 5].map(|i| float(words[i]))),
+    }
+}
+
+/// The radix sort against the standard library's stable one.
+fn sort(gpu: &Gpu) -> Result<Found> {
+    let sort = RadixSort::new(gpu);
+    let mut pairs = 0;
+    for count in [1, 255, 2048, 2049, 4097, 100_003] {
+        for bits in [32, 24, 8] {
+            let mut state: u32 = count;
+            let mut keys = Vec::new();
+            for _ in 0..count {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // Some keys are frequent.
+                keys.push(if state >> 30 == 0 { state >> 24 } else { state });
+            }
+            if sorted(gpu, &sort, &keys, bits)? != twin_order_of(&keys, bits) {
+                return Ok(Err(format!(
+                    "{count} keys of {bits} bits come in another order"
+                )));
+            }
+            pairs += count;
+        }
+    }
+    Ok(Ok(format!("{pairs} pairs")))
+}
+
+fn twin_order_of(keys: &[u32], bits: u32) -> Vec<u32> {
+    let mask = u32::MAX >> (32 - bits);
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+    order.sort_by_key(|i| keys[*i as usize] & mask);
+    order
+}
+
+/// The order of the keys by their lowest `bits`, from the GPU.
+fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32) -> Result<Vec<u32>> {
+    let count = keys.len() as u32;
+    let pairs = sort.buffers(gpu, count)?;
+    let mut digits = sort.digits(gpu, &pairs, 0, bits, true);
+    digits.set_count(gpu, count);
+    gpu.queue
+        .write_buffer(pairs.keys[0].buffer(), 0, bytemuck::cast_slice(keys));
+    let mut encoder = gpu.encoder("selftest");
+    pairs.keys[0].publish(&mut encoder, 0..count);
+    sort.record(gpu, &mut encoder, &pairs, &digits)?;
+    gpu.queue.submit([encoder.finish()]);
+    let values: &Array = &pairs.values[digits.output()];
+    let mut order: Vec<u32> = values.read(gpu)?;
+    order.truncate(keys.len());
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accel::layout::{LeafTriangle, Node};
+
+    #[test]
+    fn trees_that_differ_are_seen() {
+        let data = TreeData {
+            leaf_cutoff: 1,
+            tlas: Vec::new(),
+            nodes: vec![Node::default()],
+            node_areas: vec![1.0],
+            triangles: vec![LeafTriangle::default()],
+        };
+        let tree = || Some(data.clone());
+        assert!(equal(&[tree(), None], &[tree(), tree()]).is_ok());
+        let mut other = data.clone();
+        other.nodes[0].ends[2] = 1;
+        assert!(
+            equal(&[tree()], &[Some(other)]).is_err(),
+            "another node passes"
+        );
+        let mut other = data.clone();
+        other.triangles[0].payload = 1;
+        assert!(
+            equal(&[tree()], &[Some(other)]).is_err(),
+            "another leaf passes"
+        );
+    }
+
+    #[test]
+    fn the_first_fault_of_a_stage_is_kept() {
+        let mut faults = Faults::default();
+        note(&mut faults, 1, "one", true);
+        assert_eq!(faults[1], None);
+        note(&mut faults, 1, "two", false);
+        note(&mut faults, 1, "three", false);
+        assert_eq!(faults[1].as_deref(), Some("differs from its twin for two"));
+    }
+
+    #[test]
+    fn equal_keys_keep_their_order() {
+        assert_eq!(twin_order_of(&[0x102, 0x201, 2, 1], 8), [1, 3, 0, 2]);
+        assert_eq!(twin_order_of(&[0x102, 0x201, 2, 1], 32), [3, 2, 0, 1]);
+    }
+}
