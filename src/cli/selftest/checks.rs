@@ -9,7 +9,7 @@ pub(super) type Found = Result<String, String>;
 /// A check that was made.
 #[derive(Debug)]
 pub(super) struct Check {
-    road: String,
+    implementation: String,
     name: String,
     found: Found,
     secs: f64,
@@ -24,15 +24,20 @@ pub(super) struct Checks {
 
 impl Checks {
     /// Makes a check; an error counts as a fault.
-    pub(super) fn make(&mut self, road: &str, name: &str, check: impl FnOnce() -> Result<Found>) {
+    pub(super) fn make(
+        &mut self,
+        implementation: &str,
+        name: &str,
+        check: impl FnOnce() -> Result<Found>,
+    ) {
         let stopwatch = Stopwatch::new();
         let found = check().unwrap_or_else(|error| Err(error.to_string()));
-        self.add(road, name, found, stopwatch.ms() / 1e3);
+        self.add(implementation, name, found, stopwatch.ms() / 1e3);
     }
 
-    pub(super) fn add(&mut self, road: &str, name: &str, found: Found, secs: f64) {
+    pub(super) fn add(&mut self, implementation: &str, name: &str, found: Found, secs: f64) {
         let check = Check {
-            road: road.into(),
+            implementation: implementation.into(),
             name: name.into(),
             found,
             secs,
@@ -58,8 +63,12 @@ impl Check {
             Ok(what) => ("ok", what),
             Err(what) => ("FAILED", what),
         };
-        let Self { road, name, .. } = self;
-        format!("{word:<7} {road:<12} {name:<26} {what}\n")
+        let Self {
+            implementation,
+            name,
+            ..
+        } = self;
+        format!("{word:<7} {implementation:<12} {name:<26} {what}\n")
     }
 
     pub(super) fn json(&self) -> Value {
@@ -68,7 +77,7 @@ impl Check {
             Err(what) => (false, what),
         };
         json!({
-            "implementation": self.road,
+            "implementation": self.implementation,
             "check": self.name,
             "ok": is_ok,
             "found": what,

@@ -3,7 +3,7 @@
 
 use super::{
     checks::{Checks, Found},
-    roads::Road,
+    implementations::Implementation,
 };
 use crate::{
     Result,
@@ -30,11 +30,11 @@ use crate::{
 use glam::{DVec3, Vec3};
 use half::f16;
 
-pub(super) fn check(checks: &mut Checks, roads: &[Road]) {
-    for Road { name, gpu } in roads {
+pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
+    for Implementation { name, gpu } in implementations {
         checks.make(name, "project_sh", || harmonics(gpu));
     }
-    if let Some(Road { name, gpu }) = roads.first() {
+    if let Some(Implementation { name, gpu }) = implementations.first() {
         checks.make(name, "cube_mips, prefilter", || levels(gpu));
         checks.make(name, "brdf_table", || table(gpu));
         checks.make(name, "sky", || clear_sky(gpu));

@@ -4,8 +4,8 @@
 mod checks;
 mod environment;
 mod frame;
+mod implementations;
 mod rays;
-mod roads;
 mod trees;
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
 use crate::{Error, Result, config::Config, gpu::profiler::Stopwatch, output};
 use checks::{Check, Checks};
 use clap::Args;
-use roads::Road;
+use implementations::Implementation;
 use serde_json::json;
 use std::{fmt::Write, path::PathBuf};
 
@@ -39,8 +39,8 @@ pub fn run(args: &SelftestArgs, config: &Config) -> Result<()> {
     if let Some(path) = &args.output {
         output::check_writable(path)?;
     }
-    let roads = roads::all(config)?;
-    let Some(Road { gpu, .. }) = roads.first() else {
+    let implementations = implementations::all(config)?;
+    let Some(Implementation { gpu, .. }) = implementations.first() else {
         return Err(Error::Gpu("no implementation suits the adapter".into()));
     };
     let stopwatch = Stopwatch::new();
@@ -51,9 +51,9 @@ pub fn run(args: &SelftestArgs, config: &Config) -> Result<()> {
     if !args.json {
         print(&header(&gpu.info))?;
     }
-    trees::check(&mut checks, &roads);
-    rays::check(&mut checks, &roads);
-    environment::check(&mut checks, &roads);
+    trees::check(&mut checks, &implementations);
+    rays::check(&mut checks, &implementations);
+    environment::check(&mut checks, &implementations);
     frame::check(&mut checks, config);
     let (made, failed) = (checks.made.len(), checks.failed());
     let secs = stopwatch.ms() / 1e3;

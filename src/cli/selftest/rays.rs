@@ -2,7 +2,7 @@
 
 use super::{
     checks::{Checks, Found},
-    roads::Road,
+    implementations::Implementation,
 };
 use crate::{
     Result,
@@ -20,10 +20,10 @@ use std::collections::HashMap;
 /// How far rays reach, in metres.
 const FAR: f32 = 10.0;
 
-pub(super) fn check(checks: &mut Checks, roads: &[Road]) {
+pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
     let brute = Brute::new();
     let sphere = Edges::new();
-    for Road { name, gpu } in roads {
+    for Implementation { name, gpu } in implementations {
         checks.make(name, "rays, every triangle", || brute.check(gpu));
         checks.make(name, "rays, shared edges", || sphere.check(gpu));
     }

@@ -2,7 +2,7 @@
 
 use super::{
     checks::{Checks, Found},
-    roads::Road,
+    implementations::Implementation,
 };
 use crate::{
     Result,
@@ -32,12 +32,12 @@ const STAGES: [&str; 8] = [
 /// The first fault of each stage over all inputs.
 type Faults = [Option<String>; STAGES.len()];
 
-pub(super) fn check(checks: &mut Checks, roads: &[Road]) {
+pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
     let inputs = inputs();
     let triangles: usize = inputs.iter().map(|(_, input)| input.indices.len()).sum();
     let what = format!("{} inputs of {triangles} triangles", inputs.len());
     let mut first: Option<Vec<Option<TreeData>>> = None;
-    for Road { name, gpu } in roads {
+    for Implementation { name, gpu } in implementations {
         checks.make(name, "sort", || sort(gpu));
         let stopwatch = Stopwatch::new();
         let mut faults = Faults::default();
@@ -60,7 +60,7 @@ pub(super) fn check(checks: &mut Checks, roads: &[Road]) {
     }
 }
 
-/// Whether two roads have made the same trees.
+/// Whether two implementations have made the same trees.
 fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
     for (number, (a, b)) in first.iter().zip(second).enumerate() {
         let (Some(a), Some(b)) = (a, b) else { continue };

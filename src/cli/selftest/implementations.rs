@@ -9,7 +9,7 @@ use crate::{
 
 /// A device that is made to use one of the implementations.
 #[derive(Debug)]
-pub(super) struct Road {
+pub(super) struct Implementation {
     pub(super) name: &'static str,
     pub(super) gpu: Gpu,
 }
@@ -18,7 +18,7 @@ pub(super) struct Road {
 const SERIAL_BYTES: u32 = crate::gpu::capabilities::SERIAL_WORKGROUP_BYTES;
 
 /// As canopy uses the adapter, then what else it could use there.
-pub(super) fn all(config: &Config) -> Result<Vec<Road>> {
+pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let chosen = options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
     let (has_subgroups, is_unchecked) = (
         chosen.capabilities.subgroup_size.is_some(),
@@ -26,7 +26,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Road>> {
     );
     let has_room = chosen.limits.max_compute_workgroup_storage_size >= SERIAL_BYTES;
     let adapter = chosen.adapter.clone();
-    let mut roads = vec![Road {
+    let mut implementations = vec![Implementation {
         name: "chosen",
         gpu: chosen,
     }];
@@ -36,7 +36,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Road>> {
         if !by_subgroups {
             gpu.capabilities.subgroup_size = None;
         }
-        roads.push(Road { name, gpu });
+        implementations.push(Implementation { name, gpu });
         Ok(())
     };
     add("workgroups", Arrays::Buffers, false)?;
@@ -50,10 +50,10 @@ pub(super) fn all(config: &Config) -> Result<Vec<Road>> {
         add("checked", Arrays::Buffers, true)?;
     }
     if let Some(adapter) = adapter {
-        roads.push(Road {
+        implementations.push(Implementation {
             name: "portable",
             gpu: Gpu::open(&adapter, Tier::Portable, &SHADERS)?,
         });
     }
-    Ok(roads)
+    Ok(implementations)
 }
