@@ -154,18 +154,6 @@ fn check_any_keys(gpu: &Gpu) {
     .unwrap();
 }
 
-/// Undoes the encoding of accel/bounds.wgsl.
-fn decode_bounds(words: &[u32]) -> Aabb {
-    if words[3] == 0 {
-        return Aabb::EMPTY;
-    }
-    let float = |x: u32| f32::from_bits(if x >> 31 == 1 { x & 0x7fff_ffff } else { !x });
-    Aabb {
-        min: Vec3::from_array([0, 1, 2].map(|i| float(!words[i]))),
-        max: Vec3::from_array([3, 4, 5].map(|i| float(words[i]))),
-    }
-}
-
 /// Inputs that have broken builders: every size, equal centroids, flat, empty, unbounded.
 fn inputs() -> Vec<(String, Soup)> {
     let mut inputs: Vec<(String, Soup)> = SIZES
@@ -258,7 +246,12 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
     let words = read_words(gpu, tree.mesh_bounds(), 12 * meshes.len() + 6);
     let mesh_bounds: Vec<(Aabb, Aabb)> = words
         .chunks_exact(12)
-        .map(|words| (decode_bounds(words), decode_bounds(&words[6..])))
+        .map(|words| {
+            (
+                reference::lbvh::decode_bounds(words),
+                reference::lbvh::decode_bounds(&words[6..]),
+            )
+        })
         .collect();
     let twin = reference::lbvh::bounds(&triangles, meshes);
     assert_eq!(mesh_bounds, twin, "bounds of {name}");

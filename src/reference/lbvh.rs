@@ -34,6 +34,18 @@ pub fn triangle_box(triangle: &Triangle) -> Aabb {
     }
 }
 
+/// Undoes the encoding of the words of `bounds`: three for a lower corner, complemented, and three for an upper one.
+pub fn decode_bounds(words: &[u32]) -> Aabb {
+    if words[3] == 0 {
+        return Aabb::EMPTY;
+    }
+    let float = |x: u32| f32::from_bits(if x >> 31 == 1 { x & 0x7fff_ffff } else { !x });
+    Aabb {
+        min: Vec3::from_array([0, 1, 2].map(|i| float(!words[i]))),
+        max: Vec3::from_array([3, 4, 5].map(|i| float(words[i]))),
+    }
+}
+
 /// Twin of `bounds`: the box around the centroids of each mesh's triangles, and the box of each mesh.
 pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)> {
     let of_mesh = |mesh: &MeshRange| {

@@ -42,6 +42,8 @@ pub struct SceneState {
 /// The pose in GPU memory.
 #[derive(Debug, Default)]
 struct WrittenPose {
+    /// What was written last: no nodes before the first frame.
+    pose: Pose,
     /// Matrices and weights; none before the first frame.
     words: Vec<f32>,
     /// Whether each instance's triangles are wound the other way.
@@ -96,6 +98,9 @@ impl WrittenPose {
         scene: &Scene,
         pose: &Pose,
     ) -> Vec<bool> {
+        if self.has(pose) {
+            return vec![false; buffers.meshes.len()];
+        }
         let target = &buffers.bind_pose;
         let mut words = Vec::with_capacity(target.pose.size() as usize / 4);
         let mut weights = Vec::new();
@@ -133,6 +138,9 @@ impl WrittenPose {
             written == Some(bits(&words[range.clone()]))
         };
         let changed: Vec<_> = parts.iter().map(|part| !part.iter().all(same)).collect();
+        self.pose.world_from_node.clone_from(&pose.world_from_node);
+        self.pose.visible.clone_from(&pose.visible);
+        self.pose.weights.clone_from(&pose.weights);
         if !changed.contains(&true) {
             return changed;
         }
@@ -144,6 +152,15 @@ impl WrittenPose {
         }
         self.words = words;
         changed
+    }
+
+    /// Whether it has these matrices and weights, as in frames in which nothing moves.
+    fn has(&self, pose: &Pose) -> bool {
+        let last = &self.pose;
+        !self.words.is_empty()
+            && last.world_from_node == pose.world_from_node
+            && last.visible == pose.visible
+            && last.weights == pose.weights
     }
 
     /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours

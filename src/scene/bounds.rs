@@ -87,9 +87,16 @@ impl Aabb {
     /// The box around the transformed box.
     pub fn transformed(self, matrix: Mat4) -> Self {
         if self.is_empty() {
-            self
-        } else {
-            Self::of(self.corners().map(|corner| matrix.transform_point3(corner)))
+            return self;
+        }
+        // Rounding is monotonic, so the least sum is that of the least terms: the same bits as by all corners.
+        let x = [self.min.x, self.max.x].map(|x| matrix.x_axis.truncate() * x);
+        let y = [self.min.y, self.max.y].map(|y| matrix.y_axis.truncate() * y);
+        let z = [self.min.z, self.max.z].map(|z| matrix.z_axis.truncate() * z);
+        let at = matrix.w_axis.truncate();
+        Self {
+            min: x[0].min(x[1]) + y[0].min(y[1]) + z[0].min(z[1]) + at,
+            max: x[0].max(x[1]) + y[0].max(y[1]) + z[0].max(z[1]) + at,
         }
     }
 
@@ -164,7 +171,7 @@ impl Bounds {
     /// A box around each part of each instance, in the order of the merged buffers. It encloses every vertex
     /// and may be larger; that of a hidden instance is empty.
     pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(scene.nodes.len());
         for (node, mesh) in scene.instances() {
             if !pose.visible[node] {
                 parts.extend(self.meshes[mesh].iter().map(|_| Aabb::EMPTY));
@@ -206,6 +213,26 @@ impl Bounds {
 mod tests {
     use super::*;
     use crate::scene::{Mesh, Primitive};
+
+    #[test]
+    fn a_transformed_box_is_that_of_its_corners() {
+        let wave = |i: i32, speed: f32| (i as f32 * speed).sin();
+        for i in 0..500 {
+            let vector =
+                |speed: f32| Vec3::new(wave(i, speed), wave(i, speed + 0.3), wave(i, 2.0 * speed));
+            let b = Aabb::of([100.0 * vector(1.1), vector(3.7)]);
+            let [x, y, z, at] = [0.7, 1.9, 2.3, 5.1].map(vector);
+            let matrix = Mat4::from_cols(
+                x.extend(0.0),
+                y.extend(0.0),
+                z.extend(0.0),
+                (1e3 * at).extend(1.0),
+            );
+            let corners = b.corners().map(|corner| matrix.transform_point3(corner));
+            assert_eq!(b.transformed(matrix), Aabb::of(corners));
+        }
+        assert!(Aabb::EMPTY.transformed(Mat4::IDENTITY).is_empty());
+    }
 
     #[test]
     fn joints_without_a_skin_cost_what_there_is_of_them() {

@@ -165,7 +165,12 @@ fn stages(
     let mesh_bounds: Vec<(Aabb, Aabb)> = words
         .chunks_exact(12)
         .take(meshes.len())
-        .map(|words| (decode_bounds(words), decode_bounds(&words[6..])))
+        .map(|words| {
+            (
+                reference::lbvh::decode_bounds(words),
+                reference::lbvh::decode_bounds(&words[6..]),
+            )
+        })
         .collect();
     let twin = reference::lbvh::bounds(&triangles, meshes);
     note(faults, 0, name, mesh_bounds == twin);
@@ -259,18 +264,6 @@ fn again(
 /// As bytes, in which numbers that are none equal themselves.
 fn bytes<T: bytemuck::NoUninit>(list: &[T]) -> &[u8] {
     bytemuck::cast_slice(list)
-}
-
-/// Undoes the encoding of accel/bounds.wgsl.
-fn decode_bounds(words: &[u32]) -> Aabb {
-    if words[3] == 0 {
-        return Aabb::EMPTY;
-    }
-    let float = |x: u32| f32::from_bits(if x >> 31 == 1 { x & 0x7fff_ffff } else { !x });
-    Aabb {
-        min: Vec3::from_array([0, 1, 2].map(|i| float(!words[i]))),
-        max: Vec3::from_array([3, 4, 5].map(|i| float(words[i]))),
-    }
 }
 
 /// The radix sort against the standard library's stable one.
