@@ -18,7 +18,9 @@ use glam::Vec3;
 use proptest::{prelude::*, test_runner::TestRunner};
 
 /// Sizes at which workgroups, rounds and blocks begin and end, and one large odd number.
-const SIZES: [usize; 12] = [0, 1, 2, 31, 32, 33, 255, 256, 257, 2048, 2049, 10_007];
+const SIZES: [usize; 15] = [
+    0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 2048, 2049, 4097, 10_007,
+];
 
 fn read_words(gpu: &Gpu, buffer: &wgpu::Buffer, count: usize) -> Vec<u32> {
     bytemuck::pod_collect_to_vec(&gpu.read(buffer).unwrap()[..4 * count])
@@ -407,7 +409,7 @@ fn sectors_per_key(stores: &[Vec<u32>]) -> f64 {
 
 /// What reordering a block before it is stored spares, by a model: no adapter here counts sectors.
 #[test]
-fn reordered_pairs_are_stored_in_fewer_sectors() {
+fn a_model_stores_reordered_pairs_in_fewer_sectors() {
     let mut random = Random(5);
     let block = (accel::layout::SORT_BLOCK * accel::layout::SORT_ROUNDS) as usize;
     let digits: Vec<usize> = (0..64 * block)
@@ -455,6 +457,19 @@ fn large_builds_validate_and_repeat() {
             assert_eq!(again.nodes, first.nodes, "{kernels}");
         }
     }
+}
+
+/// More boxes than one dispatch of `pyramid` joins.
+#[test]
+fn the_largest_pyramid_gives_the_same_tree() {
+    let soup = Soup::random(264_000, 5);
+    let mut trees = implementations().into_iter().take(2).map(|(_, gpu)| {
+        let tree = soup.tree(&gpu, &Lbvh::new(&gpu));
+        tree.validate(&soup.meshes).unwrap();
+        tree
+    });
+    let (of_threads, of_blocks) = (trees.next().unwrap(), trees.next().unwrap());
+    assert!(of_threads.nodes == of_blocks.nodes && of_threads.triangles == of_blocks.triangles);
 }
 
 #[test]

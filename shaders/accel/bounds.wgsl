@@ -5,7 +5,7 @@
 //      (complemented) and three for an upper one, as ordered integers, cleared to 0 before: 0 is the identity of
 //      both, because both are reduced by max
 // A thread reduces `params.bounds_run` triangles: every BOUNDS_THREADS-th, so that threads read side by side, or
-// where meshes are small a run, which meets few of them (accel::lbvh). Its result for the workgroup's first mesh
+// where meshes are small a run, which meets few of them (accel::tree). Its result for the workgroup's first mesh
 // meets those of the other threads in shared memory; results for further meshes it adds itself. Threads of
 // different workgroups meet only in atomicMax, whose result no order changes, and which is left out where it
 // would change nothing; the next dispatch reads it.

@@ -12,7 +12,6 @@
 #array write 0 2 node_rows: vec4u
 
 const ACROSS_THREADS = 8u;
-const BLOCKS = 8u;
 
 fn code_at(k: u32) -> vec2u {
     return sorted_item(k).code;
@@ -30,13 +29,13 @@ fn pyramid_load(level: u32, index: u32) -> Box {
     return b;
 }
 
-@compute @workgroup_size(ACROSS_THREADS * BLOCKS)
+@compute @workgroup_size(ACROSS_THREADS * ACROSS_BLOCKS)
 fn hierarchy_across(
     @builtin(workgroup_id) workgroup: vec3u,
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let block = dispatch_workgroup(workgroup, workgroups) * BLOCKS + thread / ACROSS_THREADS;
+    let block = dispatch_workgroup(workgroup, workgroups) * ACROSS_BLOCKS + thread / ACROSS_THREADS;
     if block * BLOCK >= params.item_count {
         return;
     }

@@ -12,6 +12,7 @@
 override LEAST_SUBGROUP: u32;
 
 var<workgroup> is_unordered: atomic<u32>;
+var<workgroup> first_size: u32;
 
 // What a thread knows of its pair in a round: how many of its subgroup's pairs have the digit, and how many of
 // those come before it.
@@ -94,10 +95,12 @@ fn scatter_subgroups(
     let block = dispatch_workgroup(workgroup, workgroups);
     if thread == 0u {
         atomicStore(&is_unordered, 0u);
+        first_size = subgroup_size;
     }
     scatter_begin(block, thread);
     let first_lane = subgroupBroadcastFirst(thread);
-    if subgroup_size < LEAST_SUBGROUP || lane != thread % subgroup_size || first_lane != thread - lane {
+    let is_ordered = lane == thread % subgroup_size && first_lane == thread - lane;
+    if subgroup_size < LEAST_SUBGROUP || subgroup_size != first_size || !is_ordered {
         atomicStore(&is_unordered, 1u);
     }
     workgroupBarrier();

@@ -2,7 +2,9 @@
 //! two leaves.
 
 use super::{
-    layout::{BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP, Span},
+    layout::{
+        ACROSS_BLOCKS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP, Span,
+    },
     stages::{Bound, Room, StageLayouts, Stages},
 };
 use crate::{
@@ -16,8 +18,6 @@ use std::sync::Arc;
 
 /// Leaves that `hierarchy` and two dispatches of `pyramid` cover.
 pub(super) const LEAF_LIMIT: u32 = 1 << (BLOCK_LEVELS + 2 * PYRAMID_STEP);
-/// Blocks of a workgroup of `hierarchy_across`.
-const ACROSS_BLOCKS: u32 = 8;
 
 /// The kernels.
 #[derive(Debug)]

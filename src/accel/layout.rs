@@ -40,6 +40,8 @@ wgsl_constants! {
     pub const CODE_WORDS: u32 = 4;
     /// Items of a workgroup of `hierarchy`.
     pub const BLOCK: u32 = 512;
+    /// Blocks of a workgroup of `hierarchy_across`.
+    pub const ACROSS_BLOCKS: u32 = 8;
     /// Levels of the pyramid within such a block.
     pub const BLOCK_LEVELS: u32 = 9;
     /// The first level of the pyramid that is kept; those below are made of leaves again.

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Array, Gpu, bind_group,
+        Array, Arrays, Gpu, bind_group,
         pass::{self, Binding},
     },
 };
@@ -165,9 +165,9 @@ impl Tree {
             meshes => meshes.iter().filter(|built| **built).count(),
         };
         let per_workgroup = u64::from(BOUNDS_THREADS * bounds_run(gpu, triangles));
-        // Software adapters gain nothing by threads that read side by side.
+        // Textures gain nothing by threads that read side by side.
         let is_small = u64::from(triangles) < built as u64 * per_workgroup;
-        if is_small || !gpu.capabilities.has_gpu {
+        if is_small || gpu.capabilities.arrays == Arrays::Textures {
             1
         } else {
             BOUNDS_THREADS
@@ -282,7 +282,7 @@ impl Tree {
     }
 
     /// Binary nodes of the last build that reach beyond a block of `accel/hierarchy.wgsl`, waiting for it; `None`
-    /// where other kernels made the nodes.
+    /// where other kernels made the nodes. Before [`Tree::build_only`] chooses others.
     ///
     /// # Errors
     ///
@@ -309,7 +309,7 @@ impl Tree {
     }
 
     /// Reads back the Morton codes of the last build's items as they are sorted, the high word first, waiting for
-    /// them.
+    /// them; before [`Tree::build_only`] chooses others.
     ///
     /// # Errors
     ///
@@ -383,7 +383,7 @@ const BOUNDS_RUN_MOST: u32 = 16;
 
 /// Triangles per thread of `bounds`.
 pub(super) fn bounds_run(gpu: &Gpu, triangles: u32) -> u32 {
-    if !gpu.capabilities.has_gpu {
+    if gpu.capabilities.arrays == Arrays::Textures {
         return BOUNDS_RUN_MOST;
     }
     triangles.div_ceil(BOUNDS_FILL).clamp(1, BOUNDS_RUN_MOST)

@@ -38,6 +38,8 @@ pub struct Capabilities {
     pub arrays: Arrays,
     /// Threads that a subgroup has at least; `None` where subgroup operations are missing.
     pub subgroup_size: Option<u32>,
+    /// Whether all subgroups have that many.
+    pub one_subgroup_size: bool,
     /// Threads that a subgroup needs for sorting by it.
     pub sort_subgroup_size: u32,
     /// Whether a GPU does the work. Without one everything runs on the processor.
@@ -81,6 +83,7 @@ impl Capabilities {
                 Arrays::Buffers
             },
             subgroup_size: has_subgroups.then_some(info.subgroup_min_size),
+            one_subgroup_size: info.subgroup_min_size == info.subgroup_max_size,
             sort_subgroup_size: 8,
             has_gpu: !is_software,
             fast_rays: !is_software,

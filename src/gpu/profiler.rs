@@ -33,6 +33,8 @@ pub struct Profiler {
     timings: Vec<PassTiming>,
     /// Number of frames whose timings have come back.
     frames: u64,
+    /// Whether the adapter has timestamps.
+    has_times: bool,
 }
 
 impl std::fmt::Debug for Profiler {
@@ -55,12 +57,13 @@ impl Profiler {
             inner,
             timings: Vec::new(),
             frames: 0,
+            has_times: gpu.capabilities.timestamps,
         })
     }
 
     /// Opens the outermost scope of a frame.
     pub fn scope<'a>(&'a self, name: &str, encoder: &'a mut wgpu::CommandEncoder) -> Scope<'a> {
-        Scope::timed(self.inner.scope(name, encoder))
+        Scope::profiled(self.inner.scope(name, encoder), self.has_times)
     }
 
     /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are

@@ -82,7 +82,10 @@ impl<R: Recorder> fmt::Debug for Passes<'_, R> {
 
 /// A debug group on an encoder, in which passes and further scopes are opened. It dereferences to the
 /// encoder.
-pub struct Scope<'a>(Kind<'a>);
+pub struct Scope<'a>(Kind<'a>, IsTimed);
+
+/// Whether passes have timestamps: below a profiler, where the adapter has any.
+type IsTimed = bool;
 
 enum Kind<'a> {
     Plain(Group<'a>),
@@ -115,7 +118,7 @@ enum RenderKind<'a> {
 impl Recorder for wgpu::CommandEncoder {
     fn scope(&mut self, label: &str) -> Scope<'_> {
         self.push_debug_group(label);
-        Scope(Kind::Plain(Group(self)))
+        Scope(Kind::Plain(Group(self)), false)
     }
 
     fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_> {
@@ -149,11 +152,7 @@ impl Recorder for Scope<'_> {
     }
 
     fn is_timed(&self) -> bool {
-        match self.0 {
-            Kind::Plain(_) => false,
-            #[cfg(feature = "render")]
-            Kind::Timed(_) => true,
-        }
+        self.1
     }
 }
 
@@ -163,7 +162,7 @@ impl Scope<'_> {
         match &mut self.0 {
             Kind::Plain(group) => group.0.scope(label),
             #[cfg(feature = "render")]
-            Kind::Timed(scope) => Scope(Kind::Timed(scope.scope(label))),
+            Kind::Timed(scope) => Scope(Kind::Timed(scope.scope(label)), self.1),
         }
     }
 
@@ -179,9 +178,12 @@ impl Scope<'_> {
 
 #[cfg(feature = "render")]
 impl<'a> Scope<'a> {
-    /// A scope whose time is taken.
-    pub(super) fn timed(scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>) -> Self {
-        Self(Kind::Timed(scope))
+    /// A scope below a profiler.
+    pub(super) fn profiled(
+        scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>,
+        is_timed: IsTimed,
+    ) -> Self {
+        Self(Kind::Timed(scope), is_timed)
     }
 
     /// Begins a render pass; its timestamps are the profiler's.

@@ -128,7 +128,8 @@ pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     order
 }
 
-/// Twin of `leaves`: the triangles in leaf order, then the rows of the TLAS in theirs.
+/// The leaves that `hierarchy` and `tlas_leaves` write: the triangles in leaf order, then the rows of the TLAS in
+/// theirs.
 pub fn leaves(
     triangles: &[Triangle],
     triangle_info: &[[u32; 2]],
@@ -393,7 +394,7 @@ fn area(b: Aabb) -> f64 {
     2.0 * (x * y + y * z + z * x)
 }
 
-/// The box of a leaf; empty for one that `leaves` made a point of, past all others, and for a mesh without
+/// The box of a leaf; empty for one that was made a point, past all others, and for a mesh without
 /// triangles.
 fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {

@@ -42,7 +42,7 @@ pub struct SceneState {
 /// The pose in GPU memory.
 #[derive(Debug, Default)]
 struct WrittenPose {
-    /// What was written last: no nodes before the first frame.
+    /// The matrices, weights and visibility that were written last, and nothing else of the pose.
     pose: Pose,
     /// Matrices and weights; none before the first frame.
     words: Vec<f32>,

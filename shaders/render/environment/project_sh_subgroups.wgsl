@@ -1,4 +1,4 @@
-// project_sh_subgroups: project_sh where there are subgroups. Each subgroup sums its threads, and the
+// project_sh_subgroups: project_sh where all subgroups have one size. Each subgroup sums its threads, and the
 // workgroup the sums of its subgroups.
 //
 // The inputs and outputs are those of project_sh.

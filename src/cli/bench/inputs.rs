@@ -168,6 +168,13 @@ impl Input {
         self.triangle_info.resize(self.indices.len(), [number, 0]);
     }
 
+    /// The corners of every triangle.
+    pub fn triangles(&self) -> Vec<[Vec3; 3]> {
+        let corner = |vertex: u32| Vec3::from(self.positions[vertex as usize]);
+        let triangles = self.indices.iter();
+        triangles.map(|triangle| triangle.map(corner)).collect()
+    }
+
     /// The same triangles in the same order, divided into `meshes` meshes of equal size.
     pub fn divided(mut self, meshes: u32) -> Self {
         let count = self.indices.len() as u32;

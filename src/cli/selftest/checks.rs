@@ -6,6 +6,21 @@ use serde_json::{Value, json};
 /// What a check found: what it compared, or what is wrong.
 pub(super) type Found = Result<String, String>;
 
+/// The larger of two errors; what is no number is larger than all.
+pub(super) fn worse(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
+
+/// Whether the largest error is within the tolerance.
+pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Found {
+    let text = format!("error at most {worst:.1e} {unit}");
+    if worst <= tolerance {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
 /// A check that was made.
 #[derive(Debug)]
 pub(super) struct Check {
@@ -90,6 +105,20 @@ impl Check {
 mod tests {
     use super::*;
     use crate::Error;
+
+    #[test]
+    fn no_number_is_the_worst_of_all() {
+        for errors in [
+            [1.0, f64::NAN, 2.0],
+            [f64::NAN, 1.0, 2.0],
+            [1.0, 2.0, f64::NAN],
+        ] {
+            let worst = errors.into_iter().fold(0.0, worse);
+            assert!(within(worst, 10.0, "metres").is_err(), "{errors:?}");
+        }
+        assert_eq!([1.0, 3.0, 2.0].into_iter().fold(0.0, worse), 3.0);
+        assert!(within(3.0, 3.0, "metres").is_ok() && within(3.1, 3.0, "metres").is_err());
+    }
 
     #[test]
     fn faults_and_errors_count() {

@@ -2,7 +2,7 @@
 //! surfaces reflect, the table of the BRDF, the sky.
 
 use super::{
-    checks::{Checks, Found},
+    checks::{Checks, Found, within, worse},
     implementations::Implementation,
 };
 use crate::{
@@ -41,16 +41,6 @@ pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
     }
 }
 
-fn at_most(worst: f64, tolerance: f64, unit: &str) -> Found {
-    let text = format!("error at most {worst:.1e} {unit}");
-    // Not where it is no number.
-    if worst <= tolerance {
-        Ok(text)
-    } else {
-        Err(text)
-    }
-}
-
 fn submitted(gpu: &Gpu, record: impl FnOnce(&mut Scope<'_>) -> Result<()>) -> Result<()> {
     let mut encoder = gpu.encoder("selftest");
     record(&mut encoder.scope("selftest"))?;
@@ -71,27 +61,23 @@ fn harmonics(gpu: &Gpu) -> Result<Found> {
             let found: Vec<DVec3> = found.iter().map(color).collect();
             let (radiance, irradiance) = found.split_at(COEFFICIENTS);
             let twin = project_sh(&texels, face as usize, order as usize);
-            worst = worst
-                .max(error(radiance, &twin))
-                .max(error(irradiance, &irradiance_sh(&twin)));
+            worst = worse(worst, error(radiance, &twin));
+            worst = worse(worst, error(irradiance, &irradiance_sh(&twin)));
         }
     }
-    Ok(at_most(worst, 1e-6, "of the first coefficient"))
+    Ok(within(worst, 1e-6, "of the first coefficient"))
 }
 
-/// The greatest difference of two cubes, as a share of the other's brightest texel.
+/// The greatest difference of two cubes, as a share of the other's brightest texel; infinite where one is not finite.
 fn difference(found: &Faces, twin: &Faces) -> f64 {
     let brightest = twin.texels.iter().map(|texel| texel.max_element());
     let brightest = brightest.fold(1e-30, f64::max);
     let pairs = found.texels.iter().zip(&twin.texels);
-    let off = pairs.map(|(a, b)| (*a - *b).abs().max_element() / brightest);
-    off.fold(0.0, |worst, off| {
-        if off > worst || off.is_nan() {
-            off
-        } else {
-            worst
-        }
-    })
+    let off = pairs.map(|(a, b)| match a.is_finite() {
+        true => (*a - *b).abs().max_element() / brightest,
+        false => f64::INFINITY,
+    });
+    off.fold(0.0, worse)
 }
 
 /// Radiance, its coarser levels, and the prefiltered ones.
@@ -120,11 +106,12 @@ fn levels(gpu: &Gpu) -> Result<Found> {
     for finer in 0..cube.levels - 1 {
         let found = level(gpu, &cube, finer + 1)?;
         let twin = cube_mips::coarser(&radiance[finer as usize]);
-        worst = worst.max(difference(&found, &twin));
+        worst = worse(worst, difference(&found, &twin));
         radiance.push(found);
     }
-    if worst > 1e-3 {
-        return Ok(at_most(worst, 1e-3, "of the brightest texel, cube_mips"));
+    let mips = within(worst, 1e-3, "of the brightest texel, cube_mips");
+    if mips.is_err() {
+        return Ok(mips);
     }
 
     let count = Prefilter::levels(FACE);
@@ -144,10 +131,10 @@ fn levels(gpu: &Gpu) -> Result<Found> {
         let roughness = Prefilter::roughness(number, count);
         let set = samples(roughness, pass.count(number, count), FACE);
         let twin = prefilter::prefilter(&radiance, found.size, &set);
-        worst = worst.max(difference(&found, &twin));
+        worst = worse(worst, difference(&found, &twin));
     }
     // Texture filters have eight bits between texels.
-    Ok(at_most(worst, 1.0 / 128.0, "of the brightest texel"))
+    Ok(within(worst, 1.0 / 128.0, "of the brightest texel"))
 }
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
@@ -200,11 +187,11 @@ fn table(gpu: &Gpu) -> Result<Found> {
             let found = brdf_table::lookup(entries, roughness, cosine);
             let twin = brdf_table::albedo(cosine, roughness, 256);
             for (a, b) in found.iter().zip(&twin) {
-                worst = worst.max((a - b).abs());
+                worst = worse(worst, (a - b).abs());
             }
         }
     }
-    Ok(at_most(worst, 0.01, "of the light"))
+    Ok(within(worst, 0.01, "of the light"))
 }
 
 /// A clear sky, from noon to dusk.
@@ -227,7 +214,7 @@ fn clear_sky(gpu: &Gpu) -> Result<Found> {
             let along = texel_direction(FACE as usize, face, x, y);
             sky::sky(&air, &tables, along, SKY_STEPS)
         });
-        worst = worst.max(difference(&level(gpu, &cube, 0)?, &twin));
+        worst = worse(worst, difference(&level(gpu, &cube, 0)?, &twin));
     }
-    Ok(at_most(worst, 0.01, "of the brightest texel"))
+    Ok(within(worst, 0.01, "of the brightest texel"))
 }

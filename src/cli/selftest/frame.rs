@@ -1,7 +1,7 @@
 //! Small frames, pass by pass, against their twins: what moves, what pixels see, shadows, occlusion, lighting,
 //! display.
 
-use super::checks::{Checks, Found};
+use super::checks::{Checks, Found, within, worse};
 use crate::{
     Error, Result,
     cli::{
@@ -47,9 +47,7 @@ const FAR: f64 = 1e30;
 
 pub(super) fn check(checks: &mut Checks, config: &Config) {
     checks.make(NAME, "deform", || moving(config));
-    checks.make(NAME, "gbuffer", || {
-        Ok(Stage::drawn(config, |_| {})?.gbuffer())
-    });
+    checks.make(NAME, "gbuffer", || Stage::drawn(config, |_| {})?.gbuffer());
     checks.make(NAME, "shadow_rays", || shadows(config));
     checks.make(NAME, "occlusion_rays", || occlusion_rays(config, 1, false));
     checks.make(NAME, "history of occlusion", || {
@@ -72,8 +70,6 @@ struct Stage {
     triangles: Vec<Triangle>,
     corner_normals: Vec<[Vec3; 3]>,
     seen: Vec<Option<Seen>>,
-    /// Pixels that show a surface.
-    covered: usize,
 }
 
 impl Stage {
@@ -110,7 +106,6 @@ impl Stage {
             triangles: Vec::new(),
             corner_normals: Vec::new(),
             seen: Vec::new(),
-            covered: 0,
         })
     }
 
@@ -136,7 +131,6 @@ impl Stage {
             })
         };
         self.seen = position.iter().zip(&normal).map(at).collect();
-        self.covered = position.iter().filter(|p| p[3] == 1.0).count();
         Ok(())
     }
 
@@ -148,16 +142,47 @@ impl Stage {
         Ok(texels)
     }
 
-    /// Whether each pixel shows the nearest triangle.
-    fn gbuffer(&self) -> Found {
-        let eye = self.moment.view.eye();
-        let is_nearest = |seen: &&Seen| {
-            let along = seen.position - eye;
-            let nearest = closest_hit(&self.triangles, eye, along, 1e-3, FAR);
-            nearest.is_some_and(|(_, t)| (t - 1.0).abs() < 1e-4)
+    fn camera(&self) -> Camera {
+        let view = self.moment.view;
+        Camera {
+            clip_from_offset: view.clip_from_offset(ASPECT).as_dmat4(),
+            eye: view.eye().as_dvec3(),
+        }
+    }
+
+    /// Whether each pixel shows the nearest triangle behind it, and no other pixel shows any.
+    fn gbuffer(&mut self) -> Result<Found> {
+        let [position] = self.channels([Channel::Position])?;
+        let (eye, camera) = (self.moment.view.eye(), self.camera());
+        let offset_from_clip = camera.clip_from_offset.inverse();
+        let is_right = |(index, texel): (u32, &[f32; 4])| {
+            let middle = DVec2::new((index % SIZE[0]).into(), (index / SIZE[0]).into()) + 0.5;
+            if texel[3] == 1.0 {
+                let at = Vec3::from_slice(texel);
+                let nearest = closest_hit(&self.triangles, eye, at - eye, 1e-3, FAR);
+                let place = camera.in_picture(at.as_dvec3(), SIZE);
+                return nearest.is_some_and(|(_, t)| (t - 1.0).abs() < 1e-4)
+                    && place.is_some_and(|place| place.distance(middle) < 0.01);
+            }
+            let size = DVec2::new(SIZE[0].into(), SIZE[1].into());
+            let clip = (2.0 * middle / size - 1.0) * DVec2::new(1.0, -1.0);
+            let along = offset_from_clip.project_point3(clip.extend(0.5)).as_vec3();
+            closest_hit(&self.triangles, eye, along, 0.0, FAR).is_none()
         };
-        let right = self.seen.iter().flatten().filter(is_nearest).count();
-        tally(self.covered - right, self.covered, self.covered / 200)
+        let right = (0..)
+            .zip(&position)
+            .filter(|pixel| is_right(*pixel))
+            .count();
+        let covered = position.iter().filter(|texel| texel[3] == 1.0).count();
+        if covered < 300 {
+            return Ok(Err(format!("{covered} pixels show anything")));
+        }
+        // At edges rounding decides.
+        Ok(tally(
+            position.len() - right,
+            position.len(),
+            position.len() / 200,
+        ))
     }
 }
 
@@ -172,24 +197,17 @@ fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
     }
 }
 
-/// The largest of some errors below a tolerance.
+/// Whether so many errors are within a tolerance.
 fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Found {
-    let (mut worst, mut count) = (0.0f64, 0);
+    let (mut worst, mut count) = (0.0, 0);
     for error in errors {
-        // What is no number stays.
-        worst = if error <= worst || worst.is_nan() {
-            worst
-        } else {
-            error
-        };
+        worst = worse(worst, error);
         count += 1;
     }
-    let text = format!("{count} values, error at most {worst:.1e} {unit}");
-    if worst <= tolerance && count > 300 {
-        Ok(text)
-    } else {
-        Err(text)
+    if count <= 300 {
+        return Err(format!("{count} values test nothing"));
     }
+    within(worst, tolerance, unit).map(|text| format!("{count} values, {text}"))
 }
 
 /// Balls of many materials.
@@ -319,18 +337,11 @@ fn motions(config: &Config) -> Result<Found> {
     let mut stage = Stage::new(&scene(), config, |_| {})?;
     stage.offscreen.reads = vec![Channel::Motion];
     stage.draw()?;
-    let camera = |stage: &Stage| {
-        let view = stage.moment.view;
-        Camera {
-            clip_from_offset: view.clip_from_offset(ASPECT).as_dmat4(),
-            eye: view.eye().as_dvec3(),
-        }
-    };
-    let last = camera(&stage);
+    let last = stage.camera();
     let turned = Mat4::from_rotation_y(0.03) * stage.moment.view.world_from_view;
     stage.moment.view.world_from_view = turned;
     stage.draw()?;
-    let now = camera(&stage);
+    let now = stage.camera();
     let [motion, position] = stage.channels([Channel::Motion, Channel::Position])?;
     let error = |(motion, position): (&[f32; 4], &[f32; 4])| {
         let at = Vec3::from_slice(position).as_dvec3();
@@ -435,7 +446,12 @@ fn light(config: &Config) -> Result<Found> {
         let to_eye = (eye - surface.position).normalize();
         let twin = lighting::lighting(&surface, to_eye, &lights, &ambient);
         let found = Vec3::from_slice(&lit[i]).as_dvec3();
-        Some((found - twin).abs().max_element() / (twin.max_element() + 0.05))
+        let off = if found.is_finite() {
+            (found - twin).abs().max_element()
+        } else {
+            f64::INFINITY
+        };
+        Some(off / (twin.max_element() + 0.05))
     };
     let errors = (0..position.len()).filter_map(error);
     Ok(at_most(errors, 0.005, "of the radiance"))

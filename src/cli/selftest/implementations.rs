@@ -17,6 +17,9 @@ pub(super) struct Implementation {
 /// Workgroup memory that the kernels for software adapters need, in bytes.
 const SERIAL_BYTES: u32 = crate::gpu::capabilities::SERIAL_WORKGROUP_BYTES;
 
+/// With wgpu's checks of indices and loops, where canopy would leave them out.
+const CHECKED: &str = "checked";
+
 /// As canopy uses the adapter, then what else it could use there.
 pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let chosen = options::as_set(Gpu::new(&config.gpu)?, &config.gpu);
@@ -32,6 +35,9 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     }];
     let mut add = |name, arrays, by_subgroups: bool| -> Result<()> {
         let mut gpu = Gpu::new(&config.gpu)?;
+        if name != CHECKED {
+            gpu = options::as_set(gpu, &config.gpu);
+        }
         gpu.capabilities.arrays = arrays;
         if !by_subgroups {
             gpu.capabilities.subgroup_size = None;
@@ -47,7 +53,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
         add("threads", Arrays::Textures, false)?;
     }
     if is_unchecked {
-        add("checked", Arrays::Buffers, true)?;
+        add(CHECKED, Arrays::Buffers, true)?;
     }
     if let Some(adapter) = adapter {
         implementations.push(Implementation {

@@ -12,7 +12,7 @@ use crate::{
         trees::allocate,
     },
     gpu::Gpu,
-    reference::{self, lbvh::Triangle, trace::closest_hit},
+    reference::trace::closest_hit,
 };
 use glam::Vec3;
 use std::collections::HashMap;
@@ -38,11 +38,6 @@ fn build(gpu: &Gpu, input: &Input) -> Result<Tree> {
     Ok(tree)
 }
 
-fn soup(input: &Input) -> Vec<Triangle> {
-    let positions: Vec<Vec3> = input.positions.iter().map(|p| Vec3::from(*p)).collect();
-    reference::lbvh::triangles(&positions, &input.indices)
-}
-
 fn ray(origin: Vec3, direction: Vec3) -> Ray {
     Ray {
         origin: origin.to_array(),
@@ -62,7 +57,7 @@ struct Brute {
 impl Brute {
     fn new() -> Self {
         let input = generate(TriangleKind::Meshes, 3000, 12, 4);
-        let triangles = soup(&input);
+        let triangles = input.triangles();
         let rays: Vec<Ray> = directions(2000)
             .enumerate()
             .map(|(number, direction)| {

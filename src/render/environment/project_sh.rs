@@ -74,7 +74,7 @@ impl ProjectSh {
         let software = gpu.capabilities.cooperation() == Cooperation::None;
         let cut = if software { SOFTWARE } else { GPU };
         let loaded = match gpu.capabilities.cooperation() {
-            Cooperation::Subgroups(4..) => (
+            Cooperation::Subgroups(4..) if gpu.capabilities.one_subgroup_size => (
                 "project_sh_subgroups",
                 "render/environment/project_sh_subgroups.wgsl",
             ),
