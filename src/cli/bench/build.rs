@@ -32,6 +32,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("nodes", "nodes", Format::Count),
     ("B/triangle", "node_bytes_per_triangle", Format::Decimal),
     ("dispatches", "dispatches", Format::Count),
+    ("across blocks", "across_share", Format::Percent),
     (
         "floor B/triangle",
         "floor_bytes_per_triangle",
@@ -152,6 +153,9 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         .filter_map(|(stage, _)| floor::build_bytes(stage, counts))
         .sum();
     let triangles = input.indices.len().max(1) as f64;
+    if let Some(across) = tree.nodes_across_blocks(&meter.gpu)? {
+        run.set("across_share", f64::from(across) / triangles);
+    }
     run.set("floor_bytes_per_triangle", bytes as f64 / triangles);
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
     run.set("leaf_cutoff", cutoff);
