@@ -18,6 +18,7 @@ var<workgroup> shift: array<u32, DIGITS>;
 
 // A thread's pairs, one a round: all are under way before the first barrier.
 var<private> keys: array<u32, SORT_ROUNDS>;
+var<private> values: array<u32, SORT_ROUNDS>;
 // Their places in the block.
 var<private> places: array<u32, SORT_ROUNDS>;
 
@@ -27,6 +28,17 @@ fn block_index(block: u32, round: u32, thread: u32) -> u32 {
 
 fn digit_of(key: u32) -> u32 {
     return (key >> params.shift) & (DIGITS - 1u);
+}
+
+// All values at once: staged in parts, each sector would be read in several of them.
+fn load_values(block: u32, thread: u32) {
+    for (var round = 0u; round < SORT_ROUNDS; round++) {
+        let i = block_index(block, round, thread);
+        values[round] = i;
+        if params.implied_values == 0u && i < params.count {
+            values[round] = values_in(i);
+        }
+    }
 }
 
 fn load_keys(block: u32, thread: u32) {
@@ -74,17 +86,14 @@ fn rank_rounds_by_masks(block: u32, thread: u32) {
 fn scatter_end(block: u32, thread: u32) {
     let first = block * SORT_ROUNDS * SORT_BLOCK;
     let present = min(params.count, first + SORT_ROUNDS * SORT_BLOCK) - min(params.count, first);
+    load_values(block, thread);
     for (var staged = 0u; staged < SORT_ROUNDS * SORT_BLOCK; staged += STAGED) {
         for (var round = 0u; round < SORT_ROUNDS; round++) {
             let i = block_index(block, round, thread);
             let place = places[round] - staged;
             if i < params.count && place < STAGED {
-                var value = i;
-                if params.implied_values == 0u {
-                    value = values_in(i);
-                }
                 atomicStore(&masks[place], keys[round]);
-                atomicStore(&masks[STAGED + place], value);
+                atomicStore(&masks[STAGED + place], values[round]);
             }
         }
         workgroupBarrier();
