@@ -129,7 +129,7 @@ fn hierarchy(
                 let to_here = min(last, i32(block_first + BLOCK));
                 let range = node_range(i32(k), from_here, to_here);
                 if i32(range.x) < i32(block_first) || range.y >= block_first + BLOCK {
-                    work[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
+                    scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
                 } else {
                     node_make_range(k, range, meshes[half]);
                 }
@@ -138,6 +138,6 @@ fn hierarchy(
     }
     workgroupBarrier();
     if thread == 0u && block_first < params.item_count {
-        work[params.across_word + block] = atomicLoad(&across_here);
+        scratch[params.across_word + block] = atomicLoad(&across_here);
     }
 }

@@ -39,9 +39,9 @@ fn hierarchy_across(
     if block * BLOCK >= params.item_count {
         return;
     }
-    let count = work[params.across_word + block];
+    let count = scratch[params.across_word + block];
     for (var i = thread % ACROSS_THREADS; i < count; i += ACROSS_THREADS) {
-        let k = work[params.list_word + BLOCK * block + i];
+        let k = scratch[params.list_word + BLOCK * block + i];
         let mesh = sorted_item(k).mesh;
         let span = mesh_span(mesh);
         leaf_shift = span.shift;

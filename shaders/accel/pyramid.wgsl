@@ -2,14 +2,14 @@
 // dispatches cover 2^27 leaves. The box of a node across blocks is the union over its range, read from here: no
 // thread ever waits for, or races with, the thread of another node.
 //
-// in   work: the pyramid's level `base_level`
+// in   scratch: the pyramid's level `base_level`
 // out  its levels base_level + 1 … base_level + PYRAMID_STEP
 // A workgroup reduces 2^PYRAMID_STEP boxes. Above the first of its levels, threads meet in shared memory
 // only.
 #import "common/dispatch.wgsl"
 #import "common/pyramid.wgsl"
 
-@group(0) @binding(1) var<storage, read_write> work: array<u32>;
+@group(0) @binding(1) var<storage, read_write> scratch: array<u32>;
 @group(0) @binding(2) var<uniform> base_level: vec4u;
 
 const THREADS = 1u << (PYRAMID_STEP - 1u);

@@ -18,7 +18,7 @@ struct BuildParams {
     axis_bits: u32,
     // Ranges of so many triangles or fewer get no node.
     leaf_cutoff: u32,
-    // Where the parts of `work` begin (common/sorted.wgsl).
+    // Where the parts of `scratch` begin (common/sorted.wgsl).
     spans_word: u32,
     across_word: u32,
     list_word: u32,

@@ -1,5 +1,5 @@
 // The pyramid of boxes over sorted items: box j of level k covers the positions j·2^k … (j+1)·2^k − 1. Levels
-// from PYRAMID_FIRST_LEVEL on are kept, six floats a box, where `work` has them (common/sorted.wgsl), which
+// from PYRAMID_FIRST_LEVEL on are kept, six floats a box, where `scratch` has them (common/sorted.wgsl), which
 // the includer declares.
 #import "common/geometry.wgsl"
 
@@ -26,8 +26,8 @@ fn pyramid_word(level: u32, index: u32) -> u32 {
 fn pyramid_kept(level: u32, index: u32) -> Box {
     let at = pyramid_word(level, index);
     return Box(
-        bitcast<vec3f>(vec3u(work[at], work[at + 1u], work[at + 2u])),
-        bitcast<vec3f>(vec3u(work[at + 3u], work[at + 4u], work[at + 5u])),
+        bitcast<vec3f>(vec3u(scratch[at], scratch[at + 1u], scratch[at + 2u])),
+        bitcast<vec3f>(vec3u(scratch[at + 3u], scratch[at + 4u], scratch[at + 5u])),
     );
 }
 
@@ -38,7 +38,7 @@ fn pyramid_keep(level: u32, index: u32, b: Box) {
     }
     let at = pyramid_word(level, index);
     for (var axis = 0u; axis < 3u; axis++) {
-        work[at + axis] = bitcast<u32>(b.lower[axis]);
-        work[at + 3u + axis] = bitcast<u32>(b.upper[axis]);
+        scratch[at + axis] = bitcast<u32>(b.lower[axis]);
+        scratch[at + 3u + axis] = bitcast<u32>(b.upper[axis]);
     }
 }

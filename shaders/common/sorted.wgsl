@@ -1,10 +1,10 @@
 // What was sorted, and the words that the kernels which make nodes share: group 2, beside the geometry's.
 //
-// work  [node]                 the area of a node's box as a float; −1 where no node lies
-//       [params.spans_word …]  a Span per mesh and for the TLAS, which the host writes
-//       [params.across_word …] a word per block: how many nodes reach beyond it (hierarchy.wgsl)
-//       [params.list_word …]   their leaves, in BLOCK words a block
-//       [params.level_word …]  the pyramid's boxes (common/pyramid.wgsl)
+// scratch  [node]                 the area of a node's box as a float, −1 where no node lies: it stays after a build
+//          [params.spans_word …]  a Span per mesh and for the TLAS, which the host writes
+//          [params.across_word …] a word per block: how many nodes reach beyond it (hierarchy.wgsl)
+//          [params.list_word …]   their positions, in BLOCK words a block
+//          [params.level_word …]  the pyramid's boxes (common/pyramid.wgsl)
 // One buffer, because the weakest devices bind eight.
 #import "common/geometry.wgsl"
 
@@ -14,7 +14,7 @@ override HAS_RECORDS: bool = false;
 
 #array read 2 0 order: u32
 #array read 2 1 code_words: u32
-@group(2) @binding(2) var<storage, read_write> work: array<u32>;
+@group(2) @binding(2) var<storage, read_write> scratch: array<u32>;
 
 // A sorted item: its code, to be compared within a mesh, and its mesh.
 struct Sorted {
@@ -41,9 +41,9 @@ fn sorted_item(k: u32) -> Sorted {
 
 fn mesh_span(mesh: u32) -> Span {
     let word = params.spans_word + 3u * mesh;
-    return Span(work[word], work[word + 1u], work[word + 2u]);
+    return Span(scratch[word], scratch[word + 1u], scratch[word + 2u]);
 }
 
 fn node_area_store(node: u32, area: f32) {
-    work[node] = bitcast<u32>(area);
+    scratch[node] = bitcast<u32>(area);
 }

@@ -56,7 +56,7 @@ impl Cost {
             // Both kernels have the same bindings.
             group: self
                 .nodes
-                .bind(gpu, &[&partials, &result, &tree.info, &tree.work]),
+                .bind(gpu, &[&partials, &result, &tree.info, &tree.scratch]),
             result,
         }
     }

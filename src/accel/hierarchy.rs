@@ -74,7 +74,7 @@ impl Hierarchy {
             let usage = wgpu::BufferUsages::UNIFORM;
             let base_level = [[base_level, 0, 0, 0]];
             let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
-            let own: [&dyn Bind; 3] = [room.params, room.work, &base_level];
+            let own: [&dyn Bind; 3] = [room.params, room.scratch, &base_level];
             Bound::new(gpu, &self.pyramid, &[], &own)
         };
         HierarchyStages {
@@ -133,7 +133,7 @@ pub(super) fn span_words(params: &mut BuildParams) -> u32 {
 }
 
 /// As [`span_words`], up to the pyramid.
-pub(super) fn work_words(params: &mut BuildParams) -> u32 {
+pub(super) fn scratch_words(params: &mut BuildParams) -> u32 {
     let blocks = params.item_count.div_ceil(BLOCK);
     let (level_offset, boxes) = pyramid_levels(params.item_count);
     params.across_word = span_words(params);
@@ -184,7 +184,7 @@ mod tests {
             mesh_count: 6,
             ..BuildParams::default()
         };
-        let words = work_words(&mut params);
+        let words = scratch_words(&mut params);
         let places = [
             params.spans_word,
             params.across_word,

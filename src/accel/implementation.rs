@@ -62,9 +62,9 @@ impl NodeKernels {
     }
 
     /// Words of the buffer that they share for all of a scene, whose parts are named in `params`.
-    pub(super) fn work_words(&self, params: &mut BuildParams) -> u32 {
+    pub(super) fn scratch_words(&self, params: &mut BuildParams) -> u32 {
         match self {
-            Self::Parallel(_) => hierarchy::work_words(params),
+            Self::Parallel(_) => hierarchy::scratch_words(params),
             Self::Serial(_) => hierarchy::span_words(params),
         }
     }

@@ -161,7 +161,7 @@ impl Lbvh {
             leaf_cutoff: 1,
             ..BuildParams::default()
         };
-        let work_words = self.nodes[records].work_words(&mut params_all);
+        let scratch_words = self.nodes[records].scratch_words(&mut params_all);
         let info = TreeInfo {
             triangle_count,
             mesh_count,
@@ -185,7 +185,7 @@ impl Lbvh {
         let record_count = if has_records { leaf_count.max(1) } else { 1 };
         let codes = array("lbvh.codes", 1, u64::from(CODE_WORDS * record_count))?;
         let nodes = array("lbvh.nodes", 4, 4 * u64::from(leaf_count))?;
-        let work = buffer("lbvh.work", work_words, 4)?;
+        let scratch = buffer("lbvh.scratch", scratch_words, 4)?;
         let triangles = array("lbvh.triangles", 4, 3 * u64::from(leaf_count))?;
         let arrays = geometry.arrays(gpu, triangle_count)?;
 
@@ -213,7 +213,7 @@ impl Lbvh {
             gpu,
             "sorted",
             &self.layouts.sorted,
-            &[order, code_words, &work],
+            &[order, code_words, &scratch],
         );
         let room = Room {
             triangle_count,
@@ -221,7 +221,7 @@ impl Lbvh {
             params: &params,
             tlas: &tlas,
             nodes: &nodes,
-            work: &work,
+            scratch: &scratch,
             triangles: &triangles,
             geometry: &geometry_group,
             sorted: &sorted_group,
@@ -255,7 +255,7 @@ impl Lbvh {
             meshes: geometry.meshes.to_vec(),
             mesh_bounds,
             codes,
-            work,
+            scratch,
             geometry: arrays,
             pairs,
             params,

@@ -36,7 +36,7 @@ pub(super) struct Room<'a> {
     pub(super) params: &'a wgpu::Buffer,
     pub(super) tlas: &'a wgpu::Buffer,
     pub(super) nodes: &'a Array,
-    pub(super) work: &'a wgpu::Buffer,
+    pub(super) scratch: &'a wgpu::Buffer,
     pub(super) triangles: &'a Array,
     /// For [`StageLayouts::geometry`].
     pub(super) geometry: &'a wgpu::BindGroup,

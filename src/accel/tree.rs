@@ -38,7 +38,7 @@ pub struct Tree {
     /// The records of `morton`, if there are any.
     pub(super) codes: Array,
     /// What the kernels that make nodes share: see `common/sorted.wgsl`.
-    pub(super) work: wgpu::Buffer,
+    pub(super) scratch: wgpu::Buffer,
     pub(super) geometry: GeometryArrays,
     pub(super) pairs: SortBuffers,
     pub(super) params: wgpu::Buffer,
@@ -131,7 +131,7 @@ impl Tree {
         let spans = self.spans(meshes);
         let spans_byte = 4 * u64::from(self.params_all.spans_word);
         gpu.queue
-            .write_buffer(&self.work, spans_byte, bytemuck::cast_slice(&spans));
+            .write_buffer(&self.scratch, spans_byte, bytemuck::cast_slice(&spans));
         self.params_all.leaf_cutoff = self.leaf_cutoff;
         let params = BuildParams {
             item_count,
@@ -292,7 +292,7 @@ impl Tree {
         if params.across_word == 0 {
             return Ok(None);
         }
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.work)?);
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.scratch)?);
         let blocks = self.selection.item_count.div_ceil(BLOCK) as usize;
         let first = params.across_word as usize;
         Ok(Some(words[first..first + blocks].iter().sum()))
@@ -370,7 +370,7 @@ impl Tree {
             leaf_cutoff: self.leaf_cutoff,
             tlas: bytemuck::pod_collect_to_vec(&gpu.read(&self.tlas)?[..bytes]),
             nodes: self.nodes.read(gpu)?,
-            node_areas: bytemuck::pod_collect_to_vec(&gpu.read(&self.work)?[..areas]),
+            node_areas: bytemuck::pod_collect_to_vec(&gpu.read(&self.scratch)?[..areas]),
             triangles: self.triangles.read(gpu)?,
         })
     }

@@ -3,7 +3,7 @@
 use crate::{
     Result,
     config::Config,
-    gpu::{Arrays, Gpu, Tier},
+    gpu::{Arrays, Gpu, Tier, capabilities::SERIAL_WORKGROUP_BYTES},
     render::{SHADERS, options},
 };
 
@@ -13,9 +13,6 @@ pub(super) struct Implementation {
     pub(super) name: &'static str,
     pub(super) gpu: Gpu,
 }
-
-/// Workgroup memory that the kernels for software adapters need, in bytes.
-const SERIAL_BYTES: u32 = crate::gpu::capabilities::SERIAL_WORKGROUP_BYTES;
 
 /// With wgpu's checks of indices and loops, where canopy would leave them out.
 const CHECKED: &str = "checked";
@@ -27,7 +24,7 @@ pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
         chosen.capabilities.subgroup_size.is_some(),
         chosen.is_unchecked(),
     );
-    let has_room = chosen.limits.max_compute_workgroup_storage_size >= SERIAL_BYTES;
+    let has_room = chosen.limits.max_compute_workgroup_storage_size >= SERIAL_WORKGROUP_BYTES;
     let adapter = chosen.adapter.clone();
     let mut implementations = vec![Implementation {
         name: "chosen",
