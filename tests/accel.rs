@@ -6,8 +6,8 @@ mod common;
 use canopy::{
     Error,
     accel::{
-        self, Codes, Cost, Geometry, Lbvh, MeshRange, Query, Ray, Trace, Tree, Work, codes,
-        sort::RadixSort, tree::TreeData,
+        self, Codes, Cost, Geometry, Lbvh, MeshRange, Quality, Query, Ray, Trace, Tree, Work,
+        codes, sort::RadixSort, trace::RayBatch, tree::TreeData,
     },
     gpu::{Array, Gpu, profiler::Profiler},
     reference::{self, trace::closest_hit},
@@ -228,16 +228,14 @@ fn inputs() -> Vec<(String, Soup)> {
 }
 
 fn check_build(kernels: &str, gpu: &Gpu, codes: Codes) {
-    let lbvh = Lbvh::new(gpu);
+    let lbvh = Lbvh::with_quality(gpu, Quality::High);
     for (name, soup) in inputs() {
-        let tree = soup.build_with(gpu, &lbvh, codes);
-        check_stages(
-            &format!("{name}, {kernels}, {codes:?}"),
-            gpu,
-            &soup,
-            &tree,
-            codes,
-        );
+        let name = format!("{name}, {kernels}, {codes:?}");
+        let mut tree = soup.build_with(gpu, &lbvh, codes);
+        check_stages(&name, gpu, &soup, &tree, codes);
+        tree.set_quality(Quality::Fast);
+        common::record(gpu, &lbvh, &mut tree, Work::Rebuild);
+        check_stages(&name, gpu, &soup, &tree, codes);
     }
 }
 
@@ -280,10 +278,16 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
     let twin = reference::lbvh::tlas(meshes, &mesh_bounds);
     assert_eq!(data.tlas, twin, "tlas of {name}");
     let leaves = reference::lbvh::leaves(&triangles, &soup.info, &data.tlas, &order);
+    let cutoff = tree.leaf_cutoff();
+    let (leaves, nodes) = match tree.quality() {
+        Quality::Fast => {
+            let nodes = reference::lbvh::hierarchy(&sorted_codes, &leaves, &with_tlas, cutoff);
+            (leaves, nodes)
+        }
+        Quality::High => reference::ploc::hierarchy(&leaves, &with_tlas, cutoff),
+    };
     assert!(data.triangles == leaves, "leaves of {name}");
 
-    let cutoff = tree.leaf_cutoff();
-    let nodes = reference::lbvh::hierarchy(&sorted_codes, &leaves, &with_tlas, cutoff);
     assert_eq!(data.nodes.len(), nodes.len(), "nodes of {name}");
     for (number, (node, twin)) in data.nodes.iter().zip(&nodes).enumerate() {
         let area = data.node_areas[number];
@@ -442,19 +446,120 @@ fn large_builds_validate_and_repeat() {
         soup.mesh(triangles.into_iter().map(|t| t.map(|v| v + offset)))
     });
     for soup in [whole, many] {
-        let mut first: Option<TreeData> = None;
+        let mut first: [Option<TreeData>; 2] = [None, None];
         for (kernels, gpu) in implementations() {
-            let lbvh = Lbvh::new(&gpu);
+            let lbvh = Lbvh::with_quality(&gpu, Quality::High);
             let mut tree = soup.build(&gpu, &lbvh);
-            check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
+            for (quality, first) in [Quality::High, Quality::Fast].into_iter().zip(&mut first) {
+                tree.set_quality(quality);
+                common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
+                check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
+                let again = tree.read(&gpu).unwrap();
+                let first = first.get_or_insert_with(|| again.clone());
+                assert!(
+                    first.triangles == again.triangles && first.tlas == again.tlas,
+                    "{kernels}"
+                );
+                assert_eq!(
+                    made_nodes(&again),
+                    made_nodes(first),
+                    "{kernels}, {quality:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The nodes of the last build, without those of an earlier one that lie between them.
+fn made_nodes(tree: &TreeData) -> Vec<accel::layout::Node> {
+    let made = tree.nodes.iter().zip(&tree.node_areas);
+    made.filter(|(_, area)| **area >= 0.0)
+        .map(|(node, _)| *node)
+        .collect()
+}
+
+/// Trees of high quality cost rays less, most where triangles are long and thin.
+#[test]
+fn a_better_tree_has_a_lower_cost() {
+    let gpu = gpu();
+    let lbvh = Lbvh::with_quality(&gpu, Quality::High);
+    let mut random = Random(3);
+    let slivers = (0..20_000).map(|_| {
+        let (at, along) = (random.cube(), random.cube());
+        let length = 0.5f32.powi((random.bits() % 10) as i32);
+        [at, at + length * along, at + 0.01 * random.cube()]
+    });
+    let slivers = Soup::default().mesh(slivers);
+    // Of all sizes: each wall is two triangles.
+    let boxes = (0..1500).flat_map(|_| {
+        let at = random.cube();
+        let size = 0.8 * 0.5f32.powi((random.bits() % 7) as i32) * random.cube().abs();
+        let corner = move |i: usize| {
+            at + size * Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32)
+        };
+        let walls = [
+            [0, 1, 3, 2],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 3, 7, 6],
+            [0, 2, 6, 4],
+            [1, 3, 7, 5],
+        ];
+        walls.into_iter().flat_map(move |[a, b, c, d]| {
+            [[a, b, c], [a, c, d]].map(|triangle| triangle.map(corner))
+        })
+    });
+    let boxes = Soup::default().mesh(boxes.collect::<Vec<_>>());
+    for (name, soup, most) in [("slivers", slivers, 0.8), ("boxes", boxes, 0.9)] {
+        let mut tree = soup.build(&gpu, &lbvh);
+        let rays = rays(1000, 5);
+        let batch = RayBatch::new(&gpu, &rays).unwrap();
+        let mut measure = |quality| {
+            tree.set_quality(quality);
             common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
-            let again = tree.read(&gpu).unwrap();
-            let first = first.get_or_insert_with(|| again.clone());
-            assert!(
-                first.triangles == again.triangles && first.tlas == again.tlas,
-                "{kernels}"
-            );
-            assert_eq!(again.nodes, first.nodes, "{kernels}");
+            let data = tree.read(&gpu).unwrap();
+            let report = data.validate(&soup.meshes).unwrap();
+            let trace = Trace::new(&gpu);
+            let visits = trace.count(&gpu, &tree, &batch, Query::ClosestHit, 2);
+            let nodes: u32 = visits.unwrap().iter().map(|visits| visits.nodes).sum();
+            let hits = trace.run(&gpu, &tree, &rays, Query::ClosestHit, 2);
+            let hits: Vec<f32> = hits.unwrap().iter().map(|hit| hit.t).collect();
+            (hits, report.sah_cost, f64::from(nodes))
+        };
+        let (high, fast) = (measure(Quality::High), measure(Quality::Fast));
+        assert_eq!(high.0, fast.0, "{name}");
+        let (cost, nodes) = (high.1 / fast.1, high.2 / fast.2);
+        println!("{name}: cost {cost:.2}, nodes a ray {nodes:.2}");
+        assert!(
+            cost < most && nodes < most,
+            "{name}: {cost:.2} and {nodes:.2}"
+        );
+    }
+}
+
+/// Joining nearest neighbours makes a chain of triangles that grow from one to the next, 140 levels deep. As a TLAS
+/// it would outgrow the stack.
+#[test]
+fn trees_of_high_quality_are_not_too_deep() {
+    let chain: Vec<_> = (0..140)
+        .map(|i| {
+            let at = 1e-25 * 1.9f32.powi(i);
+            [Vec3::X, Vec3::Y, Vec3::Z].map(|corner| 0.01 * at * corner + at * Vec3::X)
+        })
+        .collect();
+    let triangles = Soup::default().mesh(chain.clone());
+    let meshes = chain
+        .iter()
+        .fold(Soup::default(), |soup, triangle| soup.mesh([*triangle]));
+    for (kernels, gpu) in implementations() {
+        let lbvh = Lbvh::with_quality(&gpu, Quality::High);
+        for soup in [&triangles, &meshes] {
+            let tree = soup.build(&gpu, &lbvh);
+            check_stages(kernels, &gpu, soup, &tree, Codes::Bits30);
+            let report = tree.read(&gpu).unwrap().validate(&soup.meshes).unwrap();
+            let depth = report.depth.max(report.tlas_depth);
+            assert!((25..=64).contains(&depth), "{kernels}: {report:?}");
+            assert!(report.tlas_depth <= 32, "{kernels}: {report:?}");
         }
     }
 }
@@ -482,7 +587,7 @@ fn ranges_of_few_triangles_get_no_node() {
     });
     let rays = rays(300, 17);
     for (kernels, gpu) in implementations() {
-        let (lbvh, trace) = (Lbvh::new(&gpu), Trace::new(&gpu));
+        let (lbvh, trace) = (Lbvh::with_quality(&gpu, Quality::High), Trace::new(&gpu));
         let mut tree = soup.build(&gpu, &lbvh);
         let trace = |tree: &Tree, cutoff| {
             let hits = trace.run(&gpu, tree, &rays, Query::ClosestHit, cutoff);
@@ -493,6 +598,11 @@ fn ranges_of_few_triangles_get_no_node() {
         // More, most, fewer again.
         for cutoff in [4, 32, 3, 1000, 1] {
             tree.set_leaf_cutoff(&gpu, cutoff);
+            // Qualities in turns.
+            tree.set_quality(match tree.quality() {
+                Quality::Fast => Quality::High,
+                Quality::High => Quality::Fast,
+            });
             common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
             check_stages(kernels, &gpu, &soup, &tree, Codes::Bits30);
             for of_rays in [1, 4, 40] {
@@ -512,13 +622,15 @@ fn ranges_of_few_triangles_get_no_node() {
 #[test]
 fn a_refit_keeps_the_order_and_follows_the_triangles() {
     for (kernels, gpu) in implementations() {
-        let lbvh = Lbvh::new(&gpu);
+        let lbvh = Lbvh::with_quality(&gpu, Quality::High);
         let mut soup = (0..60u64).fold(Soup::random(3000, 5), |soup, mesh| {
             let place = Vec3::new((mesh % 8) as f32, (mesh / 8) as f32, 0.0);
             let triangles = random_triangles(20, mesh);
             soup.mesh(triangles.into_iter().map(|t| t.map(|v| v + place)))
         });
         let mut tree = soup.build(&gpu, &lbvh);
+        tree.set_quality(Quality::Fast);
+        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
         let before = tree.read(&gpu).unwrap();
         for (i, position) in soup.positions.iter_mut().enumerate() {
             // Meshes change places, too: what was sorted no longer is.
@@ -527,6 +639,18 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
         let words: Vec<[f32; 3]> = soup.positions.iter().map(|p| p.to_array()).collect();
         gpu.queue
             .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&words));
+        tree.set_quality(Quality::High);
+        common::record(&gpu, &lbvh, &mut tree, Work::Refit);
+        let joined = tree.read(&gpu).unwrap();
+        joined
+            .validate(&soup.meshes)
+            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
+        let order = tree.order().read::<u32>(&gpu).unwrap();
+        let leaves = reference::lbvh::leaves(&soup.triangles(), &soup.info, &joined.tlas, &order);
+        let meshes = reference::lbvh::with_tlas(&soup.meshes);
+        let (leaves, _) = reference::ploc::hierarchy(&leaves, &meshes, 1);
+        assert!(joined.triangles == leaves, "{kernels}");
+        tree.set_quality(Quality::Fast);
         common::record(&gpu, &lbvh, &mut tree, Work::Refit);
         let after = tree.read(&gpu).unwrap();
         after
@@ -548,45 +672,77 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
 #[test]
 fn a_build_of_some_meshes_equals_one_of_all() {
     for (kernels, gpu) in implementations() {
-        let lbvh = Lbvh::new(&gpu);
-        let soup = |shift: f32| {
-            (0..40u64).fold(Soup::default(), |soup, mesh| {
-                let moved = Vec3::Y * if mesh % 3 == 1 { shift } else { 0.0 };
-                let triangles = random_triangles([300, 0, 1, 2, 41][mesh as usize % 5], mesh);
-                let place = Vec3::X * mesh as f32 + moved;
-                soup.mesh(triangles.into_iter().map(|t| t.map(|v| v * 2.0 + place)))
-            })
-        };
-        let (rest, moved) = (soup(0.0), soup(0.7));
-        let mut tree = rest.build(&gpu, &lbvh);
-        let words: Vec<[f32; 3]> = moved.positions.iter().map(|p| p.to_array()).collect();
-        gpu.queue
-            .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&words));
-        let changed: Vec<bool> = (0..40).map(|mesh| mesh % 3 == 1).collect();
-        tree.build_only(&gpu, Some(&changed));
-        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
-        let some = tree.read(&gpu).unwrap();
-        some.validate(&moved.meshes)
-            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
-        tree.build_only(&gpu, None);
-        common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
-        check_stages(kernels, &gpu, &moved, &tree, Codes::Bits30);
-        let all = tree.read(&gpu).unwrap();
-        // A refit of other meshes than were sorted last is a rebuild.
-        tree.build_only(&gpu, Some(&changed));
-        common::record(&gpu, &lbvh, &mut tree, Work::Refit);
-        let refit = tree.read(&gpu).unwrap();
-        refit
-            .validate(&moved.meshes)
-            .unwrap_or_else(|e| panic!("{kernels}: {e}"));
-        // The TLAS may differ: its grid is the box of all that has been.
-        let triangles = tree.triangle_count() as usize;
-        assert!(
-            some.triangles[..triangles] == all.triangles[..triangles],
-            "{kernels}"
-        );
-        assert!(some.tlas == all.tlas, "{kernels}");
+        for quality in [Quality::Fast, Quality::High] {
+            check_partial_builds(&format!("{kernels}, {quality:?}"), &gpu, quality);
+        }
     }
+}
+
+fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
+    let lbvh = Lbvh::with_quality(gpu, quality);
+    let is_changed = |mesh: u64| mesh % 3 == 1;
+    let soup = |shift: f32, keeps_rest: bool| {
+        (0..40u64).fold(Soup::default(), |soup, mesh| {
+            let moved = Vec3::Y * if is_changed(mesh) { shift } else { 0.0 };
+            let count = [300, 0, 1, 2, 41][mesh as usize % 5];
+            let count = if keeps_rest || is_changed(mesh) {
+                count
+            } else {
+                0
+            };
+            let place = Vec3::X * mesh as f32 + moved;
+            let triangles = random_triangles(count, mesh);
+            soup.mesh(triangles.into_iter().map(|t| t.map(|v| v * 2.0 + place)))
+        })
+    };
+    let (rest, moved) = (soup(0.0, true), soup(0.7, true));
+    let mut tree = rest.build(gpu, &lbvh);
+    let before = tree.read(gpu).unwrap();
+    let words: Vec<[f32; 3]> = moved.positions.iter().map(|p| p.to_array()).collect();
+    gpu.queue
+        .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&words));
+    let changed: Vec<bool> = (0..40).map(is_changed).collect();
+    tree.build_only(gpu, Some(&changed));
+    common::record(gpu, &lbvh, &mut tree, Work::Rebuild);
+    let some = tree.read(gpu).unwrap();
+    some.validate(&moved.meshes)
+        .unwrap_or_else(|e| panic!("{kernels}: {e}"));
+    tree.build_only(gpu, None);
+    common::record(gpu, &lbvh, &mut tree, Work::Rebuild);
+    check_stages(kernels, gpu, &moved, &tree, Codes::Bits30);
+    let all = tree.read(gpu).unwrap();
+    // A refit of other meshes than were sorted last is a rebuild.
+    tree.build_only(gpu, Some(&changed));
+    common::record(gpu, &lbvh, &mut tree, Work::Refit);
+    let refit = tree.read(gpu).unwrap();
+    refit
+        .validate(&moved.meshes)
+        .unwrap_or_else(|e| panic!("{kernels}: {e}"));
+    // Trees of high quality are those of the same meshes alone, because chunks begin where meshes lie in a build.
+    let alone = soup(0.7, false).tree(gpu, &lbvh);
+    let corners = |tree: &TreeData, soup: &Soup, built: bool| -> Vec<[[f32; 3]; 3]> {
+        let meshes = soup.meshes.iter().zip(&changed);
+        let meshes = meshes.filter(|(_, changed)| **changed == built);
+        let leaf = |leaf: u32| tree.triangles[leaf as usize];
+        let leaves = meshes
+            .flat_map(|(mesh, _)| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count);
+        leaves
+            .map(leaf)
+            .map(|leaf| [leaf.v0, leaf.v1, leaf.v2])
+            .collect()
+    };
+    let built = corners(&some, &moved, true);
+    assert!(
+        built == corners(&alone, &soup(0.7, false), true),
+        "{kernels}"
+    );
+    assert!(built == corners(&refit, &moved, true), "{kernels}");
+    assert!(
+        corners(&some, &moved, false) == corners(&before, &moved, false),
+        "{kernels}"
+    );
+    // The TLAS may differ: its grid is the box of all that has been.
+    assert!(some.tlas == all.tlas, "{kernels}");
 }
 
 /// The sum of all inner nodes' areas, and the root's.

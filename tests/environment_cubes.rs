@@ -692,7 +692,8 @@ fn probe(
         resources.push(uniform);
     }
     let layout = pass::compute_layout(gpu, "probe", &bindings);
-    let pipeline = pass::compute_pipeline_with(gpu, &module, "probe", Some(&[&layout])).unwrap();
+    let pipeline =
+        pass::compute_pipeline_of(gpu, &module, "probe", Some(&[Some(&layout)]), &[]).unwrap();
     let group = bind_group(gpu, "probe", &layout, &resources);
     record(gpu, |scope| {
         let mut pass = scope.scoped_compute_pass("probe");

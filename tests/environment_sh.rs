@@ -422,7 +422,7 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
     let module = gpu
         .device
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let pipeline = pass::compute_pipeline_with(&gpu, &module, "evaluate", None).unwrap();
+    let pipeline = pass::compute_pipeline_of(&gpu, &module, "evaluate", None, &[]).unwrap();
     let projection = ProjectSh::new(&gpu);
     // Dark except for one side, so that sums fall below zero. No axis points to the middle of that side, so
     // that no coefficient is zero.

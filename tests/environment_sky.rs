@@ -605,7 +605,7 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
             label: None,
             source: wgpu::ShaderSource::Wgsl(composed.text.into()),
         });
-    let pipeline = pass::compute_pipeline_with(gpu, &module, "test", None).unwrap();
+    let pipeline = pass::compute_pipeline_of(gpu, &module, "test", None, &[]).unwrap();
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let rays_buffer = gpu.buffer_with("rays", rays, usage);
     let out = gpu.buffer("out", 4 * rays.len() as u64, usage);

@@ -57,7 +57,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 103,
+        2 * 107,
         "entry points were added or lost: count them here too"
     );
 }
@@ -67,7 +67,7 @@ fn every_shader_validates_with_portable_capabilities() {
 fn the_trees_shaders_need_no_others() {
     let trees = accel::SHADERS.files().map(|(path, _)| path);
     let trees: Vec<_> = trees.filter(|path| path.starts_with("accel/")).collect();
-    assert_eq!(trees.len(), 16);
+    assert_eq!(trees.len(), 19);
     for path in trees {
         let alone = shader::compose(&accel::SHADERS, path, Arrays::Buffers);
         assert_eq!(

@@ -13,6 +13,12 @@ fn box_union(a: Box, b: Box) -> Box {
     return Box(min(a.lower, b.lower), max(a.upper, b.upper));
 }
 
+// Half the perimeter, 0 of the empty box: a size that, unlike the area, no compiler rounds otherwise.
+fn box_half_perimeter(b: Box) -> f32 {
+    let extent = b.upper - b.lower;
+    return max(extent.x + extent.y + extent.z, 0.0);
+}
+
 // Whether a tree can hold the coordinates: they are finite and below 2^50, so that products of extents stay
 // finite. The test reads the exponent's bits, because a compiler may assume that floats are never NaN.
 fn box_coordinates_valid(p: vec3f) -> bool {

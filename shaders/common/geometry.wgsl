@@ -26,6 +26,9 @@ struct BuildParams {
     // Triangles per thread of bounds.wgsl, and how far apart they are: 1 or BOUNDS_THREADS.
     bounds_run: u32,
     bounds_step: u32,
+    // Where words of common/ploc.wgsl begin.
+    link_word: u32,
+    count_word: u32,
     // First box of each level of the pyramid, four levels a row.
     level_offset: array<vec4u, 7>,
 }
@@ -67,6 +70,17 @@ fn geometry_box(t: Corners) -> Box {
         return box_empty();
     }
     return Box(min(t.v0, min(t.v1, t.v2)), max(t.v0, max(t.v1, t.v2)));
+}
+
+// The box of a leaf from its three rows, of a triangle or of a mesh.
+fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
+    let v0 = bitcast<vec3f>(a.xyz);
+    let v1 = bitcast<vec3f>(b.xyz);
+    let v2 = bitcast<vec3f>(c.xyz);
+    if v0.x == BOX_FAR {
+        return box_empty();
+    }
+    return Box(min(v0, min(v1, v2)), max(v0, max(v1, v2)));
 }
 
 fn geometry_mesh(triangle: u32) -> u32 {

@@ -11,12 +11,14 @@
 #import "common/sorted.wgsl"
 #import "common/tree.wgsl"
 
-// A child: its box, its first and last leaf, and 1 if it is its binary parent's right child.
+// A child: its box, its first and last leaf, 1 if it is its binary parent's right child, and what `node_children`
+// wants to know of it besides.
 struct Child {
     bounds: Box,
     first: u32,
     last: u32,
     is_right: u32,
+    slot: u32,
 }
 
 struct Pair {
@@ -24,11 +26,9 @@ struct Pair {
     right: Child,
 }
 
-// The size by which children are replaced: half the perimeter of the box, a sum that no compiler rounds
-// otherwise; negative for one that stays.
+// The size by which children are replaced; negative for one that stays.
 fn node_size(child: Child, stays: bool) -> f32 {
-    let extent = child.bounds.upper - child.bounds.lower;
-    return select(max(extent.x + extent.y + extent.z, 0.0), -1.0, stays);
+    return select(box_half_perimeter(child.bounds), -1.0, stays);
 }
 
 // The corners of four boxes along one axis on a grid, packed: never inside of what they stand for.
@@ -102,7 +102,7 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
 fn node_make(index: u32, whole: Child, mesh: u32) {
     var pair = node_children(whole);
     let middle = pair.right.first;
-    let missing = Child(box_empty(), whole.last + 1u, whole.last, 0u);
+    let missing = Child(box_empty(), whole.last + 1u, whole.last, 0u, 0u);
     // In leaf order.
     var a = pair.left;
     var b = pair.right;

@@ -3,17 +3,6 @@
 // the includer declares.
 #import "common/geometry.wgsl"
 
-// Level 0: the box of a leaf from its three rows, of a triangle or of a mesh.
-fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
-    let v0 = bitcast<vec3f>(a.xyz);
-    let v1 = bitcast<vec3f>(b.xyz);
-    let v2 = bitcast<vec3f>(c.xyz);
-    if v0.x == BOX_FAR {
-        return box_empty();
-    }
-    return Box(min(v0, min(v1, v2)), max(v0, max(v1, v2)));
-}
-
 // Boxes on a level.
 fn pyramid_size(level: u32) -> u32 {
     return (params.item_count + (1u << level) - 1u) >> level;

@@ -89,15 +89,15 @@ fn node_children(whole: Child) -> Pair {
     let last = whole.last - leaf_shift;
     let middle = u32(split_of(i32(first), i32(last))) + 1u;
     return Pair(
-        Child(pyramid_range(first, middle), whole.first, middle - 1u + leaf_shift, 0u),
-        Child(pyramid_range(middle, last + 1u), middle + leaf_shift, whole.last, 1u),
+        Child(pyramid_range(first, middle), whole.first, middle - 1u + leaf_shift, 0u, 0u),
+        Child(pyramid_range(middle, last + 1u), middle + leaf_shift, whole.last, 1u, 0u),
     );
 }
 
 // Makes the node at position k, which has the positions `range`, unless it has no more leaves than the cutoff.
 fn node_make_range(k: u32, range: vec2u, mesh: u32) {
     if range.y - range.x >= node_cutoff(mesh) {
-        let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u);
+        let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
         node_make(k + leaf_shift, whole, mesh);
     }
 }

@@ -41,9 +41,8 @@ pub(super) enum NodeStages {
 }
 
 impl NodeKernels {
-    /// With `has_records`, codes are not in the keys.
-    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, has_records: bool) -> Self {
-        let records = ("HAS_RECORDS", f64::from(u8::from(has_records)));
+    /// `records` is the constant that says whether codes are beside the keys.
+    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         match gpu.capabilities.cooperation() {
             Cooperation::None => {
                 Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records)))

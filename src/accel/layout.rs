@@ -62,6 +62,18 @@ wgsl_constants! {
     pub const SERIAL_STACK: u32 = 97;
     /// Threads of a workgroup of the kernels for software adapters.
     pub const SERIAL_THREADS: u32 = 8;
+    /// Clusters that a workgroup of `ploc` joins.
+    pub const PLOC_BLOCK: u32 = 256;
+    /// Its threads.
+    pub const PLOC_THREADS: u32 = 64;
+    /// Clusters that it leaves to the next level, at most.
+    pub const PLOC_LEFT: u32 = 32;
+    /// How far apart clusters are that it joins.
+    pub const PLOC_RADIUS: u32 = 8;
+    /// Binary levels of a tree, at most: as nodes of four their entries fit into a stack of STACK_SIZE.
+    pub const PLOC_DEPTH: u32 = 64;
+    /// Rows of a cluster between levels.
+    pub const PLOC_ROWS: u32 = 3;
     /// Workgroups of `cost`, and threads of each.
     pub const COST_BLOCK: u32 = 256;
     /// Threads of a workgroup of `trace`.
@@ -159,7 +171,10 @@ gpu_structs! {
         /// Triangles per thread of `bounds`, and how far apart they are.
         bounds_run: u32,
         bounds_step: u32,
-        _pad: [u32; 3],
+        /// Where the words of `ploc` begin.
+        link_word: u32,
+        count_word: u32,
+        _pad: u32,
         /// First box of each level of the pyramid, four levels a row.
         level_offset: [[u32; 4]; 7],
     }
@@ -168,6 +183,18 @@ gpu_structs! {
         first: u32,
         count: u32,
         shift: u32,
+    }
+    /// One level of `ploc`: what the level before left, and where this one leaves the same.
+    PlocLevel {
+        chunks: u32,
+        first_slot: u32,
+        first_row: u32,
+        first_word: u32,
+        next_slot: u32,
+        next_row: u32,
+        next_word: u32,
+        /// Rounds that later levels need at least; 0 for the last level.
+        rounds_after: u32,
     }
     /// One pass of the radix sort.
     SortParams {

@@ -10,9 +10,10 @@ use super::{
         TreeInfo,
     },
     pairs::SortBuffers,
+    ploc::{self, Ploc},
     sort::RadixSort,
     stages::{self, Bound, Room, StageLayouts, Stages},
-    tree::{Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
+    tree::{Quality, Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
 };
 use crate::{
     Error, Result,
@@ -21,6 +22,7 @@ use crate::{
         pass::Binding::{self, Read, ReadArray, Uniform, Write},
     },
 };
+use std::sync::Arc;
 
 /// How much of a build is done again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,8 +30,8 @@ pub enum Work {
     /// All of it.
     #[default]
     Rebuild,
-    /// The order of the leaves stays as it was: boxes follow the triangles, at lower cost and with trees that
-    /// age.
+    /// The sorted order stays as it was: boxes follow the triangles, at lower cost and with trees that age.
+    /// Trees of [`Quality::High`] are joined anew in that order.
     Refit,
 }
 
@@ -48,11 +50,18 @@ pub struct Lbvh {
     regroup_mesh_short: Kernel,
     regroup_mesh_wide: Kernel,
     nodes: [NodeKernels; 2],
+    /// For [`Quality::High`].
+    ploc: Option<[Arc<Ploc>; 2]>,
 }
 
 impl Lbvh {
-    /// The kernels that suit the device, compiled when they are first needed.
+    /// The kernels that suit the device, for [`Quality::Fast`], compiled when they are first needed.
     pub fn new(gpu: &Gpu) -> Self {
+        Self::with_quality(gpu, Quality::Fast)
+    }
+
+    /// As [`Lbvh::new`], for trees of the quality `best`, until [`Tree::set_quality`].
+    pub fn with_quality(gpu: &Gpu, best: Quality) -> Self {
         let layouts = StageLayouts::new(gpu);
         let geometry = [(1, &layouts.geometry)];
         let regroup = |by_code: bool, shift: u32| {
@@ -80,6 +89,7 @@ impl Lbvh {
             let path = "accel/morton.wgsl";
             Kernel::with_constants(gpu, path, "morton", &geometry, &bindings, &constants)
         };
+        let records_or_not = [0.0, 1.0].map(|has_records| ("HAS_RECORDS", has_records));
         Self {
             bounds: Kernel::new(gpu, "accel/bounds.wgsl", "bounds", &geometry, bounds),
             tlas: [false, true].map(|with_records| tlas(true, with_records)),
@@ -89,7 +99,9 @@ impl Lbvh {
             regroup_code: regroup(true, 0),
             regroup_mesh_short: regroup(false, 2),
             regroup_mesh_wide: regroup(false, 1),
-            nodes: [false, true].map(|has_records| NodeKernels::new(gpu, &layouts, has_records)),
+            nodes: records_or_not.map(|records| NodeKernels::new(gpu, &layouts, records)),
+            ploc: (best == Quality::High)
+                .then(|| records_or_not.map(|records| Arc::new(Ploc::new(gpu, &layouts, records)))),
             layouts,
         }
     }
@@ -107,6 +119,9 @@ impl Lbvh {
         self.tlas[records].needs(needs);
         self.morton[records].needs(needs);
         self.nodes[records].needs(needs);
+        if let Some(ploc) = &self.ploc {
+            ploc[records].needs(needs);
+        }
     }
 
     /// Adds the kernel that only refits need.
@@ -161,7 +176,10 @@ impl Lbvh {
             leaf_cutoff: 1,
             ..BuildParams::default()
         };
-        let scratch_words = self.nodes[records].scratch_words(&mut params_all);
+        let mut scratch_words = self.nodes[records].scratch_words(&mut params_all);
+        if self.ploc.is_some() {
+            scratch_words = ploc::scratch_words(&mut params_all, scratch_words);
+        }
         let info = TreeInfo {
             triangle_count,
             mesh_count,
@@ -244,6 +262,10 @@ impl Lbvh {
                 &[&params, &items, &mesh_bounds, code_buffer, keys],
             ),
             nodes: self.nodes[records].stages(gpu, &room)?,
+            ploc: match &self.ploc {
+                Some(ploc) => Some(ploc[records].stages(gpu, &room, &params_all)?),
+                None => None,
+            },
         };
         let mut tree = Tree {
             tlas,
@@ -252,6 +274,10 @@ impl Lbvh {
             info,
             triangle_count,
             leaf_cutoff: 1,
+            quality: match self.ploc {
+                Some(_) => Quality::High,
+                None => Quality::Fast,
+            },
             meshes: geometry.meshes.to_vec(),
             mesh_bounds,
             codes,
@@ -361,8 +387,13 @@ impl Lbvh {
             self.sort(&mut stages, tree)?;
         }
         let triangles = tree.selection.item_triangles;
-        let nodes = &tree.stages.nodes;
-        nodes.record(&mut stages, triangles, tree.mesh_count())?;
+        match (&tree.stages.ploc, tree.quality) {
+            (Some(ploc), Quality::High) => ploc.record(&mut stages, tree.selection.item_count)?,
+            _ => {
+                let nodes = &tree.stages.nodes;
+                nodes.record(&mut stages, triangles, tree.mesh_count())?;
+            }
+        }
         tree.dispatches = stages.dispatches;
         tree.passes = stages.passes.begun();
         tree.sorted = Some(tree.selection.meshes.clone());

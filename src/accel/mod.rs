@@ -7,8 +7,10 @@
 //!
 //! ```text
 //! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► tlas_leaves ─► hierarchy ─► pyramid ─► hierarchy_across
-//!                                                       └─► hierarchy_serial ─► hierarchy_join
-//!                                                           on software adapters
+//!                                                       ├─► hierarchy_serial ─► hierarchy_join
+//!                                                       │   on software adapters
+//!                                                       └─► ploc ─► ploc_leaves ─► ploc_nodes
+//!                                                           for trees of high quality
 //! ```
 //!
 //! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no
@@ -61,6 +63,7 @@ mod implementation;
 pub mod layout;
 pub mod lbvh;
 mod pairs;
+mod ploc;
 mod shaders;
 mod software;
 pub mod sort;
@@ -77,4 +80,4 @@ pub use layout::{Hit, MeshRange, Ray};
 pub use lbvh::{Lbvh, Work};
 pub use shaders::{SHADERS, compose, shader_module};
 pub use trace::{Query, Trace};
-pub use tree::Tree;
+pub use tree::{Quality, Tree};

@@ -18,6 +18,9 @@ pub static SHADERS: Library = Library {
         "accel/hierarchy.wgsl",
         "accel/hierarchy_across.wgsl",
         "accel/morton.wgsl",
+        "accel/ploc.wgsl",
+        "accel/ploc_leaves.wgsl",
+        "accel/ploc_nodes.wgsl",
         "accel/pyramid.wgsl",
         "accel/regroup.wgsl",
         "accel/software/hierarchy_join.wgsl",
@@ -38,6 +41,7 @@ pub static SHADERS: Library = Library {
         "common/mesh_bounds.wgsl",
         "common/morton.wgsl",
         "common/node.wgsl",
+        "common/ploc.wgsl",
         "common/pyramid.wgsl",
         "common/radix_tree.wgsl",
         "common/ray.wgsl",
@@ -50,7 +54,7 @@ pub static SHADERS: Library = Library {
     ],
     constants: &[layout::CONSTANTS],
     // Numbers of vertices are the geometry's, which is validated; all others are made by these kernels. Every
-    // loop counts something that ends: bits, digits, leaves, or nodes to be visited.
+    // loop counts something that ends: bits, digits, leaves, levels, or nodes to be visited.
     proven: &["accel/"],
     base: None,
 };

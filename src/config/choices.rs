@@ -49,6 +49,18 @@ impl Rebuild {
     }
 }
 
+choice! {
+    /// How good trees are, and what they cost to build.
+    TreeQuality {
+        /// High as long as nothing has moved, and fast for what moves.
+        Auto,
+        /// Cheap to build.
+        Fast,
+        /// Cheap to trace.
+        High,
+    }
+}
+
 /// The axis of a file that points up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UpAxis {

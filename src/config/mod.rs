@@ -14,7 +14,7 @@ mod sections;
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, OcclusionMode,
-    Rebuild, ShadowMode, Switch, Theme, Tonemap, UpAxis,
+    Rebuild, ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};

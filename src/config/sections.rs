@@ -4,7 +4,7 @@ use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode,
-        OcclusionMode, Rebuild, ShadowMode, Switch, Theme, Tonemap, UpAxis,
+        OcclusionMode, Rebuild, ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
     },
     describe::Describe,
 };
@@ -153,6 +153,7 @@ section! {
     Tree {
         leaf_cutoff: u32 => LEAF_CUTOFF: RangeInclusive<u32> = 1..=32,
         code_bits: u32 => CODE_BITS: [u32; 3] = [0, 30, 63],
+        quality: TreeQuality,
         rebuild: Rebuild,
         refit_growth: f32 => REFIT_GROWTH: RangeInclusive<f32> = 1.0..=100.0,
     }

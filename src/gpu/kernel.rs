@@ -64,15 +64,15 @@ impl Kernel {
         while shared.iter().any(|(index, _)| *index == own) {
             own += 1;
         }
-        let mut groups: Vec<_> = shared
-            .iter()
-            .map(|(index, group)| (*index, (*group).clone()))
-            .collect();
-        groups.push((own, layout.clone()));
-        groups.sort_by_key(|(index, _)| *index);
+        let last = shared.iter().map(|(index, _)| *index).fold(own, u32::max);
+        let mut groups = vec![None; last as usize + 1];
+        for (index, group) in shared {
+            groups[*index as usize] = Some((*group).clone());
+        }
+        groups[own as usize] = Some(layout.clone());
         let constants = constants.to_vec();
         let pipeline = OnDemand::new(entry, move |gpu| {
-            let layouts: Vec<_> = groups.iter().map(|(_, layout)| layout).collect();
+            let layouts: Vec<_> = groups.iter().map(Option::as_ref).collect();
             let module = shader::module(gpu, path)?;
             pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
         });

@@ -6,26 +6,16 @@ use crate::Result;
 /// A compute pipeline with the layout that its shader implies.
 pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::ComputePipeline> {
     let module = shader::module(gpu, path)?;
-    compute_pipeline_with(gpu, &module, entry, None)
+    compute_pipeline_of(gpu, &module, entry, None, &[])
 }
 
 /// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind
-/// groups are shared.
-pub fn compute_pipeline_with(
-    gpu: &Gpu,
-    module: &wgpu::ShaderModule,
-    entry: &str,
-    layouts: Option<&[&wgpu::BindGroupLayout]>,
-) -> Result<wgpu::ComputePipeline> {
-    compute_pipeline_of(gpu, module, entry, layouts, &[])
-}
-
-/// As [`compute_pipeline_with`], with values for the module's `override` constants.
+/// groups are shared, of which some may be missing, and with values for the module's `override` constants.
 pub fn compute_pipeline_of(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
     entry: &str,
-    layouts: Option<&[&wgpu::BindGroupLayout]>,
+    layouts: Option<&[Option<&wgpu::BindGroupLayout>]>,
     constants: &[(&str, f64)],
 ) -> Result<wgpu::ComputePipeline> {
     let layout = layouts.map(|layouts| pipeline_layout(gpu, entry, layouts));
@@ -49,13 +39,12 @@ pub fn compute_pipeline_of(
 pub fn pipeline_layout(
     gpu: &Gpu,
     label: &str,
-    layouts: &[&wgpu::BindGroupLayout],
+    layouts: &[Option<&wgpu::BindGroupLayout>],
 ) -> wgpu::PipelineLayout {
-    let layouts: Vec<_> = layouts.iter().map(|layout| Some(*layout)).collect();
     gpu.device
         .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some(label),
-            bind_group_layouts: &layouts,
+            bind_group_layouts: layouts,
             immediate_size: 0,
         })
 }
@@ -204,7 +193,8 @@ fn cover_pipeline(
     layouts: &[&wgpu::BindGroupLayout],
     format: wgpu::TextureFormat,
 ) -> Result<wgpu::RenderPipeline> {
-    let layout = pipeline_layout(gpu, entry, layouts);
+    let layouts: Vec<_> = layouts.iter().copied().map(Some).collect();
+    let layout = pipeline_layout(gpu, entry, &layouts);
     gpu.catch(|| {
         gpu.device
             .create_render_pipeline(&wgpu::RenderPipelineDescriptor {

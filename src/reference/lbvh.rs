@@ -169,11 +169,11 @@ pub fn leaves(
 
 /// A binary node: its range of leaves, the last one of its left child, and its children's boxes.
 #[derive(Debug, Clone, Copy)]
-struct Binary {
-    first: usize,
-    split: usize,
-    last: usize,
-    boxes: [Aabb; 2],
+pub(super) struct Binary {
+    pub(super) first: usize,
+    pub(super) split: usize,
+    pub(super) last: usize,
+    pub(super) boxes: [Aabb; 2],
 }
 
 /// A child of a node: its range of leaves, its box, and whether it is its binary parent's right child.
@@ -209,8 +209,7 @@ impl Child {
 
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
 /// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
-/// common prefix where the codes are equal. From each, a node of four: the largest child gives its place to its
-/// own two, twice; in a large TLAS both children do, once. Also the area of each; `None` where no node lies.
+/// common prefix where the codes are equal. From those the nodes as [`nodes_of_four`] makes them.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -218,8 +217,18 @@ pub fn hierarchy(
     leaf_cutoff: u32,
 ) -> Vec<Option<(Node, f64)>> {
     let boxes: Vec<Aabb> = leaves.iter().map(leaf_box).collect();
-    let binary = binary(sorted_codes, &boxes, meshes);
-    let mut nodes = vec![None; sorted_codes.len()];
+    nodes_of_four(&binary(sorted_codes, &boxes, meshes), meshes, leaf_cutoff)
+}
+
+/// Twin of `node_make`: from each binary node of more leaves than the cutoff a node of four. The largest child gives
+/// its place to its own two, twice; in a large TLAS both children do, once. Also the area of each; `None` where no
+/// node lies.
+pub(super) fn nodes_of_four(
+    binary: &[Option<Binary>],
+    meshes: &[MeshRange],
+    leaf_cutoff: u32,
+) -> Vec<Option<(Node, f64)>> {
+    let mut nodes = vec![None; binary.len()];
     for (number, mesh) in meshes.iter().enumerate() {
         let cutoff = if number + 1 == meshes.len() {
             1
@@ -396,7 +405,7 @@ fn area(b: Aabb) -> f64 {
 
 /// The box of a leaf; empty for one that was made a point, past all others, and for a mesh without
 /// triangles.
-fn leaf_box(leaf: &LeafTriangle) -> Aabb {
+pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY
     } else {

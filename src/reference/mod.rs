@@ -11,6 +11,7 @@ pub mod light_choice;
 pub mod lighting;
 pub mod motion;
 pub mod occlusion;
+pub mod ploc;
 pub mod sampling;
 pub mod shadow_motion;
 pub mod shadow_start;

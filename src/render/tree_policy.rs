@@ -1,8 +1,8 @@
 //! What a frame does to the trees: the policy `tree.rebuild`.
 
 use crate::{
-    accel::TreeCost,
-    config::{self, Rebuild},
+    accel::{Quality, TreeCost},
+    config::{self, Rebuild, TreeQuality},
     gpu::{Gpu, readback::Counters},
 };
 
@@ -46,7 +46,21 @@ pub struct TreePlan {
     pub measures: bool,
     /// Triangles up to which a range of them has no node, where all trees are built.
     pub leaf_cutoff: u32,
-    rebuild: Rebuild,
+    /// Quality of what is built.
+    pub quality: Quality,
+    settings: Settled,
+}
+
+/// Settings after whose change all trees are built.
+type Settled = (Rebuild, TreeQuality);
+
+/// The quality of trees of which some may be built again in every frame, or else of trees that are built once.
+pub fn quality(setting: TreeQuality, moves: bool) -> Quality {
+    match setting {
+        TreeQuality::Auto if moves => Quality::Fast,
+        TreeQuality::Fast => Quality::Fast,
+        TreeQuality::Auto | TreeQuality::High => Quality::High,
+    }
 }
 
 /// When the trees of one scene are built again.
@@ -54,9 +68,9 @@ pub struct TreePlan {
 pub struct TreePolicy {
     /// Where the cost of the trees is summed up.
     pub cost: TreeCost,
-    /// The setting of the last frame. `None` before the first frame and after one that failed: then nothing
+    /// The settings of the last frame. `None` before the first frame and after one that failed: then nothing
     /// is known of the trees.
-    settled: Option<Rebuild>,
+    settled: Option<Settled>,
     costs: Counters<2>,
     ageing: Ageing,
 }
@@ -115,8 +129,8 @@ impl TreePolicy {
         let ageing = &mut self.ageing;
         self.costs
             .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
-        let settled =
-            self.settled.take() == Some(settings.rebuild) && built_cutoff <= settings.leaf_cutoff;
+        let now = (settings.rebuild, settings.quality);
+        let settled = self.settled.take() == Some(now) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
             _ if again && settled && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
@@ -132,7 +146,11 @@ impl TreePolicy {
             growth: ageing.growth,
             measures: settings.rebuild == Rebuild::Refit,
             leaf_cutoff: settings.leaf_cutoff,
-            rebuild: settings.rebuild,
+            quality: quality(
+                settings.quality,
+                settled || settings.rebuild != Rebuild::Changed,
+            ),
+            settings: now,
             changed,
         }
     }
@@ -167,7 +185,7 @@ impl TreePolicy {
 
     /// The frame of this plan has been recorded whole.
     pub fn settle(&mut self, plan: &TreePlan) {
-        self.settled = Some(plan.rebuild);
+        self.settled = Some(plan.settings);
     }
 }
 

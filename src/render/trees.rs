@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    accel::{Cost, Lbvh, Work},
+    accel::{Cost, Lbvh, Quality, Work},
     gpu::{Gpu, Needs},
 };
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl TreePasses {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
-            lbvh: Arc::new(Lbvh::new(gpu)),
+            lbvh: Arc::new(Lbvh::with_quality(gpu, Quality::High)),
             cost: Arc::new(Cost::new(gpu)),
         }
     }
@@ -59,6 +59,7 @@ impl TreePasses {
                 state.tree.set_leaf_cutoff(gpu, plan.leaf_cutoff);
             }
             state.tree.build_only(gpu, meshes);
+            state.tree.set_quality(plan.quality);
             let scope = &mut recording.scope;
             self.lbvh.record(gpu, scope, &mut state.tree, work)?;
             let built = work == Work::Rebuild;

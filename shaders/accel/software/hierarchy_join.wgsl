@@ -22,8 +22,8 @@ fn node_children(whole: Child) -> Pair {
     let c = binary_rows(row + 2u);
     let d = binary_rows(row + 3u);
     return Pair(
-        Child(Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz)), whole.first, c.w, 0u),
-        Child(Box(bitcast<vec3f>(c.xyz), bitcast<vec3f>(d.xyz)), c.w + 1u, whole.last, 1u),
+        Child(Box(bitcast<vec3f>(a.xyz), bitcast<vec3f>(b.xyz)), whole.first, c.w, 0u, 0u),
+        Child(Box(bitcast<vec3f>(c.xyz), bitcast<vec3f>(d.xyz)), c.w + 1u, whole.last, 1u, 0u),
     );
 }
 
@@ -56,6 +56,6 @@ fn hierarchy_join(
         let first = binary_rows(NODE_ROWS * leaf + 1u).w;
         let mesh = binary_rows(NODE_ROWS * leaf + 3u).w;
         let last = first + count - 1u;
-        node_make(leaf, Child(box_empty(), first, last, u32(leaf == first)), mesh);
+        node_make(leaf, Child(box_empty(), first, last, u32(leaf == first), 0u), mesh);
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Error, Result,
     accel::{Lbvh, Work, layout::Node},
-    render::FrameSample,
+    render::{FrameSample, tree_policy},
 };
 use serde_json::json;
 
@@ -69,7 +69,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let divides = session.args.files.is_empty() && !session.args.generates();
     let steps = workloads.len() + if divides { DIVISIONS.len() } else { 0 };
     let mut progress = session.progress(steps);
-    let lbvh = Lbvh::new(&session.meter.gpu);
+    let quality = tree_policy::quality(session.config.tree.quality, true);
+    let lbvh = Lbvh::with_quality(&session.meter.gpu, quality);
     lbvh.compile(&session.meter.gpu)?;
     for workload in &workloads {
         progress.step(&workload.name());

@@ -18,7 +18,7 @@ use crate::{
         tree::TreeData,
     },
     config::ShadowMode,
-    render::{Channel, FrameSample, lights},
+    render::{Channel, FrameSample, lights, tree_policy},
 };
 
 /// Columns of the table.
@@ -94,8 +94,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     };
     let workloads = workloads(session.args, defaults);
     let gpu = &session.meter.gpu;
+    let quality = tree_policy::quality(session.config.tree.quality, false);
     let tracer = Tracer {
-        lbvh: Lbvh::new(gpu),
+        lbvh: Lbvh::with_quality(gpu, quality),
         trace: Trace::new(gpu),
         baseline: Baseline::new(gpu),
     };

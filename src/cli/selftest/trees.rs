@@ -7,8 +7,8 @@ use super::{
 use crate::{
     Result,
     accel::{
-        Codes, Cost, Lbvh, MeshRange, Tree, Work, codes,
-        layout::{NODE_ROWS, TRIANGLE_ROWS},
+        Codes, Cost, Lbvh, MeshRange, Quality, Tree, Work, codes,
+        layout::{NODE_ROWS, Node, TRIANGLE_ROWS},
         sort::RadixSort,
         tree::TreeData,
     },
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The stages of a build, as they are named in a report.
-const STAGES: [&str; 8] = [
+const STAGES: [&str; 9] = [
     "bounds",
     "morton",
     "sort by code and mesh",
@@ -31,6 +31,7 @@ const STAGES: [&str; 8] = [
     "hierarchy",
     "cost",
     "refit, some meshes",
+    "ploc",
 ];
 
 /// The first fault of each stage over all inputs.
@@ -117,18 +118,21 @@ fn builds(
     inputs: &[(String, Input)],
     faults: &mut Faults,
 ) -> Result<Vec<Option<TreeData>>> {
-    let (lbvh, cost) = (Lbvh::new(gpu), Cost::new(gpu));
+    let lbvh = Lbvh::with_quality(gpu, Quality::High);
+    let cost = Cost::new(gpu);
     let mut built = Vec::new();
     for (name, input) in inputs {
         for (bits, cutoff) in [(30, 1), (63, 2)] {
             let mut tree = allocate(gpu, &lbvh, input, bits)?;
             tree.set_leaf_cutoff(gpu, cutoff);
+            tree.set_quality(Quality::Fast);
             record(gpu, &lbvh, &mut tree, Work::Rebuild)?;
             let name = format!("{name}, {bits} bits");
             let data = stages(gpu, &name, input, &tree, bits, faults)?;
             if let Some(data) = &data {
                 costs(gpu, &cost, &name, input, (&tree, data), faults)?;
                 again(gpu, &lbvh, &name, input, (&mut tree, data), faults)?;
+                ploc(gpu, &lbvh, &name, input, &mut tree, faults)?;
             }
             built.push(data);
         }
@@ -200,14 +204,44 @@ fn stages(
     let leaves = reference::lbvh::leaves(&triangles, &input.triangle_info, &data.tlas, &order);
     note(faults, 4, name, bytes(&data.triangles) == bytes(&leaves));
     let twin = reference::lbvh::hierarchy(&sorted_codes, &leaves, &with_tlas, data.leaf_cutoff);
-    let made = data.nodes.iter().zip(&data.node_areas);
-    let mut pairs = made.zip(&twin);
-    let is_right = pairs.all(|((node, area), twin)| match twin {
-        Some((twin, _)) => *area >= 0.0 && node == twin,
-        None => *area < 0.0,
-    });
+    let is_right = are_nodes(&data, &twin);
     note(faults, 5, name, is_right && data.validate(meshes).is_ok());
     Ok(is_right.then_some(data))
+}
+
+/// Whether the tree has the nodes of a twin, and no others.
+fn are_nodes(data: &TreeData, twin: &[Option<(Node, f64)>]) -> bool {
+    let made = data.nodes.iter().zip(&data.node_areas);
+    let mut pairs = made.zip(twin);
+    pairs.all(|((node, area), twin)| match twin {
+        Some((twin, _)) => *area >= 0.0 && node == twin,
+        None => *area < 0.0,
+    })
+}
+
+/// Trees of high quality, from an order that has been found right.
+fn ploc(
+    gpu: &Gpu,
+    lbvh: &Lbvh,
+    name: &str,
+    input: &Input,
+    tree: &mut Tree,
+    faults: &mut Faults,
+) -> Result<()> {
+    tree.build_only(gpu, None);
+    tree.set_quality(Quality::High);
+    clear(gpu, tree, &input.meshes, None);
+    record(gpu, lbvh, tree, Work::Rebuild)?;
+    let data = tree.read(gpu)?;
+    let (triangles, meshes) = (input.triangles(), &input.meshes);
+    let order: Vec<u32> = tree.order().read(gpu)?;
+    let items = &order[..triangles.len() + meshes.len()];
+    let sorted = reference::lbvh::leaves(&triangles, &input.triangle_info, &data.tlas, items);
+    let with_tlas = reference::lbvh::with_tlas(meshes);
+    let (leaves, nodes) = reference::ploc::hierarchy(&sorted, &with_tlas, data.leaf_cutoff);
+    let is_right = bytes(&data.triangles) == bytes(&leaves) && are_nodes(&data, &nodes);
+    note(faults, 8, name, is_right && data.validate(meshes).is_ok());
+    Ok(())
 }
 
 /// What rays through a tree are expected to cost.

@@ -9,7 +9,7 @@ use crate::{
             style::{compact, digits, grouped},
         },
     },
-    config::{Rebuild, Tree},
+    config::{Rebuild, Tree, TreeQuality},
     render::TreeWork,
 };
 use egui::Ui;
@@ -47,6 +47,23 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
 
 /// The policy of rebuilding trees, and what was done to them in the last frame.
 fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
+    let tip = "Fast trees are cheap to build, and high ones cheap to trace";
+    Row::new("trees", &["tree.quality"], tip).show(ui, edits, |ui| {
+        let choices = [
+            (
+                TreeQuality::Auto,
+                "auto",
+                "High until something moves, and fast for what moves",
+            ),
+            (TreeQuality::Fast, "fast", "Radix trees over Morton codes"),
+            (
+                TreeQuality::High,
+                "high",
+                "Neighbours in Morton order, joined where their box is smallest",
+            ),
+        ];
+        choose(ui, &mut tree.quality, &choices);
+    });
     let tip = "When trees are built";
     Row::new("build trees", &["tree.rebuild"], tip).show(ui, edits, |ui| {
         let choices = [

@@ -1,0 +1,189 @@
+//! `ploc`, `ploc_leaves`, `ploc_nodes`: from sorted items to leaves and nodes of lower cost than a radix tree's
+//! (Meister and Bittner 2018), in chunks that a workgroup joins by itself, a dispatch a level.
+
+use super::{
+    layout::{BuildParams, PLOC_BLOCK, PLOC_LEFT, PLOC_ROWS, PlocLevel},
+    stages::{self, Bound, Room, StageLayouts, Stages},
+};
+use crate::{
+    Result,
+    gpu::{
+        Array, Bind, Gpu, Kernel, Needs,
+        pass::Binding::{Read, ReadArray, Uniform, Write},
+    },
+};
+use std::sync::Arc;
+
+/// Rounds in which a chunk halves its clusters to those that it leaves, with one more: see `halvings` in WGSL.
+const ROUNDS: u32 = (PLOC_BLOCK / PLOC_LEFT).ilog2() + 1;
+/// The same for the chunk that joins all.
+const LAST_ROUNDS: u32 = PLOC_BLOCK.ilog2() + 1;
+
+/// The kernels.
+#[derive(Debug)]
+pub(super) struct Ploc {
+    items: Kernel,
+    clusters: Kernel,
+    leaves: Kernel,
+    nodes: Kernel,
+}
+
+/// The kernels with what they bind for one scene's trees.
+#[derive(Debug)]
+pub(super) struct PlocStages {
+    kernels: Arc<Ploc>,
+    /// Where each level's clusters are. The first level's are the items.
+    levels: Vec<(Bound, wgpu::Buffer, PlocLevel)>,
+    leaves: Bound,
+    nodes: Bound,
+    output: [Array; 2],
+}
+
+impl Ploc {
+    pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
+        let shared = [(1, &layouts.geometry), (2, &layouts.sorted)];
+        let kernel = |path, entry, shared, bindings| {
+            Kernel::with_constants(gpu, path, entry, shared, bindings, &[records])
+        };
+        let level = [Uniform, Uniform, Write, Read];
+        let leaves = [Uniform, Write, Read];
+        let nodes = [Uniform, Write, ReadArray, Write];
+        Self {
+            items: kernel("accel/ploc.wgsl", "ploc_items", &shared, &level),
+            clusters: kernel("accel/ploc.wgsl", "ploc_clusters", &shared, &level),
+            leaves: kernel("accel/ploc_leaves.wgsl", "ploc_leaves", &shared, &leaves),
+            // Without the geometry, which would be more than the eight buffers that the weakest devices bind.
+            nodes: kernel("accel/ploc_nodes.wgsl", "ploc_nodes", &shared[1..], &nodes),
+        }
+    }
+
+    pub(super) fn needs(&self, needs: &mut Needs) {
+        for kernel in [&self.items, &self.clusters, &self.leaves, &self.nodes] {
+            kernel.needs(needs);
+        }
+    }
+
+    pub(super) fn stages(
+        self: &Arc<Self>,
+        gpu: &Gpu,
+        room: &Room<'_>,
+        params: &BuildParams,
+    ) -> Result<PlocStages> {
+        let levels = levels(params);
+        let rows = levels.last().map_or(0, |level| level.next_row);
+        let rows = stages::buffer(gpu, "ploc.rows", room.triangle_count, rows, 16)?;
+        let bind = |(index, level): (usize, &PlocLevel)| {
+            let usage = wgpu::BufferUsages::UNIFORM;
+            let uniform = gpu.buffer_with("ploc.level", &[*level], usage);
+            let kernel = if index == 0 {
+                &self.items
+            } else {
+                &self.clusters
+            };
+            let own: [&dyn Bind; 4] = [room.params, &uniform, &rows, room.tlas];
+            (room.bind(gpu, kernel, &own), uniform, *level)
+        };
+        let (leaf_rows, node_rows) = (room.triangles.buffer(), room.nodes.buffer());
+        let nodes: [&dyn Bind; 4] = [room.params, &rows, room.triangles, node_rows];
+        Ok(PlocStages {
+            kernels: self.clone(),
+            levels: levels.iter().enumerate().map(bind).collect(),
+            leaves: room.bind(gpu, &self.leaves, &[room.params, leaf_rows, room.tlas]),
+            nodes: Bound::new(gpu, &self.nodes, &[(2, room.sorted)], &nodes),
+            output: [room.triangles.clone(), room.nodes.clone()],
+        })
+    }
+}
+
+impl PlocStages {
+    /// Makes the nodes of so many items, which [`PlocStages::set_count`] has been told, and publishes all nodes
+    /// and leaves.
+    pub(super) fn record(&self, stages: &mut Stages<'_, '_>, items: u32) -> Result<()> {
+        let kernels = &self.kernels;
+        let mut kernel = &kernels.items;
+        for ((bound, _, _), chunks) in self.levels.iter().zip(chunks(items)) {
+            stages.run("ploc", kernel, bound, chunks)?;
+            kernel = &kernels.clusters;
+        }
+        let [triangles, nodes] = &self.output;
+        let per_item = items.div_ceil(256);
+        stages.run("ploc_leaves", &kernels.leaves, &self.leaves, per_item)?;
+        stages.publish_all(&[triangles]);
+        stages.run("ploc_nodes", &kernels.nodes, &self.nodes, per_item)?;
+        stages.publish_all(&[nodes]);
+        Ok(())
+    }
+
+    /// From now on makes the nodes of that many items.
+    pub(super) fn set_count(&self, gpu: &Gpu, items: u32) {
+        let chunks = chunks(items);
+        for (index, (_, uniform, level)) in self.levels.iter().enumerate() {
+            let later = chunks.len().saturating_sub(index + 1) as u32;
+            let level = PlocLevel {
+                chunks: index
+                    .checked_sub(1)
+                    .map_or(0, |before| chunks[before.min(chunks.len() - 1)]),
+                rounds_after: rounds(later),
+                ..*level
+            };
+            gpu.queue
+                .write_buffer(uniform, 0, bytemuck::bytes_of(&level));
+        }
+    }
+}
+
+/// Chunks of each level over so many items; at least one level.
+fn chunks(items: u32) -> Vec<u32> {
+    let mut chunks = vec![items.div_ceil(PLOC_BLOCK).max(1)];
+    while chunks[chunks.len() - 1] > 1 {
+        chunks.push(chunks[chunks.len() - 1].div_ceil(PLOC_BLOCK / PLOC_LEFT));
+    }
+    chunks
+}
+
+/// Rounds that so many levels need at least.
+fn rounds(levels: u32) -> u32 {
+    levels
+        .checked_sub(1)
+        .map_or(0, |others| others * ROUNDS + LAST_ROUNDS)
+}
+
+/// Says in `params` where the words of `common/ploc.wgsl` begin, behind the first `words` of the scratch buffer;
+/// returns the words in all.
+pub(super) fn scratch_words(params: &mut BuildParams, words: u32) -> u32 {
+    let left: u32 = left(params.item_count).sum();
+    params.link_word = words;
+    params.count_word = params.link_word + 2 * (params.item_count + PLOC_LEFT * left);
+    params.count_word + 2 * params.item_count + left
+}
+
+/// Chunks of each level but the last, which leaves nothing.
+fn left(items: u32) -> impl Iterator<Item = u32> {
+    let mut chunks = chunks(items);
+    chunks.pop();
+    chunks.into_iter()
+}
+
+/// The levels over all items: where their slots, rows and words are.
+fn levels(params: &BuildParams) -> Vec<PlocLevel> {
+    let mut level = PlocLevel {
+        next_slot: params.item_count,
+        next_row: 2 * params.item_count,
+        next_word: params.count_word + 2 * params.item_count,
+        ..PlocLevel::default()
+    };
+    let mut levels = vec![level];
+    for chunks in left(params.item_count) {
+        level = PlocLevel {
+            first_slot: level.next_slot,
+            first_row: level.next_row,
+            first_word: level.next_word,
+            next_slot: level.next_slot + PLOC_LEFT * chunks,
+            next_row: level.next_row + PLOC_ROWS * PLOC_LEFT * chunks,
+            next_word: level.next_word + chunks,
+            ..level
+        };
+        levels.push(level);
+    }
+    levels
+}
