@@ -6,8 +6,10 @@
 mod common;
 
 use canopy::{
+    accel::Quality,
     config::{
         Antialias, Config, ExposureMode, OcclusionMode, Rebuild, ShadowMode, Switch, Tonemap,
+        TreeQuality,
     },
     gpu::{
         Gpu,
@@ -67,6 +69,54 @@ fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
             stage.draw(pose, view)
         })
         .collect()
+}
+
+/// Automatic quality: high at rest, and fast once something has moved.
+#[test]
+fn trees_of_any_quality_give_the_same_picture() {
+    let mut gpu = gpu();
+    gpu.capabilities.better_trees = true;
+    let scene = covered();
+    let rest = Pose::new(&scene, None, 0.0);
+    let mut moved = rest.clone();
+    moved.world_from_node[1].w_axis.x += 0.5;
+    let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
+    let stage = |quality| {
+        let mut stage = Stage::new(&gpu, &scene, [96, 64]);
+        stage.config.shadows.mode = ShadowMode::Rays;
+        stage.config.occlusion.mode = OcclusionMode::Rays;
+        stage.config.tree.rebuild = Rebuild::Changed;
+        stage.config.tree.quality = quality;
+        stage
+    };
+    let mut stages = [TreeQuality::Fast, TreeQuality::High, TreeQuality::Auto].map(stage);
+    let (rebuild, partial, none) = (TreeWork::Rebuild, TreeWork::Partial, TreeWork::None);
+    for (pose, work, quality) in [
+        (&rest, rebuild, Quality::High),
+        (&moved, partial, Quality::Fast),
+        (&moved, none, Quality::Fast),
+        (&rest, partial, Quality::Fast),
+    ] {
+        let [fast, others @ ..] = &mut stages;
+        let expected = fast.draw(pose, view);
+        for stage in others {
+            assert!(stage.draw(pose, view) == expected, "{work:?}");
+            assert_eq!(stage.renderer.stats().tree_work, work);
+            let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+            data.validate(&stage.uploaded.buffers.meshes).unwrap();
+        }
+        let built = stages
+            .each_ref()
+            .map(|stage| stage.uploaded.state.tree.quality());
+        assert_eq!(built, [Quality::Fast, Quality::High, quality], "{work:?}");
+    }
+    // Another quality is built at once.
+    let [fast, ..] = &mut stages;
+    let expected = fast.draw(&rest, view);
+    fast.config.tree.quality = TreeQuality::High;
+    assert!(fast.draw(&rest, view) == expected);
+    assert_eq!(fast.renderer.stats().tree_work, rebuild);
+    assert_eq!(fast.uploaded.state.tree.quality(), Quality::High);
 }
 
 #[test]

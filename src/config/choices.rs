@@ -52,7 +52,7 @@ impl Rebuild {
 choice! {
     /// How good trees are, and what they cost to build.
     TreeQuality {
-        /// High as long as nothing has moved, and fast for what moves.
+        /// High until something moves, then fast for what moves; in software fast.
         Auto,
         /// Cheap to build.
         Fast,

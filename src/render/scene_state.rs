@@ -82,8 +82,13 @@ impl SceneState {
             .write(gpu, &buffers.materials, scene, &frame.pose);
         let changed = self.pose.write(gpu, buffers, scene, &frame.pose);
         let again = frame.sample.index > 0;
-        self.policy
-            .plan(&frame.config.tree, changed, again, self.tree.leaf_cutoff())
+        self.policy.plan(
+            gpu,
+            &frame.config.tree,
+            changed,
+            again,
+            self.tree.leaf_cutoff(),
+        )
     }
 }
 

@@ -55,11 +55,16 @@ pub struct TreePlan {
 type Settled = (Rebuild, TreeQuality);
 
 /// The quality of trees of which some may be built again in every frame, or else of trees that are built once.
-pub fn quality(setting: TreeQuality, moves: bool) -> Quality {
-    match setting {
-        TreeQuality::Auto if moves => Quality::Fast,
-        TreeQuality::Fast => Quality::Fast,
-        TreeQuality::Auto | TreeQuality::High => Quality::High,
+pub fn quality(gpu: &Gpu, setting: TreeQuality, moves: bool) -> Quality {
+    let is_high = match setting {
+        TreeQuality::Auto => gpu.capabilities.better_trees && !moves,
+        TreeQuality::Fast => false,
+        TreeQuality::High => true,
+    };
+    if is_high {
+        Quality::High
+    } else {
+        Quality::Fast
     }
 }
 
@@ -121,6 +126,7 @@ impl TreePolicy {
     /// `built_cutoff` than is set now lack nodes.
     pub fn plan(
         &mut self,
+        gpu: &Gpu,
         settings: &config::Tree,
         changed: Vec<bool>,
         again: bool,
@@ -147,6 +153,7 @@ impl TreePolicy {
             measures: settings.rebuild == Rebuild::Refit,
             leaf_cutoff: settings.leaf_cutoff,
             quality: quality(
+                gpu,
                 settings.quality,
                 settled || settings.rebuild != Rebuild::Changed,
             ),

@@ -69,9 +69,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let divides = session.args.files.is_empty() && !session.args.generates();
     let steps = workloads.len() + if divides { DIVISIONS.len() } else { 0 };
     let mut progress = session.progress(steps);
-    let quality = tree_policy::quality(session.config.tree.quality, true);
-    let lbvh = Lbvh::with_quality(&session.meter.gpu, quality);
-    lbvh.compile(&session.meter.gpu)?;
+    let gpu = &session.meter.gpu;
+    let quality = tree_policy::quality(gpu, session.config.tree.quality, true);
+    let lbvh = Lbvh::with_quality(gpu, quality);
+    lbvh.compile(gpu)?;
     for workload in &workloads {
         progress.step(&workload.name());
         match input(session, workload) {

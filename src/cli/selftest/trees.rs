@@ -118,21 +118,23 @@ fn builds(
     inputs: &[(String, Input)],
     faults: &mut Faults,
 ) -> Result<Vec<Option<TreeData>>> {
-    let lbvh = Lbvh::with_quality(gpu, Quality::High);
+    let (fast, high) = (Lbvh::new(gpu), Lbvh::with_quality(gpu, Quality::High));
     let cost = Cost::new(gpu);
     let mut built = Vec::new();
     for (name, input) in inputs {
-        for (bits, cutoff) in [(30, 1), (63, 2)] {
-            let mut tree = allocate(gpu, &lbvh, input, bits)?;
+        for (lbvh, bits, cutoff) in [(&high, 30, 1), (&fast, 63, 2)] {
+            let mut tree = allocate(gpu, lbvh, input, bits)?;
             tree.set_leaf_cutoff(gpu, cutoff);
             tree.set_quality(Quality::Fast);
-            record(gpu, &lbvh, &mut tree, Work::Rebuild)?;
+            record(gpu, lbvh, &mut tree, Work::Rebuild)?;
             let name = format!("{name}, {bits} bits");
             let data = stages(gpu, &name, input, &tree, bits, faults)?;
             if let Some(data) = &data {
                 costs(gpu, &cost, &name, input, (&tree, data), faults)?;
-                again(gpu, &lbvh, &name, input, (&mut tree, data), faults)?;
-                ploc(gpu, &lbvh, &name, input, &mut tree, faults)?;
+                again(gpu, lbvh, &name, input, (&mut tree, data), faults)?;
+                if bits == 30 {
+                    ploc(gpu, lbvh, &name, input, &mut tree, faults)?;
+                }
             }
             built.push(data);
         }

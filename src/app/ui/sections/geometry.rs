@@ -53,7 +53,7 @@ fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
             (
                 TreeQuality::Auto,
                 "auto",
-                "High until something moves, and fast for what moves",
+                "High until something moves, then fast for what moves; in software fast",
             ),
             (TreeQuality::Fast, "fast", "Radix trees over Morton codes"),
             (
