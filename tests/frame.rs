@@ -111,8 +111,8 @@ fn trees_of_any_quality_give_the_same_picture() {
         assert_eq!(built, [Quality::Fast, Quality::High, quality], "{work:?}");
     }
     // Another quality is built at once.
-    let [fast, ..] = &mut stages;
-    let expected = fast.draw(&rest, view);
+    let [fast, high, _] = &mut stages;
+    let expected = high.draw(&rest, view);
     fast.config.tree.quality = TreeQuality::High;
     assert!(fast.draw(&rest, view) == expected);
     assert_eq!(fast.renderer.stats().tree_work, rebuild);
