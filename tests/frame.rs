@@ -71,6 +71,41 @@ fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Vertices that are pulled one by one, as where primitives have no numbers, and those of indexed draws.
+#[test]
+fn indexed_draws_give_the_same_picture() {
+    let gpu = gpu();
+    assert!(gpu.capabilities.primitive_index, "{}", gpu.info.name);
+    let mut pulling = common::gpu();
+    pulling.capabilities.primitive_index = false;
+    let scene = builtin();
+    let view = look_at(Vec3::new(7.0, 5.0, 9.0), Vec3::ZERO, 60.0);
+    let draw = |gpu| {
+        let mut stage = Stage::new(gpu, &scene, [160, 120]);
+        // Draws in several parts.
+        stage.renderer.budget.in_parts = true;
+        let pose = Pose::new(&scene, Some(0), 1.3);
+        let picture = stage.draw(&pose, view);
+        let channels = [
+            Channel::Mesh,
+            Channel::Material,
+            Channel::Normal,
+            Channel::Position,
+        ];
+        let channels = channels.map(|channel| {
+            let texels = stage.channel(channel).texels;
+            texels
+                .iter()
+                .map(|texel| texel.map(f32::to_bits))
+                .collect::<Vec<_>>()
+        });
+        (picture, channels)
+    };
+    let (indexed, pulled) = (draw(&gpu), draw(&pulling));
+    assert!(indexed.0 == pulled.0);
+    assert!(indexed.1 == pulled.1);
+}
+
 /// Automatic quality: high at rest, and fast once something has moved.
 #[test]
 fn trees_of_any_quality_give_the_same_picture() {

@@ -34,11 +34,12 @@ fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
 fn every_shader_validates_with_portable_capabilities() {
     let mut entry_points = 0;
     for path in entry_shaders() {
-        // Devices without subgroups never compile these shaders.
+        // Devices without these capabilities never compile these shaders.
         let capabilities = match path {
             "accel/sort_subgroups.wgsl" | "render/environment/project_sh_subgroups.wgsl" => {
                 Capabilities::SUBGROUP
             }
+            "render/gbuffer_indexed.wgsl" => Capabilities::PRIMITIVE_INDEX,
             _ => Capabilities::empty(),
         };
         for arrays in [Arrays::Buffers, Arrays::Textures] {
@@ -57,7 +58,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 107,
+        2 * 111,
         "entry points were added or lost: count them here too"
     );
 }
@@ -328,14 +329,19 @@ fn discards(module: &naga::Module, block: &naga::Block) -> bool {
 /// shaded.
 #[test]
 fn opaque_surfaces_are_not_discarded() {
-    let (_, module) = parse("render/gbuffer.wgsl", Arrays::Buffers);
-    let found: Vec<_> = module
-        .entry_points
-        .iter()
-        .filter(|entry| entry.stage == naga::ShaderStage::Fragment)
-        .map(|entry| (entry.name.as_str(), discards(&module, &entry.function.body)))
-        .collect();
-    assert_eq!(found, [("gbuffer", false), ("gbuffer_masked", true)]);
+    for name in ["gbuffer", "gbuffer_indexed"] {
+        let (_, module) = parse(&format!("render/{name}.wgsl"), Arrays::Buffers);
+        let found: Vec<_> = module
+            .entry_points
+            .iter()
+            .filter(|entry| entry.stage == naga::ShaderStage::Fragment)
+            .map(|entry| (entry.name.clone(), discards(&module, &entry.function.body)))
+            .collect();
+        assert_eq!(
+            found,
+            [(name.into(), false), (format!("{name}_masked"), true)]
+        );
+    }
 }
 
 /// A declared constant: where, its name, and the text of its value.

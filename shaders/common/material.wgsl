@@ -2,7 +2,7 @@
 // blended surfaces share.
 //
 // Vertices are pulled from the merged buffers, three per triangle: each fragment knows its triangle on every
-// adapter.
+// adapter. render/gbuffer_indexed.wgsl draws indexed where primitives have numbers.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -43,11 +43,14 @@ struct Fragment {
     @location(5) @interpolate(flat, either) triangle: u32,
 }
 
+fn fragment_at(position: vec3f, normal: vec3f, tangent: vec4f, uv: vec4f, color: vec4f, triangle: u32) -> Fragment {
+    let clip = frame.clip_from_offset * vec4f(position - frame.eye, 1.0);
+    return Fragment(clip, position, normal, tangent, uv, color, triangle);
+}
+
 fn merged_fragment(vertex: u32, triangle: u32) -> Fragment {
-    let position = scene_position(vertex);
-    return Fragment(
-        frame.clip_from_offset * vec4f(position - frame.eye, 1.0),
-        position,
+    return fragment_at(
+        scene_position(vertex),
         scene_normal(vertex),
         scene_tangent(vertex),
         vec4f(scene_uv(vertex, 0u), scene_uv(vertex, 1u)),

@@ -57,6 +57,7 @@ impl Gpu {
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
             | wgpu::Features::PIPELINE_CACHE
             | wgpu::Features::SUBGROUP
+            | wgpu::Features::PRIMITIVE_INDEX
             | wgpu::Features::TEXTURE_COMPRESSION_BC
             | wgpu::Features::TEXTURE_FORMAT_16BIT_NORM;
         let (required_features, required_limits) = match tier {

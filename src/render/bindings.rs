@@ -28,6 +28,30 @@ pub struct Layouts {
     pub layers: wgpu::BindGroupLayout,
 }
 
+/// The merged buffers as vertex buffers: positions; normals and tangents; two UV sets and colours.
+const VERTEX_BUFFERS: [Option<wgpu::VertexBufferLayout<'_>>; 3] = [
+    vertex_buffer(12, &wgpu::vertex_attr_array![0 => Float32x3]),
+    vertex_buffer(
+        28,
+        &wgpu::vertex_attr_array![1 => Float32x3, 2 => Float32x4],
+    ),
+    vertex_buffer(
+        24,
+        &wgpu::vertex_attr_array![3 => Float32x4, 4 => Unorm16x4],
+    ),
+];
+
+const fn vertex_buffer(
+    array_stride: u64,
+    attributes: &'static [wgpu::VertexAttribute],
+) -> Option<wgpu::VertexBufferLayout<'static>> {
+    Some(wgpu::VertexBufferLayout {
+        array_stride,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes,
+    })
+}
+
 /// Most textures that the layers of one material have together.
 pub const LAYER_TEXTURES: usize = 8;
 
@@ -43,6 +67,8 @@ pub(super) struct SurfacePipeline {
     pub(super) cull_mode: Option<wgpu::Face>,
     /// A list of triangles, lines or points.
     pub(super) topology: wgpu::PrimitiveTopology,
+    /// Whether vertices come from [`VERTEX_BUFFERS`]; otherwise the vertex shader pulls them.
+    pub(super) indexed: bool,
     /// Which fragments are drawn, compared with the depth that is there; depth is reversed.
     pub(super) depth_compare: wgpu::CompareFunction,
     /// Group 1: what its fragments read of the frame. With it they leave depth as it is.
@@ -148,10 +174,11 @@ impl SurfacePipeline {
                         entry_point: Some(match self.topology {
                             wgpu::PrimitiveTopology::LineList => "line_vertex",
                             wgpu::PrimitiveTopology::PointList => "point_vertex",
+                            _ if self.indexed => "indexed_vertex",
                             _ => "merged_vertex",
                         }),
                         compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        buffers: &[],
+                        buffers: if self.indexed { &VERTEX_BUFFERS } else { &[] },
                     },
                     primitive: wgpu::PrimitiveState {
                         topology: self.topology,

@@ -18,6 +18,8 @@ use crate::{
 /// anything is shaded.
 #[derive(Debug)]
 pub struct GBufferPass {
+    /// Whether draws are indexed.
+    indexed: bool,
     opaque: Sides,
     masked: Sides,
     output: GBuffer,
@@ -33,13 +35,21 @@ struct Sides {
 impl GBufferPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let indexed = gpu.capabilities.primitive_index;
+        let (path, opaque, masked) = if indexed {
+            let path = "render/gbuffer_indexed.wgsl";
+            (path, "gbuffer_indexed", "gbuffer_indexed_masked")
+        } else {
+            ("render/gbuffer.wgsl", "gbuffer", "gbuffer_masked")
+        };
         let pipeline = |entry, cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
-                path: "render/gbuffer.wgsl",
+                path,
                 entry,
                 targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
+                indexed,
                 depth_compare: wgpu::CompareFunction::Greater,
                 group1: None,
                 layered: false,
@@ -50,8 +60,9 @@ impl GBufferPass {
             double: pipeline(entry, None),
         };
         Self {
-            opaque: sides("gbuffer"),
-            masked: sides("gbuffer_masked"),
+            indexed,
+            opaque: sides(opaque),
+            masked: sides(masked),
             output: GBuffer::new(gpu, [1, 1]),
         }
     }
@@ -108,11 +119,21 @@ impl GBufferPass {
             );
             pass.set_bind_group(0, &frame.group, &[]);
             pass.set_bind_group(2, geometry.group, &[]);
+            let merged = [&buffers.positions, &buffers.frames, &buffers.vertices];
+            for (slot, buffer) in (0..).zip(merged) {
+                pass.set_vertex_buffer(slot, buffer.slice(..));
+            }
+            pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];
                 pass.set_pipeline(self.pipeline(surface).get(gpu)?);
                 buffers.materials.bind(&mut pass, run.material);
-                pass.draw(run.corners(), 0..1);
+                if self.indexed {
+                    let first = run.first_triangle;
+                    pass.draw_indexed(run.corners(), 0, first..first + 1);
+                } else {
+                    pass.draw(run.corners(), 0..1);
+                }
             }
             drop(pass);
             recording.split("gbuffer");

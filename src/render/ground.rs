@@ -41,6 +41,7 @@ impl GroundPass {
             // It is not seen from below.
             cull_mode: Some(wgpu::Face::Back),
             topology: wgpu::PrimitiveTopology::TriangleList,
+            indexed: false,
             depth_compare: wgpu::CompareFunction::Greater,
             group1: None,
             layered: false,

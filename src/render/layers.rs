@@ -44,6 +44,7 @@ impl LayersPass {
                 targets: vec![HDR_FORMAT.into()],
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
+                indexed: false,
                 // Where they are what the G-buffer shows.
                 depth_compare: wgpu::CompareFunction::Equal,
                 group1: Some(layout.clone()),

@@ -29,6 +29,7 @@ impl PointsLines {
                 targets: GBUFFER_FORMATS.map(Into::into).into(),
                 cull_mode: None,
                 topology,
+                indexed: false,
                 // Over the surfaces in which they lie.
                 depth_compare: wgpu::CompareFunction::GreaterEqual,
                 group1: None,

@@ -1,0 +1,17 @@
+// What a fragment of the G-buffer stores, whoever numbers the triangles.
+#import "common/material.wgsl"
+
+fn opaque_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
+    let base_color = material_base_color(in.uv, in.color, material_bias());
+    return gbuffer_pack(material_surface(in, base_color, front), triangle);
+}
+
+// Discards what the alpha of the base colour cuts out.
+fn masked_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
+    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let surface = material_surface(in, base_color, front);
+    if base_color.a < material.alpha_cutoff {
+        discard;
+    }
+    return gbuffer_pack(surface, triangle);
+}
