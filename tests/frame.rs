@@ -74,10 +74,11 @@ fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
 /// Vertices that are pulled one by one, as where primitives have no numbers, and those of indexed draws.
 #[test]
 fn indexed_draws_give_the_same_picture() {
-    let gpu = gpu();
-    assert!(gpu.capabilities.primitive_index, "{}", gpu.info.name);
-    let mut pulling = common::gpu();
-    pulling.capabilities.primitive_index = false;
+    let [mut indexing, mut pulling] = [gpu(), gpu()];
+    let feature = wgpu::Features::PRIMITIVE_INDEX;
+    assert!(indexing.device.features().contains(feature));
+    indexing.capabilities.indexed_draws = true;
+    pulling.capabilities.indexed_draws = false;
     let scene = builtin();
     let view = look_at(Vec3::new(7.0, 5.0, 9.0), Vec3::ZERO, 60.0);
     let draw = |gpu| {
@@ -101,7 +102,7 @@ fn indexed_draws_give_the_same_picture() {
         });
         (picture, channels)
     };
-    let (indexed, pulled) = (draw(&gpu), draw(&pulling));
+    let (indexed, pulled) = (draw(&indexing), draw(&pulling));
     assert!(indexed.0 == pulled.0);
     assert!(indexed.1 == pulled.1);
 }

@@ -66,8 +66,9 @@ pub struct Capabilities {
     pub bc_textures: bool,
     /// Textures of 16-bit normalised integers.
     pub norm16_textures: bool,
-    /// Whether fragments know the number of their primitive, so that draws can be indexed.
-    pub primitive_index: bool,
+    /// Whether draws of surfaces are indexed, because fragments know the number of their primitive. In software,
+    /// pulling three vertices a triangle is faster.
+    pub indexed_draws: bool,
     /// GPU timestamps around passes.
     pub timestamps: bool,
     /// Pipeline caches that can be saved.
@@ -102,8 +103,9 @@ impl Capabilities {
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
             norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
             // OpenGL does not tell vertex shaders the first instance of a draw.
-            primitive_index: features.contains(wgpu::Features::PRIMITIVE_INDEX)
-                && info.backend != wgpu::Backend::Gl,
+            indexed_draws: features.contains(wgpu::Features::PRIMITIVE_INDEX)
+                && info.backend != wgpu::Backend::Gl
+                && !is_software,
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             // Software adapters have nothing to save: they keep compiled shaders on disk by themselves.
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE) && !is_software,

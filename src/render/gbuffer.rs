@@ -35,7 +35,7 @@ struct Sides {
 impl GBufferPass {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let indexed = gpu.capabilities.primitive_index;
+        let indexed = gpu.capabilities.indexed_draws;
         let (path, opaque, masked) = if indexed {
             let path = "render/gbuffer_indexed.wgsl";
             (path, "gbuffer_indexed", "gbuffer_indexed_masked")
