@@ -209,7 +209,7 @@ impl Child {
 
 /// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
 /// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
-/// common prefix where the codes are equal. From those the nodes as [`nodes_of_four`] makes them.
+/// common prefix where the codes are equal. From each a node of four, as `node_make` makes it.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
