@@ -119,11 +119,13 @@ impl GBufferPass {
             );
             pass.set_bind_group(0, &frame.group, &[]);
             pass.set_bind_group(2, geometry.group, &[]);
-            let merged = [&buffers.positions, &buffers.frames, &buffers.vertices];
-            for (slot, buffer) in (0..).zip(merged) {
-                pass.set_vertex_buffer(slot, buffer.slice(..));
+            if self.indexed {
+                let merged = [&buffers.positions, &buffers.frames, &buffers.vertices];
+                for (slot, buffer) in (0..).zip(merged) {
+                    pass.set_vertex_buffer(slot, buffer.slice(..));
+                }
+                pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
             }
-            pass.set_index_buffer(buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
             for run in slice {
                 let surface = &buffers.materials.surfaces[run.material];
                 pass.set_pipeline(self.pipeline(surface).get(gpu)?);

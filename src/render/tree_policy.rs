@@ -76,6 +76,8 @@ pub struct TreePolicy {
     /// The settings of the last frame. `None` before the first frame and after one that failed: then nothing
     /// is known of the trees.
     settled: Option<Settled>,
+    /// Whether anything has moved since the scene was uploaded.
+    has_moved: bool,
     costs: Counters<2>,
     ageing: Ageing,
 }
@@ -115,6 +117,7 @@ impl TreePolicy {
         Self {
             cost,
             settled: None,
+            has_moved: false,
             costs: Counters::new(gpu, "cost.readback"),
             ageing: Ageing::new(0),
         }
@@ -136,6 +139,7 @@ impl TreePolicy {
         self.costs
             .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
         let now = (settings.rebuild, settings.quality);
+        self.has_moved |= self.settled.is_some() && changed.contains(&true);
         let settled = self.settled.take() == Some(now) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
             _ if again && settled && !changed.contains(&true) => TreeWork::None,
@@ -155,7 +159,7 @@ impl TreePolicy {
             quality: quality(
                 gpu,
                 settings.quality,
-                settled || settings.rebuild != Rebuild::Changed,
+                self.has_moved || settings.rebuild != Rebuild::Changed,
             ),
             settings: now,
             changed,
