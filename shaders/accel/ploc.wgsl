@@ -1,6 +1,6 @@
 // ploc: binary trees of lower cost than radix trees: neighbours in Morton order are joined where the box around both
 // is smallest (parallel locally-ordered clustering, Meister and Bittner 2018; the distance is half the box's
-// perimeter, a sum that no compiler rounds otherwise, at no loss of quality).
+// perimeter, which has no products that a compiler may fuse, at no loss of quality).
 //
 // ploc_items     in   positions, indices, order, code_words, tlas
 // ploc_clusters  in   the clusters that the level before left
@@ -8,7 +8,8 @@
 // Chunked, so that no workgroup waits for another: a workgroup joins PLOC_BLOCK neighbours to PLOC_LEFT or fewer in
 // workgroup memory, a dispatch a level; the workgroup of the last level joins all. A round joins all pairs of which
 // each is the other's nearest of its mesh, at most PLOC_RADIUS away. Of equal distances that of the least i XOR j
-// counts, so that neighbours in all-equal input meet in pairs, and the nearest pair of all is always joined.
+// counts, so that neighbours in all-equal input meet in pairs, and the nearest pair of all is always joined. Should
+// a compiler round the two threads of a pair differently, a round may join none: the next one has no distances.
 // The left of two clusters is the one that comes first, so leaves change their order: ploc_leaves.wgsl.
 //
 // A tree has at most PLOC_DEPTH levels: where a chunk would leave too few to those after it, distances no longer
@@ -58,8 +59,8 @@ var<workgroup> firsts: array<u32, PLOC_BLOCK>;
 var<workgroup> depths: array<u32, PLOC_BLOCK>;
 // The nearest cluster of each; itself where there is none.
 var<workgroup> nearest: array<u32, PLOC_BLOCK>;
-// The entries that are clusters still, in order, in two lists that rounds read and write in turns.
-var<workgroup> lists: array<u32, 2u * PLOC_BLOCK>;
+// The entries that are clusters still, in order.
+var<workgroup> list: array<u32, PLOC_BLOCK>;
 // A bit for each of them.
 var<workgroup> remaining: array<atomic<u32>, PLOC_BLOCK / 32u>;
 var<workgroup> remaining_count: u32;
@@ -121,16 +122,16 @@ fn finish(cluster: Cluster) {
     scratch[params.count_word + 2u * cluster.first] = PLOC_NONE;
 }
 
-// The nearest to the cluster that is number i of `count` in the list from `list`.
-fn find_nearest(list: u32, i: u32, count: u32, by_distance: bool) -> u32 {
-    let entry = lists[list + i];
+// The nearest to the cluster that is number i of `count` in the list.
+fn find_nearest(i: u32, count: u32, by_distance: bool) -> u32 {
+    let entry = list[i];
     let own = box_at(entry);
     let mesh = meshes[entry];
     var best = i;
     var best_distance = BOX_FAR;
     let end = min(i + PLOC_RADIUS + 1u, count);
     for (var j = max(i, PLOC_RADIUS) - PLOC_RADIUS; j < end; j++) {
-        let other = lists[list + j];
+        let other = list[j];
         let distance = select(0.0, box_half_perimeter(box_union(own, box_at(other))), by_distance);
         let is_nearer = distance < best_distance || (distance == best_distance && (i ^ j) < (i ^ best));
         if j != i && meshes[other] == mesh && (best == i || is_nearer) {
@@ -138,7 +139,7 @@ fn find_nearest(list: u32, i: u32, count: u32, by_distance: bool) -> u32 {
             best_distance = distance;
         }
     }
-    return lists[list + best];
+    return list[best];
 }
 
 // Joins a cluster with its right partner, and stores the binary node of both.
@@ -196,10 +197,10 @@ fn begin(thread: u32) {
 }
 
 // Lists the clusters that remain, and returns how many.
-fn list_remaining(thread: u32, list: u32) -> u32 {
+fn list_remaining(thread: u32) -> u32 {
     for (var i = thread; i < PLOC_BLOCK; i += PLOC_THREADS) {
         if remains(i) {
-            lists[list + rank(i)] = i;
+            list[rank(i)] = i;
         }
     }
     let count = rank(select(0u, PLOC_BLOCK, thread == 0u));
@@ -209,45 +210,47 @@ fn list_remaining(thread: u32, list: u32) -> u32 {
     return workgroupUniformLoad(&remaining_count);
 }
 
-// Joins the chunk's clusters until few are left, and hands those to the next level.
-fn join_chunk(thread: u32, chunk: u32) {
+// Joins the chunk's clusters until few are left, and hands those to the next level. A folded dispatch has workgroups
+// without a chunk.
+fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     let is_last = level.rounds_after == 0u;
     let goal = select(PLOC_LEFT, 0u, is_last);
     workgroupBarrier();
-    var list = 0u;
-    var count = list_remaining(thread, list);
-    // Each round joins a pair at least.
-    for (var round = 0u; round < PLOC_BLOCK; round++) {
+    var count = list_remaining(thread);
+    var count_before = PLOC_BLOCK + 1u;
+    // Of two rounds one joins a pair at least.
+    for (var round = 0u; round < 2u * PLOC_BLOCK; round++) {
         if count <= goal {
             break;
         }
         let least_depth = atomicLoad(&deepest) + halvings(count, max(goal, 1u)) + level.rounds_after;
+        let by_distance = least_depth < PLOC_DEPTH && count < count_before;
+        count_before = count;
         for (var i = thread; i < count; i += PLOC_THREADS) {
-            nearest[lists[list + i]] = find_nearest(list, i, count, least_depth < PLOC_DEPTH);
+            nearest[list[i]] = find_nearest(i, count, by_distance);
         }
         workgroupBarrier();
         for (var i = thread; i < count; i += PLOC_THREADS) {
-            let entry = lists[list + i];
+            let entry = list[i];
             let partner = nearest[entry];
             if partner > entry && nearest[partner] == entry {
                 join(entry, partner);
             }
         }
         workgroupBarrier();
-        list = PLOC_BLOCK - list;
-        count = list_remaining(thread, list);
+        count = list_remaining(thread);
     }
     if is_last {
         return;
     }
     for (var i = thread; i < min(count, PLOC_LEFT); i += PLOC_THREADS) {
-        let cluster = kept(lists[list + i]);
+        let cluster = kept(list[i]);
         let row = level.next_row + PLOC_ROWS * (PLOC_LEFT * chunk + i);
         ploc_rows[row] = tree_row(cluster.bounds.lower, cluster.leaves);
         ploc_rows[row + 1u] = tree_row(cluster.bounds.upper, cluster.node);
         ploc_rows[row + 2u] = vec4u(cluster.first, cluster.mesh, cluster.depth, 0u);
     }
-    if thread == 0u {
+    if thread == 0u && is_chunk {
         scratch[level.next_word + chunk] = count;
     }
 }
@@ -293,7 +296,7 @@ fn ploc_items(
     for (var i = thread; i < min(end, PLOC_BLOCK); i += PLOC_THREADS) {
         bring(i, item_cluster(first + i));
     }
-    join_chunk(thread, chunk);
+    join_chunk(thread, chunk, end > 0u);
     for (var i = thread; i < min(end, PLOC_BLOCK); i += PLOC_THREADS) {
         link(first + i, i, chunk);
     }
@@ -328,7 +331,7 @@ fn ploc_clusters(
             bring(i, left_cluster(first + i));
         }
     }
-    join_chunk(thread, chunk);
+    join_chunk(thread, chunk, chunk * (PLOC_BLOCK / PLOC_LEFT) < level.chunks);
     for (var i = thread; i < PLOC_BLOCK; i += PLOC_THREADS) {
         if is_left(chunk, i) {
             link(level.first_slot + first + i, i, chunk);

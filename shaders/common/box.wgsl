@@ -13,7 +13,7 @@ fn box_union(a: Box, b: Box) -> Box {
     return Box(min(a.lower, b.lower), max(a.upper, b.upper));
 }
 
-// Half the perimeter, 0 of the empty box: a size that, unlike the area, no compiler rounds otherwise.
+// Half the perimeter, 0 of the empty box: a size that, unlike the area, has no products that a compiler may fuse.
 fn box_half_perimeter(b: Box) -> f32 {
     let extent = b.upper - b.lower;
     return max(extent.x + extent.y + extent.z, 0.0);

@@ -5,7 +5,8 @@
 // nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff`
 // triangles are tested as one or two ranges of leaves; of further ones the nearest is next and the others
 // are stacked, the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
-// than there are entries, has at most 16 + log2(n) / 2 levels: its entries always find room. A tree that
+// than there are entries, has at most 16 + log2(n) / 2 levels as a radix tree, and PLOC_DEPTH / 2 as a clustered one:
+// its entries always find room. A tree that
 // outgrew the stack is still traversed rightly, because a node whose children find no room is tested as a
 // range.
 //

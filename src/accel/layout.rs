@@ -11,7 +11,7 @@ wgsl_constants! {
     /// The mesh of a [`Hit`] of a ray that hit nothing.
     pub const BVH_MISS: u32 = u32::MAX;
     /// Entries of the traversal stack: three a level of nodes of four. A TLAS over n meshes, if those are more
-    /// than this, has at most 16 + log2(n) / 2 levels.
+    /// than this, has at most 16 + log2(n) / 2 levels, or PLOC_DEPTH / 2.
     pub const STACK_SIZE: u32 = 96;
     /// Steps of a node's grid within which its box lies, as the share of the box that one step is.
     pub const NODE_STEP_SHARE: f64 = 0.003955;
@@ -70,7 +70,8 @@ wgsl_constants! {
     pub const PLOC_LEFT: u32 = 32;
     /// How far apart clusters are that it joins.
     pub const PLOC_RADIUS: u32 = 8;
-    /// Binary levels of a tree, at most: as nodes of four their entries fit into a stack of STACK_SIZE.
+    /// Binary levels of a clustered tree, at most. A TLAS over more than STACK_SIZE meshes has half as many levels of
+    /// nodes of four, whose entries fit into a stack.
     pub const PLOC_DEPTH: u32 = 64;
     /// Rows of a cluster between levels.
     pub const PLOC_ROWS: u32 = 3;
@@ -87,6 +88,8 @@ wgsl_constants! {
     /// Rows of four words in a [`LeafTriangle`].
     pub const TRIANGLE_ROWS: u32 = 3;
 }
+
+const _: () = assert!(3 * PLOC_DEPTH / 2 <= STACK_SIZE);
 
 /// Pairs that one workgroup sorts in one dispatch.
 pub const SORT_SMALL: u32 = 2048;

@@ -278,6 +278,7 @@ impl Lbvh {
                 Some(_) => Quality::High,
                 None => Quality::Fast,
             },
+            built_quality: Quality::Fast,
             meshes: geometry.meshes.to_vec(),
             mesh_bounds,
             codes,
@@ -394,6 +395,7 @@ impl Lbvh {
                 nodes.record(&mut stages, triangles, tree.mesh_count())?;
             }
         }
+        tree.built_quality = tree.quality;
         tree.dispatches = stages.dispatches;
         tree.passes = stages.passes.begun();
         tree.sorted = Some(tree.selection.meshes.clone());

@@ -35,6 +35,8 @@ pub struct Tree {
     pub(super) triangle_count: u32,
     pub(super) leaf_cutoff: u32,
     pub(super) quality: Quality,
+    /// Of the last build.
+    pub(super) built_quality: Quality,
     pub(super) meshes: Vec<MeshRange>,
     pub(super) mesh_bounds: wgpu::Buffer,
     /// The records of `morton`, if there are any.
@@ -63,8 +65,18 @@ pub enum Quality {
     #[default]
     Fast,
     /// Of neighbours in Morton order those are joined whose common box is smallest (Meister and Bittner 2018):
-    /// rays visit fewer nodes. Builds move more bytes, and need 57 bytes of memory more a triangle.
+    /// rays visit fewer nodes. Builds move more bytes, and need 56 bytes of memory more a triangle.
     High,
+}
+
+impl Quality {
+    /// The name in settings and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::High => "high",
+        }
+    }
 }
 
 /// The items of the next builds.
@@ -296,8 +308,8 @@ impl Tree {
         self.meshes.len() as u32
     }
 
-    /// Dispatches of the last build that was recorded. They depend on the adapter, on whether the scene is
-    /// tiny or huge, on the bits of the codes and of the number of meshes: never on the single meshes.
+    /// Dispatches of the last build that was recorded. They depend on the adapter, on the quality, on whether the
+    /// scene is tiny or huge, on the bits of the codes and of the number of meshes: never on the single meshes.
     pub fn dispatches(&self) -> u32 {
         self.dispatches
     }
@@ -321,7 +333,7 @@ impl Tree {
     /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
     pub fn nodes_across_blocks(&self, gpu: &Gpu) -> Result<Option<u32>> {
         let params = &self.params_all;
-        if params.across_word == 0 {
+        if params.across_word == 0 || self.built_quality == Quality::High {
             return Ok(None);
         }
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&self.scratch)?);

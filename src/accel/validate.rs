@@ -1,7 +1,7 @@
 //! Checks what must hold of a scene's trees, read back; for tests, tools and doubts.
 
 use super::{
-    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, NODE_SLACK, Node, TlasEntry},
+    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, NODE_SLACK, Node, STACK_SIZE, TlasEntry},
     tree::TreeData,
 };
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ pub struct TreeReport {
     pub sah_cost: f64,
 }
 
-/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each. Rays test what
+/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each; others have fewer. Rays test what
 /// their stack does not hold as a range.
 const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
@@ -162,6 +162,12 @@ impl TreeData {
             scene = only_area;
         }
         report.tlas_depth = top.depth;
+        if count > STACK_SIZE && 3 * top.depth > STACK_SIZE {
+            return fault(format!(
+                "the TLAS has {} levels, whose entries do not fit into a stack of {STACK_SIZE}",
+                top.depth
+            ));
+        }
         if scene > 0.0 {
             report.sah_cost = area_sum / scene;
         }
@@ -225,8 +231,7 @@ impl TreeData {
             }
             if depth > DEPTH_LIMIT {
                 return fault(format!(
-                    "node {index} of mesh {mesh} is at depth {depth}, and codes and leaf indices allow \
-                     {DEPTH_LIMIT}"
+                    "node {index} of mesh {mesh} is at depth {depth}, deeper than {DEPTH_LIMIT}"
                 ));
             }
             report.depth = report.depth.max(depth);

@@ -109,7 +109,8 @@ fn rounds_after(mut chunks: usize) -> u32 {
     let mut rounds = 0;
     while chunks > 1 {
         chunks = chunks.div_ceil((PLOC_BLOCK / PLOC_LEFT) as usize);
-        rounds += if chunks > 1 { 4 } else { 9 };
+        let goal = if chunks > 1 { PLOC_LEFT } else { 1 };
+        rounds += (PLOC_BLOCK / goal).ilog2() + 1;
     }
     rounds
 }
