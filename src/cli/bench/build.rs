@@ -160,6 +160,7 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
     }
     run.set("floor_bytes_per_triangle", bytes as f64 / triangles);
     let rate = input.indices.len() as f64 / timings.median_ms() * 1e3;
+    run.set("quality", tree.quality().name());
     run.set("leaf_cutoff", cutoff);
     run.set("triangles_per_s", rate);
     let bytes = (made * size_of::<Node>()) as f64 / input.indices.len() as f64;

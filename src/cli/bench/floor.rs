@@ -4,7 +4,7 @@
 use super::{inputs::Input, timing::Meter};
 use crate::{
     Result,
-    accel::{Tree, layout::BLOCK},
+    accel::{Quality, Tree, layout::BLOCK},
     gpu::{Gpu, bind_group, pass},
 };
 
@@ -55,6 +55,8 @@ pub(super) struct Counts {
     across: u64,
     /// Whether codes stand beside the keys.
     has_records: bool,
+    /// Whether the trees are of high quality.
+    is_high: bool,
 }
 
 impl Counts {
@@ -67,6 +69,7 @@ impl Counts {
             meshes: input.meshes.len() as u64,
             across: tree.nodes_across_blocks(gpu)?.unwrap_or(0).into(),
             has_records: tree.sort_count() > 1,
+            is_high: tree.quality() == Quality::High,
         })
     }
 }
@@ -106,6 +109,7 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         nodes,
         across,
         has_records,
+        is_high,
     } = counts;
     let code = if has_records { CODE } else { 0 };
     let sorted_code = if has_records { CODE } else { WORD };
@@ -148,7 +152,9 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
                 + 2 * clusters * CLUSTER
         }
         // Reads the order, the codes, the geometry and where items went; writes triangles, and their leaves.
-        "ploc_leaves" => geometry + triangles * (WORD + sorted_code + 2 * LINK + LEAF),
+        "ploc_leaves" => {
+            geometry + triangles * (WORD + sorted_code + 2 * LINK + LEAF) + triangles / 7 * LINK
+        }
         // Reads the binary nodes with their leaves, the codes and the triangles; writes areas and nodes.
         "ploc_nodes" => triangles * (BINARY + WORD + sorted_code + LEAF + WORD) + nodes * NODE,
         // Reads the order, the codes and the geometry; writes triangles and binary nodes.
@@ -157,8 +163,11 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         }
         // Reads the binary nodes; writes an area per triangle, and the nodes.
         "hierarchy_join" => triangles * (ROW + WORD) + nodes * (2 * NODE - ROW),
-        // Copies the geometry, the triangles and the room for nodes of both kinds to textures.
-        "publish" => 2 * (geometry + triangles * (LEAF + 2 * NODE)),
+        // Copies the geometry, the triangles and the room for nodes to textures, of fast trees for binary ones too.
+        "publish" => {
+            let kinds = if is_high { 1 } else { 2 };
+            2 * (geometry + triangles * (LEAF + kinds * NODE))
+        }
         // Reads range and box of each mesh, writes its row.
         "tlas" => meshes * (12 + BOX + 48),
         _ => return None,
@@ -191,6 +200,7 @@ mod tests {
             nodes: 40,
             across: 2,
             has_records: false,
+            is_high: false,
         };
         assert_eq!(build_bytes("bounds", counts), Some(2000 + 3600 + 24));
         assert_eq!(build_bytes("sort", counts), Some(8000 - 400));
@@ -201,7 +211,7 @@ mod tests {
 
     /// A closed mesh, whose vertices have six triangles each, at the cutoff that canopy builds with.
     #[test]
-    fn a_build_moves_at_most_280_bytes_a_triangle() {
+    fn a_build_moves_at_most_280_bytes_a_triangle_and_a_better_one_480() {
         let counts = Counts {
             triangles: 1_000_000,
             vertices: 500_000,
@@ -209,6 +219,7 @@ mod tests {
             nodes: 640_000,
             across: 20_000,
             has_records: false,
+            is_high: false,
         };
         let stages = [
             "bounds",

@@ -113,6 +113,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         let mut run = workload.run();
         run.set("triangles", input.indices.len());
         run.set("meshes", input.meshes.len());
+        run.set("quality", quality.name());
         let gpu = &session.meter.gpu;
         let mut tree =
             match trees::allocate(gpu, &tracer.lbvh, &input, session.config.tree.code_bits) {

@@ -48,7 +48,7 @@ fn counts(ui: &mut Ui, facts: &Facts<'_>) {
 /// The policy of rebuilding trees, and what was done to them in the last frame.
 fn trees(ui: &mut Ui, tree: &mut Tree, facts: &Facts<'_>, edits: &mut Edits) {
     let tip = "Fast trees are cheap to build, and high ones cheap to trace";
-    Row::new("trees", &["tree.quality"], tip).show(ui, edits, |ui| {
+    Row::new("quality", &["tree.quality"], tip).show(ui, edits, |ui| {
         let choices = [
             (
                 TreeQuality::Auto,
