@@ -5,6 +5,7 @@
 //          [params.across_word …] a word per block: how many nodes reach beyond it (hierarchy.wgsl)
 //          [params.list_word …]   their positions, in BLOCK words a block
 //          [params.level_word …]  the pyramid's boxes (common/pyramid.wgsl)
+//          [params.link_word …]   those of trees of high quality (common/ploc.wgsl)
 // One buffer, because the weakest devices bind eight.
 #import "common/geometry.wgsl"
 

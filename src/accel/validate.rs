@@ -21,8 +21,8 @@ pub struct TreeReport {
     pub sah_cost: f64,
 }
 
-/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each; others have fewer. Rays test what
-/// their stack does not hold as a range.
+/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each; others have fewer. Rays
+/// test what their stack does not hold as a range.
 const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
 /// Corners of a box.
