@@ -74,7 +74,7 @@ pub use view::View;
 
 use crate::{
     Result,
-    config::{Config, Rebuild},
+    config::Config,
     gpu::{Gpu, Needs, image, profiler::Profiler},
     scene::environment::EnvironmentImage,
 };
@@ -202,8 +202,7 @@ impl Renderer {
         let config = input.config;
         self.environment.needs(config, &mut needs);
         self.deform.needs(&mut needs);
-        let measures = config.tree.rebuild == Rebuild::Refit;
-        self.trees.needs(measures, &mut needs);
+        self.trees.needs(gpu, &config.tree, &mut needs);
         self.gbuffer.needs(buffers, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
         self.ground.needs(input, &mut needs);

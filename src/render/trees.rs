@@ -4,11 +4,12 @@ use super::{
     edges::{Geometry, Trees},
     recording::Recording,
     scene_state::SceneState,
-    tree_policy::{TreePlan, TreeWork},
+    tree_policy::{self, TreePlan, TreeWork},
 };
 use crate::{
     Result,
     accel::{Cost, Lbvh, Quality, Work},
+    config::{self, Rebuild},
     gpu::{Gpu, Needs},
 };
 use std::sync::Arc;
@@ -30,10 +31,12 @@ impl TreePasses {
         }
     }
 
-    /// What a frame compiles; `measures` says whether the cost of the trees is measured. The upload has
-    /// compiled the builder.
-    pub fn needs(&self, measures: bool, needs: &mut Needs) {
-        if measures {
+    /// What a frame compiles. The upload has compiled the builder of fast trees.
+    pub fn needs(&self, gpu: &Gpu, settings: &config::Tree, needs: &mut Needs) {
+        if tree_policy::quality(gpu, settings.quality, false) == Quality::High {
+            self.lbvh.needs_high(needs);
+        }
+        if settings.rebuild == Rebuild::Refit {
             self.lbvh.needs_refit(needs);
             self.cost.needs(needs);
         }
