@@ -12,7 +12,7 @@ mod common {
 }
 
 use canopy::{
-    config::{Background, Config, OcclusionMode, ShadowMode, Switch},
+    config::{Background, Config, OcclusionMode, ReflectionMode, ShadowMode, Switch},
     gpu::{Gpu, GpuImage, Tier},
     render::{Channel, FrameInput, Renderer, View},
     scene::{self, Layers, Pose, Progress, Projection, Scene},
@@ -142,6 +142,7 @@ fn whole() -> Config {
     config.sun.angle = 0.0;
     config.lights.radius = 0.0;
     config.occlusion.mode = OcclusionMode::Off;
+    config.reflections.mode = ReflectionMode::Off;
     config
 }
 

@@ -8,7 +8,7 @@ use canopy::{
     Error,
     config::{
         Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild,
-        ShadowMode,
+        ReflectionMode, ShadowMode,
     },
     gpu::{Gpu, GpuImage, Needs, OnDemand},
     render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
@@ -49,6 +49,7 @@ impl<'a> Recorder<'a> {
         config.environment.background = Background::Color;
         config.shadows.mode = ShadowMode::Off;
         config.occlusion.mode = OcclusionMode::Off;
+        config.reflections.mode = ReflectionMode::Off;
         config.image.antialias = Antialias::Off;
         Self {
             uploaded: renderer.uploader().upload(gpu, scene, &config).unwrap(),

@@ -3,6 +3,7 @@
 #import "common/environment.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ambient_visibility.wgsl"
+#import "common/reflection.wgsl"
 
 // The distribution uses |n × h|² instead of 1 − (n · h)², which loses all its digits near a highlight's peak.
 fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
@@ -67,19 +68,29 @@ fn brdf_bounces(f0: vec3f, f90: vec3f, split: vec2f) -> Bounces {
     return Bounces(once, once * mean * missed / (1.0 - mean * missed));
 }
 
+// `Bounces::once` of a surface.
+fn brdf_once(s: Surface, n_dot_v: f32) -> vec3f {
+    let split = brdf_table_at(s.roughness, n_dot_v);
+    let dielectric = brdf_bounces(vec3f(0.04), vec3f(1.0), split);
+    let metal = brdf_bounces(s.albedo, vec3f(1.0), split);
+    return mix(dielectric.once, metal.once, s.metallic);
+}
+
 // Environment lighting, attenuated by the ambient visibility. The first reflection reads the prefiltered
-// radiance along the mirror direction; further bounces and diffuse light read the irradiance about the bent
-// normal.
-fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility) -> vec3f {
+// radiance along the mirror direction, but for the share that rays have found; further bounces and diffuse light
+// read the irradiance about the bent normal.
+fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: Reflected) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let dielectric = brdf_bounces(vec3f(0.04), vec3f(1.0), split);
     let metal = brdf_bounces(s.albedo, vec3f(1.0), split);
     let scattered = s.albedo * (1.0 - dielectric.once - dielectric.again);
-    let once = mix(dielectric.once, metal.once, s.metallic)
-        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    let once = mix(dielectric.once, metal.once, s.metallic);
     let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
         * ambient_bounced(ambient.visibility, s.albedo);
-    let mirrored = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
-    return (once * mirrored + gathered * environment_diffuse(ambient.bent_normal)) * s.occlusion;
+    let mirrored = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness)
+        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    let unseen = (1.0 - reflected.share) * once * mirrored;
+    return (unseen + gathered * environment_diffuse(ambient.bent_normal)) * s.occlusion
+        + reflected.share * once * reflected.radiance;
 }

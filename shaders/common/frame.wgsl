@@ -44,6 +44,12 @@ struct Frame {
     biases_textures: u32,
     // Whether `shadow_words` hold what rays visit.
     counts_cost: u32,
+    // Perceptual roughness below which surfaces trace what they reflect; 0 where none does.
+    reflect_below: f32,
+    // Added to the dimensions of the sampling sequence that lights are sampled in.
+    first_dimension: u32,
+    // Radiance that is shown like a colour of 1, where no tone curve bends it.
+    unlit_radiance: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -7,9 +7,8 @@
 // normal    r32uint      shading normal in world space, octahedral
 // albedo    r32uint      base colour (square root; 11, 11 and 10 bits): the colour of an unlit surface
 // emissive  r32uint      radiance, shared exponent (rgb9e5); of the ground two shares (render/ground.wgsl)
-// ids       r32uint      number of the triangle in the merged index buffer, plus 1. Points and lines are no
-//                        triangles: theirs is the number in triangle_info, plus 1, with the bit
-//                        GBUFFER_NO_TRIANGLE
+// ids       r32uint      the triangle, point or line (common/gbuffer_ids.wgsl)
+#import "common/gbuffer_ids.wgsl"
 #import "common/octahedral.wgsl"
 
 struct Surface {
@@ -33,8 +32,6 @@ const GBUFFER_UNLIT = 0x80000000u;
 const GBUFFER_GROUND = 0x40000000u;
 const GBUFFER_SURFACE = 0x20000000u;
 const GBUFFER_LAYERED = 0x10000000u;
-// Set in ids where a point or a line is visible: no ray starts there.
-const GBUFFER_NO_TRIANGLE = 0x80000000u;
 // Levels of the square roots of red, green and blue.
 const GBUFFER_ALBEDO = vec3f(2047.0, 2047.0, 1023.0);
 
@@ -81,11 +78,6 @@ fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
         rgb9e5_pack(s.emissive),
         triangle + 1u,
     );
-}
-
-// Whether rays can start from the surface with this id: it is neither the background nor a point or a line.
-fn gbuffer_is_triangle(id: u32) -> bool {
-    return id != 0u && id < GBUFFER_NO_TRIANGLE;
 }
 
 // Whether the ground is seen where this is the position's w.

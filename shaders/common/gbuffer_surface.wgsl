@@ -1,14 +1,15 @@
 // What a fragment of the G-buffer stores, whoever numbers the triangles.
 #import "common/material.wgsl"
+#import "common/material_sample.wgsl"
 
 fn opaque_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     return gbuffer_pack(material_surface(in, base_color, front), triangle);
 }
 
 // Discards what the alpha of the base colour cuts out.
 fn masked_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let surface = material_surface(in, base_color, front);
     if base_color.a < material.alpha_cutoff {
         discard;

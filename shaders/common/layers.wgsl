@@ -241,8 +241,15 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility.
-fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, ambient: AmbientVisibility) -> vec3f {
+// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found of the base's
+// reflection. They know nothing of anisotropy.
+fn layers_ambient(
+    s: Surface,
+    l: Layers,
+    to_eye: vec3f,
+    ambient: AmbientVisibility,
+    reflected: Reflected,
+) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let at_normal = layers_fresnel(s, l, 1.0);
@@ -251,19 +258,21 @@ fn layers_ambient(s: Surface, l: Layers, to_eye: vec3f, ambient: AmbientVisibili
     // A film's Fresnel term can exceed 1.
     let left = max(1.0 - layers_max(dielectric.once + dielectric.again), 0.0);
     let scattered = s.albedo * left * (1.0 - l.transmission);
-    let once = mix(dielectric.once, metal.once, s.metallic)
-        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    let once = mix(dielectric.once, metal.once, s.metallic);
     let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
         * ambient_bounced(ambient.visibility, s.albedo);
     let diffuse_light = environment_diffuse(ambient.bent_normal);
-    var sum = once * layers_prefiltered(s, l, to_eye) + gathered * diffuse_light;
+    let share = select(reflected.share, 0.0, l.anisotropy > 0.0);
+    let unseen = (1.0 - share) * specular_visibility(ambient.visibility, n_dot_v, s.roughness) * s.occlusion;
+    let mirrored = unseen * layers_prefiltered(s, l, to_eye) + share * reflected.radiance;
+    var sum = once * mirrored + s.occlusion * gathered * diffuse_light;
     sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
-        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light * ambient.visibility;
+        + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light * ambient.visibility * s.occlusion;
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_visibility = specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
     let coat = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness)
         * coat_visibility;
-    return mix(s.emissive + sum * s.occlusion, coat * s.occlusion, layers_coat(l, to_eye));
+    return mix(s.emissive + sum, coat * s.occlusion, layers_coat(l, to_eye));
 }
 
 // Transmittance of the surface for what lies straight behind it: no refraction, no blur.

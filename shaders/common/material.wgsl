@@ -3,6 +3,9 @@
 //
 // Vertices are pulled from the merged buffers, three per triangle: each fragment knows its triangle on every
 // adapter. render/gbuffer_indexed.wgsl draws indexed where primitives have numbers.
+//
+// The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f`,
+// where `number` is that of the texture's transform; common/material_sample.wgsl does for fragments.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -77,25 +80,10 @@ fn material_uv(texture: u32, uv: vec4f) -> vec2f {
     );
 }
 
-// What is added to the level of a texture.
-struct MaterialBias {
-    // Whether anything is. Mesa's software adapter (lavapipe 22) reads single pixels from elsewhere where textures that
-    // are filtered anisotropically have a bias, even of 0.
-    applies: bool,
-    levels: f32,
-}
-
-fn material_sample(texels: texture_2d<f32>, how: sampler, at: vec2f, bias: MaterialBias) -> vec4f {
-    if bias.applies {
-        return textureSampleBias(texels, how, at, bias.levels);
-    }
-    return textureSample(texels, how, at);
-}
-
-fn material_base_color(uv: vec4f, color: vec4f, bias: MaterialBias) -> vec4f {
+fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     // Every texture is bound, a white one where the material has none: sampling stays in uniform control
     // flow.
-    let texel = material_sample(base_color_texture, base_color_sampler, material_uv(0u, uv), bias);
+    let texel = material_sample(0u, base_color_texture, base_color_sampler, material_uv(0u, uv));
     return material.base_color * color * texel;
 }
 
@@ -133,20 +121,14 @@ fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
     return 0.35 + 0.3 * saturate(dot(normal, to_eye)) + 0.35 * (0.5 + 0.5 * dot(normal, key));
 }
 
-// That of the frame. The branch is on a number of its own, which changes seldom (common/unseen.wgsl).
-fn material_bias() -> MaterialBias {
-    return MaterialBias(frame.biases_textures != 0u, frame.texture_bias);
-}
-
 // The surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
-    let bias = material_bias();
     let rough_at = material_uv(1u, in.uv);
     let metallic_roughness =
-        material_sample(metallic_roughness_texture, metallic_roughness_sampler, rough_at, bias);
-    let bump = material_sample(normal_texture, normal_sampler, material_uv(2u, in.uv), bias);
-    let occlusion = material_sample(occlusion_texture, occlusion_sampler, material_uv(3u, in.uv), bias).r;
-    let emissive = material_sample(emissive_texture, emissive_sampler, material_uv(4u, in.uv), bias).rgb;
+        material_sample(1u, metallic_roughness_texture, metallic_roughness_sampler, rough_at);
+    let bump = material_sample(2u, normal_texture, normal_sampler, material_uv(2u, in.uv));
+    let occlusion = material_sample(3u, occlusion_texture, occlusion_sampler, material_uv(3u, in.uv)).r;
+    let emissive = material_sample(4u, emissive_texture, emissive_sampler, material_uv(4u, in.uv)).rgb;
 
     // No branches on uniforms: software adapters would compile the shader anew for every material
     // (common/unseen.wgsl).

@@ -4,6 +4,7 @@
 // the base leaves of the portable sixteen.
 #import "common/layers.wgsl"
 #import "common/material.wgsl"
+#import "common/material_sample.wgsl"
 
 struct MaterialLayers {
     specular_color: vec3f,
@@ -59,14 +60,14 @@ fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
         dot(layered.layer_from_uv[2u * layer + 1u].xyz, raw),
     );
     switch layer_slot(layer) {
-        case 1u: { return material_sample(layer_texture_0, layer_sampler_0, at, material_bias()); }
-        case 2u: { return material_sample(layer_texture_1, layer_sampler_1, at, material_bias()); }
-        case 3u: { return material_sample(layer_texture_2, layer_sampler_2, at, material_bias()); }
-        case 4u: { return material_sample(layer_texture_3, layer_sampler_3, at, material_bias()); }
-        case 5u: { return material_sample(layer_texture_4, layer_sampler_4, at, material_bias()); }
-        case 6u: { return material_sample(layer_texture_5, layer_sampler_5, at, material_bias()); }
-        case 7u: { return material_sample(layer_texture_6, layer_sampler_6, at, material_bias()); }
-        case 8u: { return material_sample(layer_texture_7, layer_sampler_7, at, material_bias()); }
+        case 1u: { return material_sample(layer, layer_texture_0, layer_sampler_0, at); }
+        case 2u: { return material_sample(layer, layer_texture_1, layer_sampler_1, at); }
+        case 3u: { return material_sample(layer, layer_texture_2, layer_sampler_2, at); }
+        case 4u: { return material_sample(layer, layer_texture_3, layer_sampler_3, at); }
+        case 5u: { return material_sample(layer, layer_texture_4, layer_sampler_4, at); }
+        case 6u: { return material_sample(layer, layer_texture_5, layer_sampler_5, at); }
+        case 7u: { return material_sample(layer, layer_texture_6, layer_sampler_6, at); }
+        case 8u: { return material_sample(layer, layer_texture_7, layer_sampler_7, at); }
         default: { return vec4f(1.0); }
     }
 }

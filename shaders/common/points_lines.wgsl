@@ -4,6 +4,7 @@
 // point's vertex twice. Their top bits are flags of the lighting. The instance index is the number of
 // triangles. `Fragment::triangle` holds the number in `triangle_info`, behind the triangles, with the flags.
 #import "common/material.wgsl"
+#import "common/material_sample.wgsl"
 
 fn segment_vertex(triangles: u32, segment: u32, end: u32) -> Fragment {
     let word = indices[3u * triangles + 2u * segment + end];

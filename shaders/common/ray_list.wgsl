@@ -7,6 +7,11 @@ struct RayBatch {
     slot_count: u32,
 }
 
+// The pixel of an entry that has its column in the lower 16 bits.
+fn ray_list_pixel(entry: u32) -> vec2u {
+    return vec2u(entry & 0xffffu, entry >> 16u);
+}
+
 fn ray_list_texel(entry: u32) -> vec2u {
     return vec2u(entry % RAY_LIST_WIDTH, entry / RAY_LIST_WIDTH);
 }

@@ -148,7 +148,7 @@ fn shadow_map_visibility(
         return 1.0;
     }
     if unseen_zero(sample.distance) + u32(light.radius > 0.0) != 0u {
-        let turn = 6.2831853 * sampling_point(pixel, frame.sample_index, SAMPLE_SHADOW_MAPS).x;
+        let turn = 6.2831853 * sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_SHADOW_MAPS).x;
         let gradient = shadow_map_gradient(view, at, receiver, normal, texel);
         return shadow_map_soft(light, sample, layer, turn, at, gradient);
     }

@@ -1,5 +1,6 @@
 // The start of rays on a surface, and which shadow rays are needed.
 #import "common/frame.wgsl"
+#import "common/gbuffer_ids.wgsl"
 #import "common/light.wgsl"
 #import "common/scene.wgsl"
 
@@ -8,7 +9,7 @@ struct ShadowStart {
     position: vec3f,
     // The start of rays, a small step away from the surface.
     origin: vec3f,
-    // Normal of the triangle, on the side of the eye.
+    // Normal of the triangle, on the side of the eye, or of the origin of the ray that hit it.
     geometric_normal: vec3f,
     // Normal interpolated between the vertices, without normal textures, on the same side.
     smooth_normal: vec3f,
@@ -23,7 +24,7 @@ struct ShadowStart {
     grazing: f32,
 }
 
-// The start of rays from a point of a triangle. Interpolation has rounded the point, so it is first projected
+// The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first projected
 // onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
 // bring a ray back through the surface, and no further: every rounding on the way is in proportion to the
 // coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
@@ -34,7 +35,8 @@ struct ShadowStart {
 // convex surface, so its tangents do not hit the triangles again. For a saddle the section along the tilt of
 // the normal decides; hollow surfaces have no smooth surface. A lift of less than a step is rounding: where
 // the vertex normals equal the triangle's, the surface is flat.
-fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
+fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
+    let triangle = gbuffer_triangle(id);
     let i = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
     let v0 = scene_position(i.x);
     let v1 = scene_position(i.y);
@@ -48,7 +50,9 @@ fn shadow_ray_start(triangle: u32, position: vec3f) -> ShadowStart {
     if largest > 0.0 {
         normal = normalize(cross_product / largest);
         in_plane = position - dot(position - v0, normal) * normal;
-        side = select(-1.0, 1.0, dot(normal, to_eye) >= 0.0);
+        let is_hit = (id & GBUFFER_HIT) != 0u;
+        let is_front = select(dot(normal, to_eye) >= 0.0, (id & GBUFFER_BACK) == 0u, is_hit);
+        side = select(-1.0, 1.0, is_front);
         normal *= side;
     }
     let size = max(abs(position), max(abs(v0), max(abs(v1), abs(v2))));

@@ -72,14 +72,14 @@ fn blended_take(
 
 @fragment
 fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
     let zero = unseen_zero(in.clip.x);
     if zero + u32(s.unlit) == 0u {
-        let start = shadow_ray_start(in.triangle, s.position);
-        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
+        let start = shadow_ray_start(in.triangle + 1u, s.position);
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let pixel = vec2u(in.clip.xy);
         var all = blended_lights(pixel, s, to_eye);
         for (var i = 0u; i < zero + frame.light_count; i++) {
@@ -106,7 +106,7 @@ fn coverage(alpha: f32) -> f32 {
 
 @fragment
 fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let covered = coverage(base_color.a);
@@ -116,13 +116,13 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
 
 @fragment
 fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let covered = coverage(base_color.a);
     let to_eye = frame_to_eye(s.position);
-    let start = shadow_ray_start(in.triangle, s.position);
-    var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal));
+    let start = shadow_ray_start(in.triangle + 1u, s.position);
+    var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
     let pixel = vec2u(in.clip.xy);
     var all = blended_lights(pixel, s, to_eye);
     let light_count = unseen_zero(in.clip.x) + frame.light_count;

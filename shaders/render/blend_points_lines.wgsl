@@ -12,13 +12,13 @@
 
 @fragment
 fn blend_points_lines(in: Fragment) -> Blended {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let s = segment_surface(in, base_color);
     let to_eye = frame_to_eye(s.position);
     let zero = unseen_zero(in.clip.x);
     var radiance = s.emissive;
     if zero + u32(s.unlit) == 0u {
-        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal));
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {

@@ -7,6 +7,7 @@
 // out  the same as `gbuffer`, where nothing nearer is seen; GROUND in the position's w, the colour of the grid's
 //      lines as albedo, and instead of emission how much of the shadows is seen and how much of a pixel lines cover
 #import "common/material.wgsl"
+#import "common/material_sample.wgsl"
 
 // Share of a pixel that lines at all whole numbers cover, each a pixel wide; `width` is that of a pixel. Lines that
 // lie too close to be told apart fade out.

@@ -2,16 +2,18 @@
 // pixels black.
 //
 // in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results
-//      of shadow and occlusion rays (group 1), lights and shadow maps (group 0)
+//      of shadow, occlusion and reflection rays (group 1), lights and shadow maps (group 0)
 // out  hdr: linear radiance
 #import "common/material_layers.wgsl"
 #import "common/occlusion.wgsl"
+#import "common/reflected_at.wgsl"
 #import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
 @group(1) @binding(0) var ids_texture: texture_2d<u32>;
 @group(1) @binding(1) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(2) var<storage, read> occlusion_words: array<u32>;
+@group(1) @binding(3) var<storage, read> reflected_words: array<vec2u>;
 
 @fragment
 fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
@@ -19,11 +21,11 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     if textureLoad(ids_texture, pixel, 0).r != in.triangle + 1u {
         discard;
     }
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
     let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
-    var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal));
+    var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal), reflected_at(pixel, s));
     let slots = unseen_zero(in.clip.x) + frame.light_slots;
     for (var slot = 0u; slot < slots; slot++) {
         let chosen = visibility_light(slot, pixel);

@@ -43,7 +43,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     var start = ShadowStart();
     start.horizon_normal = s.normal;
     if gbuffer_is_triangle(seen) {
-        start = shadow_ray_start(seen - 1u, s.position);
+        start = shadow_ray_start(seen, s.position);
         s.smooth_normal = start.smooth_normal;
     }
     let to_eye = frame_to_eye(s.position);
@@ -53,7 +53,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     for (var i = 0u; i < lights_to_look_at; i++) {
         total += weight_of(s, start, to_eye, lights[i]);
     }
-    let u = sampling_point(pixel, frame.sample_index, SAMPLE_LIGHT_CHOICE).x;
+    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).x;
     var choice = light_choice_begin(total, u);
     var slot = 0u;
     for (var i = 0u; i < lights_to_look_at; i++) {

@@ -1,7 +1,7 @@
 // lighting: the G-buffer to radiance, one thread per pixel.
 //
 // in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
-//      chosen lights or shadow maps, ambient visibility
+//      chosen lights or shadow maps, ambient visibility, reflected radiance
 // out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, 0 on the background, which
 //      shows the environment, and on the ground the share of the background that its shadows take away
 //      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
@@ -9,6 +9,7 @@
 #import "common/brdf.wgsl"
 #import "common/half_float.wgsl"
 #import "common/occlusion.wgsl"
+#import "common/reflected_at.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/sky_disc.wgsl"
 #import "common/visibility.wgsl"
@@ -23,6 +24,7 @@
 @group(1) @binding(7) var hdr_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(8) var display_out: texture_storage_2d<rgba16float, write>;
 @group(1) @binding(9) var ids_texture: texture_2d<u32>;
+@group(1) @binding(10) var<storage, read> reflected_words: array<vec2u>;
 
 // Radiance of the background.
 fn background(pixel: vec2u) -> vec3f {
@@ -118,11 +120,13 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     var radiance = s.emissive;
     if !s.unlit {
         let seen = textureLoad(ids_texture, pixel, 0).r;
+        var reflected = reflected_nothing();
         if gbuffer_is_triangle(seen) {
-            s.smooth_normal = shadow_ray_start(seen - 1u, s.position).smooth_normal;
+            reflected = reflected_at(pixel, s);
+            s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
         }
         let to_eye = frame_to_eye(s.position);
-        radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal));
+        radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal), reflected);
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);

@@ -68,8 +68,8 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
         textureStore(fresh_out, pixel, 1u, vec4u(0u));
         return;
     }
-    let triangle = seen - 1u;
-    var start = shadow_ray_start(triangle, textureLoad(position_texture, pixel, 0).xyz);
+    let triangle = gbuffer_triangle(seen);
+    var start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;

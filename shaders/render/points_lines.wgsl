@@ -6,7 +6,7 @@
 
 @fragment
 fn points_lines(in: Fragment) -> GBufferTexel {
-    let base_color = material_base_color(in.uv, in.color, material_bias());
+    let base_color = material_base_color(in.uv, in.color);
     let surface = segment_surface(in, base_color);
     if base_color.a < material.alpha_cutoff {
         discard;

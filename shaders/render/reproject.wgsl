@@ -35,9 +35,9 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
         textureStore(surfaces_out, pixel, vec4u(0u));
         return;
     }
-    let triangle = seen - 1u;
+    let triangle = gbuffer_triangle(seen);
     let position = textureLoad(position_texture, pixel, 0).xyz;
-    let normal = shadow_ray_start(triangle, position).geometric_normal;
+    let normal = shadow_ray_start(seen, position).geometric_normal;
     let mesh = (triangle_info[triangle].x * 2654435769u) >> 27u;
     let near = signal_tolerance(position);
     let last_position = textureLoad(last_position_texture, pixel, 0).xyz;

@@ -71,7 +71,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
             continue;
         }
         let position = textureLoad(position_texture, pixel, 0).xyz;
-        let start = shadow_ray_start(seen - 1u, position);
+        let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         for (var i = 0u; i < batch.slot_count; i++) {
             let slot = batch.first_slot + i;

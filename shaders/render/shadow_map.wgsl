@@ -12,6 +12,11 @@
 
 @group(1) @binding(0) var<uniform> clip_from_world: mat4x4f;
 
+// Without the bias of the frame, which has pixels of another size.
+fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f {
+    return textureSample(texels, how, at);
+}
+
 @vertex
 fn opaque(@location(0) position: vec3f) -> @builtin(position) vec4f {
     return clip_from_world * vec4f(position, 1.0);
@@ -35,7 +40,7 @@ fn masked(
 
 @fragment
 fn cut_out(in: Cut) {
-    if material_base_color(in.uv, in.color, MaterialBias(false, 0.0)).a < material.alpha_cutoff {
+    if material_base_color(in.uv, in.color).a < material.alpha_cutoff {
         discard;
     }
 }

@@ -46,7 +46,7 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
 
 // The visible share of a slot's light, as its byte in a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample) -> u32 {
-    let seen = light_visible_share(start, light, sample, pixel, SAMPLE_LIGHTS + slot);
+    let seen = light_visible_share(start, light, sample, pixel, frame.first_dimension + SAMPLE_LIGHTS + slot);
     blocked_light_store(pixel, slot, blocked_light_pack(light, sample, seen, start.position));
     blocker_store(pixel, slot, seen.blocker);
     return shadow_share_pack(seen.share, slot);
@@ -66,8 +66,8 @@ fn shadow_rays(
     let slot = entry >> 24u;
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
-    let triangle = textureLoad(ids_texture, pixel, 0).r - 1u;
-    let start = shadow_ray_start(triangle, textureLoad(position_texture, pixel, 0).xyz);
+    let seen = textureLoad(ids_texture, pixel, 0).r;
+    let start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
     let light = lights[light_of(slot, pixel).light];
     let share = traced(start, pixel, slot, light, light_sample(light, start.position));
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
@@ -97,7 +97,7 @@ fn shadow_rays_by_pixel(
         var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = shadow_ray_start(seen - 1u, textureLoad(position_texture, pixel, 0).xyz);
+            start = shadow_ray_start(seen, textureLoad(position_texture, pixel, 0).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
         for (var first = 0u; first < frame.light_slots; first += 4u) {

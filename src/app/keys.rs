@@ -33,6 +33,8 @@ pub(super) enum Action {
     Shadows(ShadowMode),
     NextShadows,
     NextOcclusion,
+    /// The next way to find what surfaces reflect.
+    NextReflections,
     NextGround,
     Antialias,
     Cutoff(i32),
@@ -108,6 +110,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
     bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
     bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
+    bind("next_reflections", &["L"], "next reflection mode", Action::NextReflections),
     bind("next_ground", &["G"], "next ground below the scene", Action::NextGround),
     bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),
     bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),

@@ -309,6 +309,11 @@ impl Schedule {
                 true => occlusion.history,
                 false => 1,
             };
+            let reflections = &config.reflections;
+            let reflected = match reflections.sends_rays(renderer.fast_rays) {
+                true => reflections.history,
+                false => 1,
+            };
             let shadowed = match renderer.averages_shadows {
                 true => config.shadows.history,
                 false => 1,
@@ -319,7 +324,7 @@ impl Schedule {
                 _ => 1,
             };
             self.full_frames_left = match self.samples_left {
-                0 => occluded.max(shadowed).max(smoothed),
+                0 => occluded.max(shadowed).max(reflected).max(smoothed),
                 _ => 0,
             };
         }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     config::{
-        Antialias, Config, Environment, ExposureMode, GroundMode, OcclusionMode, ShadowMode, Sun,
-        Tree, UpAxis,
+        Antialias, Config, Environment, ExposureMode, GroundMode, OcclusionMode, ReflectionMode,
+        ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     render::{Channel, lights::SunInForce},
@@ -538,6 +538,14 @@ impl State {
                 let name = mode.name();
                 self.notify(format!("ambient occlusion: {name}"));
             }
+            Action::NextReflections => {
+                let modes = ReflectionMode::ALL;
+                let mode = &mut self.config.reflections.mode;
+                let now = modes.iter().position(|known| known == mode).unwrap_or(0);
+                *mode = modes[(now + 1) % modes.len()];
+                let name = mode.name();
+                self.notify(format!("reflections: {name}"));
+            }
             Action::NextGround => {
                 let modes = GroundMode::ALL;
                 let mode = &mut self.config.scene.ground;
@@ -742,6 +750,7 @@ mod tests {
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,
+            Action::NextReflections,
             Action::NextGround,
             Action::Antialias,
             Action::Cutoff(1),

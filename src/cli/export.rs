@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    config::{Config, EnvironmentSource, OcclusionMode, ShadowMode},
+    config::{Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Gpu,
     output,
     render::{FrameSample, Merged, material_textures::texture_support},
@@ -48,6 +48,7 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     config.output.size = [16, 16];
     config.shadows.mode = ShadowMode::Off;
     config.occlusion.mode = OcclusionMode::Off;
+    config.reflections.mode = ReflectionMode::Off;
     config.environment.source = EnvironmentSource::Color;
     config.camera.name.clear();
     let report = Report::new(quiet);

@@ -19,7 +19,7 @@ pub mod selftest;
 pub mod settings;
 mod view;
 
-pub use options::{Common, LookArgs, Occlusion, Shadows, TimeArgs};
+pub use options::{Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};
 pub use view::ViewArgs;
 
 use crate::config::closest;
@@ -310,6 +310,7 @@ mod tests {
             "--leaf-cutoff 33",
             "--shadows soft",
             "--occlusion on",
+            "--reflections on",
             "--camera 0 --eye 1,2,3",
             "--exit-after 0",
             "bake-env a.hdr",

@@ -4,8 +4,8 @@ use super::logger;
 use crate::{
     Error, Result,
     config::{
-        Animation, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ShadowMode,
-        Tree, UpAxis, Window, layered::Layered,
+        Animation, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ReflectionMode,
+        ShadowMode, Tree, UpAxis, Window, layered::Layered,
     },
     scene::framing::Look,
 };
@@ -92,6 +92,14 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub occlusion: Option<Occlusion>,
+    /// What glossy surfaces reflect, by rays; auto: not in software in `view`
+    #[arg(
+        long,
+        value_name = "off|rays|auto",
+        hide_possible_values = true,
+        help_heading = "Light"
+    )]
+    pub reflections: Option<Reflections>,
     /// Rays treat a node of the tree with at most N triangles as a leaf
     #[arg(
         long,
@@ -183,6 +191,15 @@ pub enum Occlusion {
     Auto,
 }
 
+/// [`ReflectionMode`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[expect(missing_docs, reason = "ReflectionMode documents them")]
+pub enum Reflections {
+    Off,
+    Rays,
+    Auto,
+}
+
 impl Common {
     /// The settings: the usual files, then `--config`, then `--set`, then the options that stand for keys.
     ///
@@ -254,6 +271,13 @@ impl LookArgs {
                 Occlusion::Off => OcclusionMode::Off,
                 Occlusion::Rays => OcclusionMode::Rays,
                 Occlusion::Auto => OcclusionMode::Auto,
+            };
+        }
+        if let Some(reflections) = self.reflections {
+            config.reflections.mode = match reflections {
+                Reflections::Off => ReflectionMode::Off,
+                Reflections::Rays => ReflectionMode::Rays,
+                Reflections::Auto => ReflectionMode::Auto,
             };
         }
         if let Some(cutoff) = self.leaf_cutoff {

@@ -218,6 +218,32 @@ impl OcclusionMode {
 }
 
 choice! {
+    /// How it is found what glossy surfaces reflect.
+    ReflectionMode {
+        /// By rays in pictures of `canopy render`, and in the window on GPUs.
+        Auto,
+        /// The environment alone, prefiltered, as if there were no scene.
+        Off,
+        /// By rays through the trees.
+        Rays,
+    }
+}
+
+impl ReflectionMode {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Off, Self::Rays];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Rays => "rays",
+        }
+    }
+}
+
+choice! {
     /// On, off, or as the scene needs it.
     Switch {
         /// When the scene has none of its own.

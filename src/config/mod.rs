@@ -14,13 +14,13 @@ mod sections;
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
     Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, OcclusionMode,
-    Rebuild, ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
+    Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion, Output, Scene,
-    Shadows, Sun, Tree, Window,
+    Animation, Camera, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion, Output,
+    Reflections, Scene, Shadows, Sun, Tree, Window,
 };
 
 use crate::{Error, Result};
@@ -94,6 +94,7 @@ config! {
         shadows: Shadows,
         lights: Lights,
         occlusion: Occlusion,
+        reflections: Reflections,
         sun: Sun,
         environment: Environment,
         image: Image,

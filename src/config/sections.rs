@@ -4,7 +4,8 @@ use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
         Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode,
-        OcclusionMode, Rebuild, ShadowMode, Switch, Theme, Tonemap, TreeQuality, UpAxis,
+        OcclusionMode, Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap, TreeQuality,
+        UpAxis,
     },
     describe::Describe,
 };
@@ -196,6 +197,17 @@ section! {
 }
 
 section! {
+    /// `[reflections]`: what glossy surfaces reflect.
+    Reflections {
+        mode: ReflectionMode,
+        max_roughness: f32 => MAX_ROUGHNESS: RangeInclusive<f32> = 0.0..=1.0,
+        bounces: u32 => BOUNCES: RangeInclusive<u32> = 1..=8,
+        history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
+        filter: bool,
+    }
+}
+
+section! {
     /// `[sun]`: the light of scenes that have none.
     Sun {
         enabled: Switch,
@@ -261,6 +273,31 @@ impl Occlusion {
             OcclusionMode::Off => false,
             OcclusionMode::Rays => true,
         }
+    }
+}
+
+impl Reflections {
+    /// Whether rays are sent. `fast_rays` says that the adapter traces several rays a pixel fast.
+    pub fn sends_rays(&self, fast_rays: bool) -> bool {
+        match self.mode {
+            ReflectionMode::Auto => fast_rays,
+            ReflectionMode::Off => false,
+            ReflectionMode::Rays => true,
+        }
+    }
+
+    /// Whether what rays find is averaged over frames or neighbours.
+    pub fn averages(&self) -> bool {
+        self.filter || self.history > 1
+    }
+
+    /// Roughness below which a surface sends rays; with the largest `max_roughness`, above all that there is, so that
+    /// the roughest surfaces are traced whole.
+    pub fn below(&self) -> f32 {
+        if self.max_roughness >= *Self::MAX_ROUGHNESS.end() {
+            return 2.0;
+        }
+        self.max_roughness
     }
 }
 

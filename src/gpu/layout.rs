@@ -30,6 +30,24 @@ wgsl_constants! {
     pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
     /// Dimension for the first light of blended surfaces; one more for each further light.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
+    /// Dimension for the reflections of the first bounce; one more for each further bounce.
+    pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
+    /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
+    pub const REFLECTION_BINS: u32 = 256;
+    /// Roughness over which tracing what a surface reflects fades out.
+    pub const REFLECTION_FADE: f64 = 0.1;
+    /// Perceptual roughness below which surfaces are mirrors for rays: their lobe is narrower than f32 resolves.
+    pub const REFLECTION_MIRROR: f64 = 0.02;
+    /// Perceptual roughness below which what is reflected moves as in a mirror rather than with its surface.
+    pub const REFLECTION_NARROW: f64 = 0.35;
+    /// Distance of what a reflection ray does not hit.
+    pub const REFLECTION_FAR: f64 = 65504.0;
+    /// Word of the arguments of reflections that counts rays.
+    pub const REFLECTION_RAYS: u32 = 3;
+    /// Word that counts the tiles of 8 × 8 pixels that send any.
+    pub const REFLECTION_TILES: u32 = 4;
+    /// Radiance that a ray has to carry to the picture, of 1, to be traced.
+    pub const REFLECTION_LEAST: f64 = 1.0 / 1024.0;
     /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
     /// most.
     pub const ANTIALIAS_CONTRAST: u32 = 13;
@@ -149,7 +167,13 @@ gpu_structs! {
         /// 1 where `texture_bias` is not 0.
         biases_textures: u32,
         counts_cost: u32,
-        _pad: u32,
+        /// Perceptual roughness below which surfaces trace what they reflect; 0 where none does.
+        reflect_below: f32,
+        /// Added to the dimensions of the sampling sequence that lights are sampled in.
+        first_dimension: u32,
+        /// Radiance that is shown like a colour of 1.
+        unlit_radiance: f32,
+        _pad: [u32; 2],
     }
     /// A light in world space.
     Light {
@@ -286,6 +310,40 @@ gpu_structs! {
         continues: u32,
         /// As [`TonemapParams::dither`].
         dither: u32,
+    }
+    /// What all passes of a bounce of reflections know.
+    ReflectionParams {
+        bounce: u32,
+        /// Most rays that are traced at once.
+        batch: u32,
+        /// The part of a lobe's width that what a ray finds is blurred by.
+        blur: f32,
+    }
+    /// Which hits a dispatch of `reflection_surface` shades.
+    HitMaterial {
+        range: u32,
+        /// Index of the material.
+        material: u32,
+    }
+    /// Hits of a bin, side by side in the sorted list.
+    HitRange {
+        /// Arguments of the indirect dispatch that shades them.
+        groups: [u32; 3],
+        count: u32,
+        first: u32,
+        _pad: [u32; 3],
+    }
+    /// What `reflection_filter` needs.
+    ReflectionFilterParams {
+        /// Earlier frames that count at most; 0 where the history begins.
+        remembered: u32,
+        /// The same of what moves.
+        remembered_moving: u32,
+        rays: u32,
+        /// Pixels between the taps of the filter; 0 where nothing is filtered.
+        step: u32,
+        /// Whether anything in the scene has moved since the last frame.
+        moves: u32,
     }
     /// What `occlusion_rays` needs.
     OcclusionParams {

@@ -43,7 +43,11 @@ impl<T: Pod> UniformArray<T> {
             slot[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         }
         Ok(Self {
-            buffer: gpu.buffer_with(label, &contents, wgpu::BufferUsages::UNIFORM),
+            buffer: gpu.buffer_with(
+                label,
+                &contents,
+                wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE,
+            ),
             stride,
             len,
             of: PhantomData,
@@ -80,6 +84,11 @@ impl<T: Pod> UniformArray<T> {
             offset: u64::from(self.offset(index)),
             size: wgpu::BufferSize::new(size_of::<T>() as u64),
         }
+    }
+
+    /// All of them, for shaders that read them as an array of words.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
     }
 
     /// The dynamic offset of one of them, in bytes.

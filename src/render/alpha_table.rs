@@ -32,6 +32,8 @@ wgsl_constants! {
     const ALPHA_WRAP_MIRROR: u32 = 1;
     const ALPHA_WRAP_CLAMP: u32 = 2;
     const ALPHA_LINEAR: u32 = 16;
+    /// Word that is 1 where back faces are seen.
+    const ALPHA_DOUBLE_SIDED: u32 = 14;
     /// First word of the transform of UV coordinates: two rows of three `f32`.
     pub(super) const ALPHA_FROM_UV: u32 = 8;
 }
@@ -43,12 +45,12 @@ const ALPHA_WRAP_REPEAT: u32 = 0;
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that common/shadow_ray.wgsl reads: a header for each material, then the alpha of the texture of
-/// each masked material, once per image. Images are halved until all of it fits into `max_bytes`.
+/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each masked
+/// or blended material, once per image. Images are halved until all of it fits into `max_bytes`.
 pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
     let masked = |material: &Material| {
         let texture = material.base_color_texture?.texture;
-        (material.alpha_mode == AlphaMode::Mask).then_some(scene.textures[texture].image)
+        (material.alpha_mode != AlphaMode::Opaque).then_some(scene.textures[texture].image)
     };
     let images: HashSet<usize> = scene.materials.iter().filter_map(masked).collect();
     let headers = 4 * (HEADER * scene.materials.len()) as u64;
@@ -78,7 +80,9 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
         set(ALPHA_CUTOFF, material.alpha_cutoff.to_bits());
         set(ALPHA_FACTOR, material.base_color.w.to_bits());
         set(ALPHA_UV_SET, u32::MAX);
-        if let (AlphaMode::Mask, Some(texture_ref)) =
+        let is_seen = material.double_sided && !material.is_volume();
+        set(ALPHA_DOUBLE_SIDED, u32::from(is_seen));
+        if let (AlphaMode::Mask | AlphaMode::Blend, Some(texture_ref)) =
             (material.alpha_mode, material.base_color_texture)
         {
             let texture = scene.textures[texture_ref.texture];

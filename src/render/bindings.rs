@@ -82,9 +82,9 @@ impl Layouts {
     pub fn new(gpu: &Gpu) -> Self {
         const ALL: ShaderStages = ShaderStages::VERTEX_FRAGMENT.union(ShaderStages::COMPUTE);
         const RAYS: ShaderStages = ShaderStages::FRAGMENT.union(ShaderStages::COMPUTE);
-        let mut bindings = vec![(ShaderStages::FRAGMENT, Binding::UniformAt)];
-        bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); 5]);
-        bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); 5]);
+        let mut bindings = vec![(RAYS, Binding::UniformAt)];
+        bindings.extend([(RAYS, Binding::Filtered); 5]);
+        bindings.extend([(RAYS, Binding::Sampler); 5]);
         let material = pass::layout(gpu, "material", &bindings);
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); LAYER_TEXTURES]);
         bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); LAYER_TEXTURES]);

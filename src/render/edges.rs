@@ -62,10 +62,14 @@ pub struct GBuffer {
 }
 
 impl GBuffer {
-    /// Empty images of `size` pixels.
+    /// Empty images of `size` pixels, to be drawn into.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        Self::with_usage(gpu, size, Usage::RENDER_ATTACHMENT, size)
+    }
+
+    fn with_usage(gpu: &Gpu, size: [u32; 2], usage: Usage, depth_size: [u32; 2]) -> Self {
         let image = |label, index: usize| {
-            let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING;
+            let usage = usage | Usage::TEXTURE_BINDING;
             GpuImage::new(gpu, label, size, GBUFFER_FORMATS[index], usage)
         };
         Self {
@@ -74,7 +78,13 @@ impl GBuffer {
             albedo: image("albedo", 2),
             emissive: image("emissive", 3),
             ids: image("ids", 4),
-            depth: GpuImage::new(gpu, "depth", size, DEPTH_FORMAT, Usage::RENDER_ATTACHMENT),
+            depth: GpuImage::new(
+                gpu,
+                "depth",
+                depth_size,
+                DEPTH_FORMAT,
+                Usage::RENDER_ATTACHMENT,
+            ),
         }
     }
 
@@ -96,6 +106,78 @@ impl GBuffer {
             &self.ids,
         ];
         images.map(|image| Some(pass::color(&image.view, load)))
+    }
+}
+
+/// What the rays of each pixel hit: made by `reflection_rays` and `reflection_surface`.
+#[derive(Debug)]
+pub struct Hits {
+    /// As that of the picture. Its depth is one texel.
+    pub gbuffer: GBuffer,
+    /// Weights of the triangle's second and third vertex.
+    pub barycentrics: GpuImage,
+    /// The rays (common/reflection_ray.wgsl).
+    pub rays: GpuImage,
+}
+
+impl Hits {
+    /// Room for the hits of `size` pixels.
+    pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
+        Self {
+            gbuffer: GBuffer::with_usage(gpu, size, Usage::STORAGE_BINDING, [1, 1]),
+            barycentrics: image("hits.barycentrics", Format::Rg32Float),
+            rays: image("hits.rays", Format::Rgba32Uint),
+        }
+    }
+
+    /// Pixels in a row, and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.rays.size()
+    }
+}
+
+/// The surfaces that a bounce of reflections starts from: those of the picture, or the hits of the bounce before.
+#[derive(Debug, Clone, Copy)]
+pub struct ReflectionSource<'a> {
+    /// Number of the bounce, from 0 on.
+    pub bounce: u32,
+    /// The surfaces.
+    pub gbuffer: &'a GBuffer,
+    /// The rays that have come there, from the second bounce on.
+    pub rays: &'a GpuImage,
+}
+
+/// What each pixel reflects: made by the reflection passes.
+#[derive(Debug)]
+pub struct Reflected {
+    /// Two words a pixel: common/reflected.wgsl.
+    pub words: wgpu::Buffer,
+    size: Option<[u32; 2]>,
+}
+
+impl Reflected {
+    /// Zeros for `size` pixels, or nothing to read where no rays are traced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
+        let [width, height] = size.unwrap_or([1, 1]);
+        let bytes = 8 * u64::from(width) * u64::from(height);
+        let what = format!("the reflections of {width} × {height} pixels");
+        gpu.check_binding(&what, bytes)?;
+        let usage = Buffer::STORAGE | Buffer::COPY_SRC;
+        Ok(Self {
+            words: gpu.buffer("reflected_words", bytes, usage),
+            size,
+        })
+    }
+
+    /// Pixels in a row and rows, where rays are traced.
+    pub fn size(&self) -> Option<[u32; 2]> {
+        self.size
     }
 }
 

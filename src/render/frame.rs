@@ -14,14 +14,14 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config, ShadowMode},
     gpu::{
-        Gpu, bind_group,
+        Bind, Gpu, UniformArray, bind_group,
         layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
         library::wgsl_constants,
     },
     scene::{Pose, Projection, Scene, bounds::Aabb, framing::Ground},
 };
 use glam::{Mat4, Vec2, Vec3};
-use std::borrow::Cow;
+use std::{borrow::Cow, rc::Rc};
 
 wgsl_constants! {
     /// [`GpuFrame::shadow_mode`] with shadow maps.
@@ -29,6 +29,11 @@ wgsl_constants! {
     /// [`GpuFrame::shadow_mode`] with shadow rays.
     pub const SHADOWS_RAYS: u32 = ShadowMode::Rays as u32;
 }
+
+/// Dimensions of the sampling sequence from the lights of one bounce to those of the next; those of the picture come
+/// first.
+const SAMPLE_BOUNCE: u32 = 1024;
+const AT_HITS: &str = "frame at hits";
 
 /// All that a frame is drawn from, beside the uploaded scene.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +71,9 @@ impl FrameInput<'_> {
     /// Whether a signal may be averaged over frames.
     pub fn has_history(&self, gpu: &Gpu) -> bool {
         let config = self.config;
-        config.occlusion.sends_rays(gpu.capabilities.fast_rays)
+        let fast_rays = gpu.capabilities.fast_rays;
+        config.occlusion.sends_rays(fast_rays)
+            || (config.reflections.sends_rays(fast_rays) && config.reflections.averages())
             || (config.shadows.averages() && lights::may_be_soft(self.scene, config))
     }
 
@@ -171,6 +178,8 @@ pub struct Prepared<'a> {
     pub light_plan: LightPlan,
     /// Whether rays sample ambient occlusion.
     pub samples_occlusion: bool,
+    /// Whether rays find what surfaces reflect.
+    pub traces_reflections: bool,
     /// Whether shadow rays are averaged over frames and neighbours: to lights that have a size.
     pub filters_shadows: bool,
     /// Number of frames before, of whose rays this frame's are the next ones.
@@ -227,6 +236,7 @@ impl<'a> Prepared<'a> {
             ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
+            traces_reflections: config.reflections.sends_rays(gpu.capabilities.fast_rays),
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
@@ -290,11 +300,33 @@ impl<'a> Prepared<'a> {
 }
 
 /// A frame whose uniforms have been written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Frame<'a> {
     /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
     pub group: wgpu::BindGroup,
-    prepared: Prepared<'a>,
+    /// The same for the passes that look at what reflection rays have hit, for each bounce.
+    hit_groups: Rc<[wgpu::BindGroup]>,
+    prepared: Rc<Prepared<'a>>,
+}
+
+impl Frame<'_> {
+    /// The frame as passes over the hits of each bounce see it.
+    pub fn at_hits(&self) -> impl Iterator<Item = Self> {
+        self.hit_groups.iter().map(|group| Self {
+            group: group.clone(),
+            ..self.clone()
+        })
+    }
+
+    /// The frame as the rays of a bounce see it where they start: the picture, then the hits of the bounce before.
+    pub fn at_bounce(&self, bounce: u32) -> Self {
+        let before = bounce.checked_sub(1).map(|before| before as usize);
+        let group = before.and_then(|before| self.hit_groups.get(before));
+        Self {
+            group: group.unwrap_or(&self.group).clone(),
+            ..self.clone()
+        }
+    }
 }
 
 impl<'a> std::ops::Deref for Frame<'a> {
@@ -327,6 +359,8 @@ pub(super) fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 #[derive(Debug)]
 pub struct FrameUniforms {
     frame: wgpu::Buffer,
+    /// Of the hits of each bounce.
+    at_hits: UniformArray<GpuFrame>,
     lights: wgpu::Buffer,
     shadow_views: wgpu::Buffer,
     blue_noise: wgpu::Buffer,
@@ -334,7 +368,11 @@ pub struct FrameUniforms {
 
 impl FrameUniforms {
     /// Buffers of zeros.
-    pub fn new(gpu: &Gpu) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where the device has no buffer that holds them.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
         let uniform = |label: &str, count: u32, bytes: usize| {
             gpu.buffer(
                 label,
@@ -342,8 +380,10 @@ impl FrameUniforms {
                 wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             )
         };
-        Self {
+        let at_hits = std::iter::empty::<GpuFrame>();
+        Ok(Self {
             frame: uniform("frame", 1, size_of::<GpuFrame>()),
+            at_hits: UniformArray::new(gpu, AT_HITS, at_hits)?,
             lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
             blue_noise: gpu.buffer_with(
                 "blue_noise",
@@ -351,19 +391,19 @@ impl FrameUniforms {
                 wgpu::BufferUsages::UNIFORM,
             ),
             shadow_views: uniform("shadow_views", SHADOW_VIEW_LIMIT, size_of::<ShadowView>()),
-        }
+        })
     }
 
     /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its
     /// lights refer to.
     pub fn write<'a>(
-        &self,
+        &mut self,
         gpu: &Gpu,
         layouts: &Layouts,
         prepared: Prepared<'a>,
         environment: &Environment,
         shadow_maps: ShadowMaps<'_>,
-    ) -> Frame<'a> {
+    ) -> Result<Frame<'a>> {
         let input = &prepared;
         let (config, lights) = (&*input.config, &input.lights);
         // Moves the point that a pixel looks at to its centre.
@@ -417,8 +457,30 @@ impl FrameUniforms {
             ground_albedo: config.environment.ground_albedo,
             biases_textures: u32::from(input.texture_bias != 0.0),
             counts_cost: u32::from(input.counts_cost),
+            reflect_below: match input.traces_reflections {
+                true => config.reflections.below(),
+                false => 0.0,
+            },
+            unlit_radiance: (-input.exposure_ev).exp2(),
             ..GpuFrame::default()
         };
+        let bounces = match input.traces_reflections {
+            true => config.reflections.bounces,
+            false => 0,
+        };
+        let at_hits = (1..=bounces).map(|bounce| GpuFrame {
+            occlusion: 0,
+            counts_cost: 0,
+            first_dimension: bounce * SAMPLE_BOUNCE,
+            reflect_below: if bounce < bounces {
+                frame.reflect_below
+            } else {
+                0.0
+            },
+            ..frame
+        });
+        let at_hits: Vec<_> = at_hits.collect();
+        self.at_hits.write_all(gpu, AT_HITS, &at_hits)?;
         gpu.queue
             .write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
         gpu.queue
@@ -428,12 +490,9 @@ impl FrameUniforms {
             0,
             bytemuck::cast_slice(shadow_maps.views),
         );
-        let group = bind_group(
-            gpu,
-            "frame",
-            &layouts.frame,
-            &[
-                &self.frame,
+        let group = |frame: &dyn Bind| {
+            let own: &[&dyn Bind] = &[
+                frame,
                 &self.lights,
                 &self.shadow_views,
                 shadow_maps.depth,
@@ -443,8 +502,15 @@ impl FrameUniforms {
                 &environment.prefiltered.view,
                 &environment.sampler,
                 &self.blue_noise,
-            ],
-        );
-        Frame { group, prepared }
+            ];
+            bind_group(gpu, "frame", &layouts.frame, own)
+        };
+        Ok(Frame {
+            group: group(&self.frame),
+            hit_groups: (0..bounces as usize)
+                .map(|bounce| group(&self.at_hits.at(bounce)))
+                .collect(),
+            prepared: Rc::new(prepared),
+        })
     }
 }

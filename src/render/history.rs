@@ -56,6 +56,7 @@ struct Key {
     /// The settings of the signals that are sampled.
     occlusion: Option<config::Occlusion>,
     shadows: Option<config::Shadows>,
+    reflections: Option<config::Reflections>,
     lights: u32,
     blended_cast: bool,
 }
@@ -213,11 +214,14 @@ impl Key {
         let config = &frame.config;
         let occlusion = frame.samples_occlusion.then(|| config.occlusion.clone());
         let shadows = frame.filters_shadows.then(|| config.shadows.clone());
-        (occlusion.is_some() || shadows.is_some()).then(|| Self {
+        let averages = frame.traces_reflections && config.reflections.averages();
+        let reflections = averages.then(|| config.reflections.clone());
+        (occlusion.is_some() || shadows.is_some() || averages).then(|| Self {
             scene: frame.buffers.version,
             size: frame.size,
             occlusion,
             shadows,
+            reflections,
             lights: frame.light_plan.lights,
             blended_cast: config.shadows.blended_cast,
         })
@@ -230,7 +234,9 @@ impl Key {
             .as_ref()
             .map_or(1, |settings| settings.history);
         let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);
-        occlusion.max(shadows)
+        let reflections = self.reflections.as_ref();
+        let reflections = reflections.map_or(1, |settings| settings.history);
+        occlusion.max(shadows).max(reflections)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Visibility},
+    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -33,6 +33,7 @@ impl LayersPass {
             "layers",
             &[
                 (ShaderStages::FRAGMENT, Binding::Uint),
+                (ShaderStages::FRAGMENT, Binding::Read),
                 (ShaderStages::FRAGMENT, Binding::Read),
                 (ShaderStages::FRAGMENT, Binding::Read),
             ],
@@ -89,6 +90,7 @@ impl LayersPass {
         gbuffer: &GBuffer,
         visibility: &Visibility,
         ambient: &AmbientVisibility,
+        reflected: &Reflected,
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
@@ -99,7 +101,12 @@ impl LayersPass {
             gpu,
             "layers",
             &self.layout,
-            &[&gbuffer.ids, &visibility.words, &ambient.words],
+            &[
+                &gbuffer.ids,
+                &visibility.words,
+                &ambient.words,
+                &reflected.words,
+            ],
         );
         let mut pass = recording.scope.scoped_render_pass(
             "layers",

@@ -2,7 +2,9 @@
 
 use super::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Visibility, fitted},
+    edges::{
+        AmbientVisibility, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Visibility, fitted,
+    },
     frame::Frame,
     recording::Recording,
 };
@@ -26,7 +28,9 @@ impl Lighting {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let out = Store(HDR_FORMAT);
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
-        let bindings = [Uniform, Float, Uint, Uint, Uint, Read, Read, out, out, Uint];
+        let bindings = [
+            Uniform, Float, Uint, Uint, Uint, Read, Read, out, out, Uint, Read,
+        ];
         let path = "render/lighting.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "lighting", &shared, &bindings),
@@ -40,6 +44,7 @@ impl Lighting {
     }
 
     /// Lights what the G-buffer shows, but for surfaces with layers.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -48,6 +53,7 @@ impl Lighting {
         gbuffer: &GBuffer,
         visibility: &Visibility,
         ambient: &AmbientVisibility,
+        reflected: &Reflected,
     ) -> Result<&Radiance> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
@@ -69,6 +75,7 @@ impl Lighting {
                 &self.output.hdr,
                 &self.output.display,
                 &gbuffer.ids,
+                &reflected.words,
             ],
             frame.size,
             recording.budget.pixels() / lights,

@@ -4,6 +4,7 @@
 use super::{
     alpha_table::{ALPHA_CUTOFF, ALPHA_FROM_UV, ALPHA_HEADER, alpha_table},
     bindings::Layouts,
+    hit_materials::{self, HitMaterials},
     material_textures::{
         Bound, TextureUse, Textures, base_textures, layer_textures, texture_support,
     },
@@ -36,6 +37,8 @@ pub struct Materials {
     layer_uniforms: UniformArray<MaterialLayers>,
     /// Index of each material there.
     layer_indices: HashMap<usize, usize>,
+    /// Which dispatch shades which hits of reflection rays.
+    pub hits: HitMaterials,
     /// Alpha as rays read it; see `alpha_table`.
     pub(super) alpha: wgpu::Buffer,
 }
@@ -151,7 +154,9 @@ impl Materials {
         }
         let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
+        let stride = hit_materials::stride(&uniforms);
         Ok(Self {
+            hits: HitMaterials::new(gpu, &scene.materials, stride)?,
             uniforms,
             alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
             layer_uniforms,
@@ -167,6 +172,18 @@ impl Materials {
         if let Some(group) = self.groups.get(material) {
             pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
         }
+    }
+
+    /// As [`Materials::bind`], for compute shaders.
+    pub fn bind_to_compute(&self, pass: &mut wgpu::ComputePass<'_>, material: usize) {
+        if let Some(group) = self.groups.get(material) {
+            pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
+        }
+    }
+
+    /// The uniforms of all of them, for shaders that read them by their number.
+    pub fn all_uniforms(&self) -> &wgpu::Buffer {
+        self.uniforms.buffer()
     }
 
     /// Binds a material with layers to group 3, for [`Layouts::layers`].

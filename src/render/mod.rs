@@ -19,6 +19,7 @@ pub mod frame;
 pub mod gbuffer;
 pub mod ground;
 pub mod history;
+pub mod hit_materials;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
@@ -39,6 +40,14 @@ pub mod present;
 pub mod ray_list;
 mod readback;
 pub mod recording;
+pub mod reflection_classify;
+pub mod reflection_filter;
+pub mod reflection_light;
+pub mod reflection_list;
+pub mod reflection_rays;
+pub mod reflection_sort;
+pub mod reflection_surface;
+pub mod reflections;
 pub mod scene_buffers;
 pub mod scene_state;
 mod segments;
@@ -94,6 +103,7 @@ use occlusion::Occlusion;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
+use reflections::Reflections;
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
 use trees::TreePasses;
@@ -114,6 +124,7 @@ pub struct Renderer {
     history: History,
     shadows: Shadows,
     occlusion: Occlusion,
+    reflections: Reflections,
     lighting: Lighting,
     layers: LayersPass,
     blend: Blend,
@@ -143,7 +154,7 @@ impl Renderer {
         let uploader = Uploader::new(gpu);
         let layouts = &uploader.layouts;
         Ok(Self {
-            uniforms: FrameUniforms::new(gpu),
+            uniforms: FrameUniforms::new(gpu)?,
             first_rows: FirstRows::new(gpu)?,
             environment: Environment::new(gpu)?,
             deform: Deform::new(gpu),
@@ -155,6 +166,7 @@ impl Renderer {
             history: History::new(gpu, layouts),
             shadows: Shadows::new(gpu, layouts)?,
             occlusion: Occlusion::new(gpu, layouts)?,
+            reflections: Reflections::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
             layers: LayersPass::new(gpu, layouts),
             blend: Blend::new(layouts),
@@ -214,6 +226,7 @@ impl Renderer {
         }
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
+        self.reflections.needs(gpu, input, &mut needs);
         self.lighting.needs(&mut needs);
         self.layers.needs(buffers, &mut needs);
         self.blend.needs(buffers, &mut needs);
@@ -291,7 +304,7 @@ impl Renderer {
         let layouts = &self.uploader.layouts;
         let frame = self
             .uniforms
-            .write(gpu, layouts, prepared, environment, shadow_maps);
+            .write(gpu, layouts, prepared, environment, shadow_maps)?;
         let plan = state.update(gpu, &frame);
 
         state.last_positions.keep(r, &frame, &plan)?;
@@ -307,17 +320,22 @@ impl Renderer {
         let history = self
             .history
             .record(r, &frame, geometry, gbuffer, motion, &plan)?;
-        let visibility = self
-            .shadows
+        self.shadows
             .record(r, &frame, geometry, trees, gbuffer, motion, history)?;
         let ambient = self
             .occlusion
             .record(r, &frame, geometry, trees, gbuffer, history)?;
+        let shadows = &mut self.shadows;
+        let reflected = self.reflections.record(
+            r, &frame, geometry, trees, gbuffer, motion, history, shadows,
+        )?;
+        let visibility = self.shadows.output();
         let radiance = self
             .lighting
-            .record(r, &frame, geometry, gbuffer, visibility, ambient)?;
-        self.layers
-            .record(r, &frame, geometry, gbuffer, visibility, ambient, radiance)?;
+            .record(r, &frame, geometry, gbuffer, visibility, ambient, reflected)?;
+        self.layers.record(
+            r, &frame, geometry, gbuffer, visibility, ambient, reflected, radiance,
+        )?;
         self.blend
             .record(r, &frame, geometry, trees, gbuffer, radiance)?;
         let source = ChannelSource {
@@ -389,7 +407,7 @@ impl Renderer {
         }
         self.occlusion_rays
             .push_back(width * height * u64::from(rays));
-        self.last = Some((frame.group, sample));
+        self.last = Some((frame.group.clone(), sample));
         Ok(())
     }
 
@@ -447,6 +465,7 @@ impl Renderer {
         self.history.begin();
         self.present.temporal.begin();
         self.shadows.abandon();
+        self.reflections.abandon();
         self.present.exposure.abandon();
         self.profiler.abandon(gpu)
     }

@@ -31,12 +31,44 @@ pub struct Shadows {
     rays: ShadowRays,
     motion: ShadowMotion,
     filter: ShadowFilter,
+    picture: Targets,
+    /// Of what reflection rays have hit.
+    hits: Targets,
+    /// Shadow rays, and tiles that sent them.
+    counters: Counters<{ SHADOW_HEADER as usize }>,
+}
+
+/// What rays are listed in, and what they find.
+#[derive(Debug)]
+struct Targets {
     list: RayList,
     /// Size, slots and most entries that the list was made for.
     list_is_for: ([u32; 2], u32, u32),
     output: Visibility,
-    /// Shadow rays, and tiles that sent them.
-    counters: Counters<{ SHADOW_HEADER as usize }>,
+}
+
+impl Targets {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        Ok(Self {
+            list: RayList::new(gpu, [1, 1], 0, 1),
+            list_is_for: ([1, 1], 0, 1),
+            output: Visibility::new(gpu, VisibilityPlan::untraced([1, 1]))?,
+        })
+    }
+
+    /// Makes room for what `plan` traces, of which up to `most` entries are `listed` at once.
+    fn fit(&mut self, gpu: &Gpu, plan: VisibilityPlan, listed: bool, most: u32) -> Result<()> {
+        if self.output.plan() != plan {
+            self.output = Visibility::new(gpu, plan)?;
+        }
+        let slots = plan.traced_slots.filter(|_| listed).unwrap_or(0);
+        if self.list_is_for != (plan.size, slots, most) {
+            let size = plan.size;
+            self.list = fitted(gpu, size, || RayList::new(gpu, size, slots, most))?;
+            self.list_is_for = (size, slots, most);
+        }
+        Ok(())
+    }
 }
 
 impl Shadows {
@@ -53,9 +85,8 @@ impl Shadows {
             rays: ShadowRays::new(gpu, layouts),
             motion: ShadowMotion::new(gpu, layouts)?,
             filter: ShadowFilter::new(gpu, layouts),
-            list: RayList::new(gpu, [1, 1], 0, 1),
-            list_is_for: ([1, 1], 0, 1),
-            output: Visibility::new(gpu, VisibilityPlan::untraced([1, 1]))?,
+            picture: Targets::new(gpu)?,
+            hits: Targets::new(gpu)?,
             counters: Counters::new(gpu, "shadow_rays.counters"),
         })
     }
@@ -117,43 +148,18 @@ impl Shadows {
             // images. Their layers lie behind as many others.
             keeps_blockers: frame.filters_shadows
                 && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
-                && (history.moves || (history.index > 0 && self.output.has_blockers())),
+                && (history.moves || (history.index > 0 && self.picture.output.has_blockers())),
         };
-        if self.output.plan() != plan {
-            self.output = Visibility::new(gpu, plan)?;
-        }
-        let listed = plan.traced_slots.filter(|_| shadows.compact_rays);
         let most = (recording.budget.batch_rays / lights.rays).max(1);
-        let list_is_for = (frame.size, listed.unwrap_or(0), most);
-        if self.list_is_for != list_is_for {
-            let (size, slots, most) = list_is_for;
-            self.list = fitted(gpu, size, || RayList::new(gpu, size, slots, most))?;
-            self.list_is_for = list_is_for;
-        }
-        let (list, output) = (&self.list, &self.output);
+        self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => self.map.record(recording, geometry, shadows.blended_cast)?,
-            ShadowMode::Rays if shadows.compact_rays => {
-                recording.scope.clear_buffer(&output.words, 0, None);
-                self.choose(recording, frame, geometry, gbuffer)?;
-                recording.scope.clear_buffer(&list.arguments, 0, None);
-                for batch in &list.batches {
-                    self.classify
-                        .record(recording, frame, geometry, gbuffer, list, batch, output)?;
-                    let batch = Some((list, batch));
-                    self.rays
-                        .record(recording, frame, geometry, trees, gbuffer, batch, output)?;
-                }
-            }
             ShadowMode::Rays => {
-                let header = 4 * u64::from(SHADOW_HEADER);
-                recording.scope.clear_buffer(&output.words, 0, Some(header));
-                self.choose(recording, frame, geometry, gbuffer)?;
-                self.rays
-                    .record(recording, frame, geometry, trees, gbuffer, None, output)?;
+                self.trace(recording, frame, geometry, trees, gbuffer, &self.picture)?;
             }
         }
+        let output = &self.picture.output;
         match frame.filters_shadows {
             true => {
                 for pair in self.filter.pairs(gpu, frame)? {
@@ -173,30 +179,75 @@ impl Shadows {
         Ok(output)
     }
 
-    /// Chooses lights where there are too many.
-    fn choose(
+    /// Which lights the hits of reflection rays see, by rays that are neither averaged nor filtered; shadow maps are
+    /// those of the picture. `frame` is that of the hits, and `gbuffer` shows them.
+    pub fn record_at_hits(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<&Visibility> {
+        let (shadows, lights) = (&frame.config.shadows, frame.light_plan);
+        let traces = shadows.mode == ShadowMode::Rays;
+        let plan = VisibilityPlan {
+            traced_slots: traces.then_some(lights.slots),
+            chooses: traces && lights.chooses(),
+            ..VisibilityPlan::untraced(frame.size)
+        };
+        let most = (recording.budget.batch_rays / lights.rays).max(1);
+        self.hits
+            .fit(recording.gpu, plan, shadows.compact_rays, most)?;
+        if traces {
+            self.trace(recording, frame, geometry, trees, gbuffer, &self.hits)?;
+        }
+        Ok(&self.hits.output)
+    }
+
+    /// Traces shadow rays from what `gbuffer` shows into `targets`.
+    fn trace(
         &self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
+        trees: Trees<'_>,
         gbuffer: &GBuffer,
+        targets: &Targets,
     ) -> Result<()> {
-        match frame.light_plan.chooses() {
-            true => self
-                .choice
-                .record(recording, frame, geometry, gbuffer, &self.output),
-            false => Ok(()),
+        let (list, output) = (&targets.list, &targets.output);
+        let lists = frame.config.shadows.compact_rays;
+        let header = 4 * u64::from(SHADOW_HEADER);
+        let cleared = if lists { None } else { Some(header) };
+        recording.scope.clear_buffer(&output.words, 0, cleared);
+        if frame.light_plan.chooses() {
+            self.choice
+                .record(recording, frame, geometry, gbuffer, output)?;
         }
+        if !lists {
+            return self
+                .rays
+                .record(recording, frame, geometry, trees, gbuffer, None, output);
+        }
+        recording.scope.clear_buffer(&list.arguments, 0, None);
+        for batch in &list.batches {
+            self.classify
+                .record(recording, frame, geometry, gbuffer, list, batch, output)?;
+            let batch = Some((list, batch));
+            self.rays
+                .record(recording, frame, geometry, trees, gbuffer, batch, output)?;
+        }
+        Ok(())
     }
 
     /// Visibility of the last frame.
     pub fn output(&self) -> &Visibility {
-        &self.output
+        &self.picture.output
     }
 
     /// Tiles that the last frame classified.
     pub fn tiles(&self) -> u32 {
-        self.list.tiles()
+        self.picture.list.tiles()
     }
 
     /// The last frame is not going to be submitted whole.
@@ -207,6 +258,9 @@ impl Shadows {
     /// Reads counts that have come back: rays, and tiles that sent them, of a frame that traced any.
     pub fn collect(&mut self) -> Option<[u32; 2]> {
         self.counters.collect();
-        self.output.is_traced().then(|| self.counters.last())
+        self.picture
+            .output
+            .is_traced()
+            .then(|| self.counters.last())
     }
 }

@@ -1,7 +1,7 @@
 //! Small scenes built in code, and pictures of them.
 
 use canopy::{
-    config::{Background, Config, EnvironmentSource, OcclusionMode, Switch},
+    config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, Switch},
     gpu::{Gpu, GpuImage},
     reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
@@ -228,6 +228,7 @@ impl<'a> Stage<'a> {
         config.environment.background = Background::Color;
         // No ambient occlusion on GPUs either: the twins have none.
         config.occlusion.mode = OcclusionMode::Off;
+        config.reflections.mode = ReflectionMode::Off;
         // Nor do lights have a size, and each gets its ray.
         config.sun.angle = 0.0;
         config.lights.radius = 0.0;

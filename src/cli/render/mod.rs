@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result,
-    config::{Antialias, Config, OcclusionMode},
+    config::{Antialias, Config, OcclusionMode, ReflectionMode},
     gpu::{Capabilities, Gpu, profiler::Stopwatch},
     render::{FrameSample, FrameStats, material_textures::texture_support},
     scene::opened::{OpenedScene, Span},
@@ -82,6 +82,9 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
 fn choose_for_every_adapter(config: &mut Config) {
     if config.occlusion.mode == OcclusionMode::Auto {
         config.occlusion.mode = OcclusionMode::Rays;
+    }
+    if config.reflections.mode == ReflectionMode::Auto {
+        config.reflections.mode = ReflectionMode::Rays;
     }
     if config.image.antialias == Antialias::Auto {
         config.image.antialias = Antialias::Smaa;
@@ -210,6 +213,7 @@ mod tests {
         assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
         choose_for_every_adapter(&mut config);
         assert!(config.occlusion.sends_rays(false) && config.occlusion.sends_rays(true));
+        assert!(config.reflections.sends_rays(false) && config.reflections.sends_rays(true));
         assert_eq!(config.image.antialias, Antialias::Smaa);
         config.occlusion.mode = OcclusionMode::Off;
         config.image.antialias = Antialias::Temporal;

@@ -9,8 +9,8 @@ use crate::{
         offscreen::{Moment, Offscreen},
     },
     config::{
-        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode, ShadowMode,
-        Tonemap,
+        Antialias, Background, Config, EnvironmentSource, ExposureMode, OcclusionMode,
+        ReflectionMode, ShadowMode, Tonemap,
     },
     gpu::{
         Gpu, GpuImage, Recorder,
@@ -89,6 +89,7 @@ impl Stage {
         own.environment.source = EnvironmentSource::Color;
         own.environment.background = Background::Color;
         own.occlusion.mode = OcclusionMode::Off;
+        own.reflections.mode = ReflectionMode::Off;
         own.sun.angle = 0.0;
         own.lights.radius = 0.0;
         own.image.dither = false;

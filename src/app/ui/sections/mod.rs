@@ -6,6 +6,7 @@ mod image;
 mod lights;
 mod notes;
 mod occlusion;
+mod reflections;
 mod scene;
 mod settings;
 mod shadows;
@@ -27,7 +28,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [Section; 13] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -75,6 +76,12 @@ const SECTIONS: [Section; 12] = [
         tip: "How much of the environment every point sees",
         open: false,
         show: occlusion::show,
+    },
+    Section {
+        title: "Reflections",
+        tip: "What glossy surfaces show of the scene",
+        open: false,
+        show: reflections::show,
     },
     Section {
         title: "Timings",

@@ -1,0 +1,31 @@
+// Sampling what a GGX surface reflects: bounded visible normals (Eto and Tokuyoshi 2023, "Bounded VNDF Sampling
+// for Smith–GGX Reflections", listing 1), which send fewer directions below the surface than all visible
+// normals do.
+
+struct GgxSample {
+    // In the basis whose third axis is the normal.
+    direction: vec3f,
+    // Half way between it and the eye.
+    half_vector: vec3f,
+    // Over the normal distribution, one over its density, times four cosines of the masking that are left:
+    // `brdf_smith` × the direction's cosine × this is BRDF × cosine over density, but for Fresnel's term.
+    inverse_density: f32,
+}
+
+// `to_eye` is above the surface. An `alpha` of 0 is a mirror.
+fn ggx_sample(to_eye: vec3f, alpha: f32, u: vec2f) -> GgxSample {
+    let stretched = normalize(vec3f(alpha * to_eye.xy, to_eye.z));
+    let a2 = alpha * alpha;
+    let s = 1.0 + length(to_eye.xy);
+    let s2 = s * s;
+    let k = (1.0 - a2) * s2 / (s2 + a2 * to_eye.z * to_eye.z);
+    let bound = k * stretched.z;
+    let z = (1.0 - u.y) * (1.0 + bound) - bound;
+    let sine = sqrt(saturate(1.0 - z * z));
+    let turn = 6.2831853 * u.x;
+    let facet = stretched + vec3f(sine * cos(turn), sine * sin(turn), z);
+    let half_vector = normalize(vec3f(alpha * facet.xy, facet.z));
+    let direction = 2.0 * dot(to_eye, half_vector) * half_vector - to_eye;
+    let reach = length(vec3f(alpha * to_eye.xy, to_eye.z));
+    return GgxSample(direction, half_vector, 2.0 * (k * to_eye.z + reach));
+}

@@ -1,0 +1,10 @@
+// Hits of reflection rays that are shaded by one dispatch: those of a bin of materials, side by side in the sorted
+// list. Entries of the list are pixels, x in the lower 16 bits.
+
+struct HitRange {
+    // Workgroups of that dispatch.
+    groups: vec3u,
+    count: u32,
+    // Number of the first one in the list.
+    first: u32,
+}

@@ -1,0 +1,20 @@
+// Which surfaces trace what they reflect, and which of it they show.
+#import "common/frame.wgsl"
+#import "common/gbuffer.wgsl"
+
+struct Reflected {
+    // Radiance over the share of light that the surface reflects at once (`Bounces::once` of common/brdf.wgsl).
+    radiance: vec3f,
+    // The share of it that rays have found. The prefiltered environment has the rest.
+    share: f32,
+}
+
+// Where nothing is traced.
+fn reflected_nothing() -> Reflected {
+    return Reflected(vec3f(0.0), 0.0);
+}
+
+// The share that rays find: all of it below a roughness, then less and less.
+fn reflection_share(s: Surface) -> f32 {
+    return select(saturate((frame.reflect_below - s.roughness) / REFLECTION_FADE), 0.0, s.unlit);
+}

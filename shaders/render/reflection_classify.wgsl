@@ -1,0 +1,112 @@
+// reflection_classify: lists the pixels whose surfaces trace what they reflect, densely.
+//
+// in   G-buffer (position, ids), of the picture or of the hits before; `arguments` all zero
+// out  list: the pixels, x in the lower 16 bits. Tiles come in any order; within a tile of 8 × 8 pixels they are
+//      in order, row by row.
+//      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
+//      then for each batch of rays its workgroups, the number of its rays, and its first one
+//      hit_ids_out: zeros where no ray is sent
+//      reflected_words: at the first bounce, zeros where no ray is sent
+// A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
+// `reflection_arguments` is a dispatch of its own, of one thread.
+#import "common/reflection.wgsl"
+#import "common/reflection_params.wgsl"
+#import "common/ray_list.wgsl"
+#import "common/unseen.wgsl"
+
+@group(1) @binding(0) var<uniform> params: ReflectionParams;
+@group(1) @binding(1) var position_texture: texture_2d<f32>;
+@group(1) @binding(2) var ids_texture: texture_2d<u32>;
+@group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>>;
+@group(1) @binding(4) var<storage, read_write> reflected_words: array<vec2u>;
+@group(1) @binding(5) var list_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(6) var hit_ids_out: texture_storage_2d<r32uint, write>;
+
+// A bit for each pixel of a row that sends a ray.
+var<workgroup> row_masks: array<u32, 64>;
+// First entry of each tile that has rays.
+var<workgroup> tile_first: array<u32, 8>;
+
+fn sends(pixel: vec2u) -> bool {
+    if !gbuffer_is_triangle(textureLoad(ids_texture, pixel, 0).r) {
+        return false;
+    }
+    let s = gbuffer_unpack(textureLoad(position_texture, pixel, 0), 0u, 0u, 0u);
+    return reflection_share(s) > 0.0;
+}
+
+@compute @workgroup_size(64)
+fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let tile = thread / 8u;
+    let row = thread % 8u;
+    let first = vec2u(64u * workgroup.x + 8u * tile, 8u * workgroup.y + row);
+    let is_first = unseen_zero(f32(first.x)) + params.bounce == 0u;
+    var mask = 0u;
+    for (var column = 0u; column < 8u; column++) {
+        let pixel = first + vec2u(column, 0u);
+        if any(pixel >= frame.size) {
+            break;
+        }
+        if sends(pixel) {
+            mask |= 1u << column;
+        } else {
+            textureStore(hit_ids_out, pixel, vec4u(0u));
+            if is_first {
+                reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
+            }
+        }
+    }
+    row_masks[thread] = mask;
+    workgroupBarrier();
+    if row == 0u {
+        var rays = 0u;
+        for (var other = 0u; other < 8u; other++) {
+            rays += countOneBits(row_masks[thread + other]);
+        }
+        if rays > 0u {
+            tile_first[tile] = atomicAdd(&arguments[REFLECTION_RAYS], rays);
+            atomicAdd(&arguments[REFLECTION_TILES], 1u);
+        }
+    }
+    workgroupBarrier();
+    var entry = tile_first[tile];
+    for (var other = 0u; other < row; other++) {
+        entry += countOneBits(row_masks[8u * tile + other]);
+    }
+    while mask != 0u {
+        let pixel = first + vec2u(firstTrailingBit(mask), 0u);
+        textureStore(list_out, ray_list_texel(entry), vec4u(pixel.x | (pixel.y << 16u), 0u, 0u, 0u));
+        mask &= mask - 1u;
+        entry++;
+    }
+}
+
+// Words from one of the arguments to the next: uniform bindings begin at multiples of 256 bytes.
+const STRIDE = 64u;
+
+// Workgroups, folded in the same way as gpu::pass::dispatch.
+fn store_groups(word: u32, groups: u32) {
+    let rows = max((groups + 65534u) / 65535u, 1u);
+    atomicStore(&arguments[word], (groups + rows - 1u) / rows);
+    atomicStore(&arguments[word + 1u], rows);
+    atomicStore(&arguments[word + 2u], 1u);
+}
+
+@compute @workgroup_size(1)
+fn reflection_arguments() {
+    let rays = atomicLoad(&arguments[REFLECTION_RAYS]);
+    let block = SORT_BLOCK * SORT_ROUNDS;
+    let blocks = (rays + block - 1u) / block;
+    store_groups(0u, blocks);
+    // The SortParams of common/sort.wgsl.
+    atomicStore(&arguments[STRIDE], rays);
+    atomicStore(&arguments[STRIDE + 1u], blocks);
+    var first = 0u;
+    for (var word = 2u * STRIDE; word < arrayLength(&arguments); word += STRIDE) {
+        let count = min(rays - min(rays, first), params.batch);
+        store_groups(word, (count + RAY_BLOCK - 1u) / RAY_BLOCK);
+        atomicStore(&arguments[word + 3u], count);
+        atomicStore(&arguments[word + 4u], first);
+        first += count;
+    }
+}

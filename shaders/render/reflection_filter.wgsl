@@ -1,0 +1,228 @@
+// reflection_filter: averages what pixels reflect over frames and over neighbouring pixels.
+//
+// reflection_accumulate
+// in   reflected_words: what this frame's rays have found; taps of the last frame, its means and its surfaces; the
+//      G-buffer (position, normal), surfaces
+// out  signal_out: means over frames
+//
+// reflection_smooth
+// in   signal_texture, surfaces, the G-buffer
+// out  signal_out: a round of the filter (common/signal_smooth.wgsl)
+//
+// reflection_filter
+// out  reflected_words: the last round
+//
+// One thread per pixel in all of them. Mirrors are neither averaged nor filtered: they have no noise. The words are
+// those of common/reflected.wgsl.
+#import "common/motion.wgsl"
+#import "common/reflected.wgsl"
+#import "common/reflection.wgsl"
+#import "common/signal_find.wgsl"
+#import "common/signal_smooth.wgsl"
+#import "common/unseen.wgsl"
+
+struct ReflectionFilterParams {
+    // Most earlier frames that the mean counts, 0 where it begins; and while the pixel or the scene moves.
+    remembered: u32,
+    remembered_moving: u32,
+    rays: u32,
+    // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
+    step: u32,
+    // Whether anything in the scene has moved since the last frame.
+    moves: u32,
+}
+
+@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(1) var<uniform> params: ReflectionFilterParams;
+@group(1) @binding(2) var position_texture: texture_2d<f32>;
+@group(1) @binding(3) var normal_texture: texture_2d<u32>;
+@group(1) @binding(4) var surfaces: texture_2d<u32>;
+@group(1) @binding(5) var signal_texture: texture_2d<u32>;
+@group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(7) var<storage, read> fresh_words: array<vec2u>;
+@group(1) @binding(8) var taps_texture: texture_2d<u32>;
+@group(1) @binding(9) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(10) var<uniform> motion: MotionParams;
+
+@group(1) @binding(6) var<storage, read_write> reflected_words: array<vec2u>;
+
+fn luminance(color: vec3f) -> f32 {
+    return dot(color, vec3f(0.2126, 0.7152, 0.0722));
+}
+
+// Bright radiance counts less, as it does in the picture: a single bright sample is not smeared over neighbours.
+fn compressed(radiance: vec3f) -> vec3f {
+    return radiance / (1.0 + luminance(radiance) / frame.unlit_radiance);
+}
+
+fn expanded(color: vec3f) -> vec3f {
+    return color / max(1.0 - luminance(color) / frame.unlit_radiance, 1.0e-3);
+}
+
+fn surface_at(pixel: vec2u) -> Surface {
+    return gbuffer_unpack(
+        textureLoad(position_texture, pixel, 0),
+        textureLoad(normal_texture, pixel, 0).r,
+        0u,
+        0u,
+    );
+}
+
+fn word_of(pixel: vec2u) -> u32 {
+    return pixel.y * frame.size.x + pixel.x;
+}
+
+// What the neighbours' rays of this frame have found, compressed: their mean, the deviation from it, the luminance
+// of the brightest but for the pixel's own; and the mean distance.
+struct Around {
+    mean: vec3f,
+    deviation: vec3f,
+    brightest: f32,
+    distance: f32,
+}
+
+fn around(pixel: vec2u) -> Around {
+    var sum = vec3f(0.0);
+    var squares = vec3f(0.0);
+    var count = 0.0;
+    var brightest = 0.0;
+    var distance = 0.0;
+    for (var i = 0u; i < 9u; i++) {
+        let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let tap = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
+        let found = reflected_unpack(fresh_words[word_of(vec2u(tap))]);
+        let weight = select(0.0, 1.0, found.a > 0.0);
+        let color = compressed(found.rgb);
+        sum += weight * color;
+        squares += weight * color * color;
+        count += weight;
+        distance += weight * found.a;
+        brightest = max(brightest, select(luminance(color), 0.0, all(step == vec2i(0))));
+    }
+    let mean = sum / max(count, 1.0);
+    let deviation = sqrt(max(squares / max(count, 1.0) - mean * mean, vec3f(0.0)));
+    return Around(mean, deviation, brightest, distance / max(count, 1.0));
+}
+
+// Means of the last frame at four pixels that count `weights`; the alpha is the share of those that have one.
+fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
+    var mean = vec4f(0.0);
+    for (var i = 0u; i < 4u; i++) {
+        let tap = clamp(corner + vec2i(vec2u(i & 1u, i >> 1u)), vec2i(0), vec2i(frame.size) - 1);
+        let found = reflected_unpack(textureLoad(signal_texture, tap, 0).xy);
+        let weight = select(0.0, weights[i], found.a > 0.0);
+        mean += weight * vec4f(found.rgb, 1.0);
+    }
+    return vec4f(mean.rgb / max(mean.a, 0.01), mean.a);
+}
+
+// Where the last frame saw what a flat mirror shows: as far behind it as the hit is in front.
+fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32) -> vec4f {
+    let image = s.position - distance * frame_to_eye(s.position);
+    let at = vec2f(pixel) - motion_of_point(motion, image, image) + motion.jitter;
+    let near = signal_tolerance(s.position);
+    let was_in_front = motion_had_in_front(motion, image);
+    let found = signal_find(at, surface.position, surface.normal, surface.mesh, near, was_in_front);
+    let taps = signal_taps_unpack(signal_taps_pack(found.corner, found.part, found.same, false));
+    return last_mean(taps.corner, taps.weights);
+}
+
+@compute @workgroup_size(8, 8)
+fn reflection_accumulate(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if any(pixel >= frame.size) {
+        return;
+    }
+    var fresh = reflected_unpack(fresh_words[word_of(pixel)]);
+    let s = surface_at(pixel);
+    let is_noisy = fresh.a > 0.0 && s.roughness >= REFLECTION_MIRROR;
+    if !is_noisy {
+        textureStore(signal_out, pixel, vec4u(fresh_words[word_of(pixel)], 0u, 0u));
+        return;
+    }
+    let found = around(pixel);
+    // A sample that is brighter than all of its neighbours is rare, and would be seen for many frames. The wider the
+    // lobe, the more likely: near mirrors keep their highlights.
+    let own = luminance(compressed(fresh.rgb));
+    let tamed = min(own, found.brightest);
+    let width = saturate((s.roughness - REFLECTION_MIRROR) / 0.1);
+    let wanted = mix(own, tamed, width);
+    fresh = vec4f(expanded(compressed(fresh.rgb) * (wanted / max(own, 1.0e-6))), fresh.a);
+
+    let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
+    let taps = signal_taps_unpack(textureLoad(taps_texture, pixel, 0).xy);
+    var last = last_mean(taps.corner, taps.weights);
+    let moved = motion_of_point(motion, s.position, s.position);
+    let zero = unseen_zero(s.roughness);
+    let moves = zero + params.moves != 0u || surface.moved || dot(moved, moved) > 1.0e-4;
+    if moves && !surface.moved && s.roughness < REFLECTION_NARROW {
+        let mirrored = mirrored_mean(pixel, s, surface, found.distance);
+        if mirrored.a > 0.5 {
+            last = mirrored;
+        }
+    }
+    if moves {
+        // Surfaces move; what they reflect may not, or otherwise: the history has to look like the neighbourhood.
+        let color = clamp(
+            compressed(last.rgb),
+            found.mean - 1.5 * found.deviation,
+            found.mean + 1.5 * found.deviation,
+        );
+        last = vec4f(expanded(color), last.a);
+    }
+    let most = select(params.remembered, min(params.remembered, params.remembered_moving), moves);
+    let known = last.a > 0.5 && surface.frames > 0u && zero + params.remembered > 0u;
+    let gain = select(1.0, 1.0 / f32(min(max(surface.frames, 1u) - 1u, most) + 1u), known);
+    let mean = mix(last.rgb, fresh.rgb, gain);
+    textureStore(signal_out, pixel, vec4u(reflected_pack(mean, fresh.a), 0u, 0u));
+}
+
+// Of the pixel in the middle: its shading normal, and how far normals may differ before lobes do.
+var<private> own_normal: vec3f;
+var<private> own_lobe: f32;
+
+// Compressed radiance, and 1 for what was traced, both less the more the lobe there differs.
+fn signal_at(pixel: vec2u) -> vec4f {
+    let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
+    let other = surface_at(pixel);
+    let turn = length(other.normal - own_normal);
+    let differs = turn + abs(other.roughness * other.roughness - own_lobe);
+    let counts = found.a > 0.0 && other.roughness >= REFLECTION_MIRROR;
+    let weight = select(0.0, saturate(1.5 - differs / max(own_lobe, 0.01)), counts);
+    return weight * vec4f(compressed(found.rgb), 1.0);
+}
+
+fn smoothed(pixel: vec2u) -> vec2u {
+    let words = textureLoad(signal_texture, pixel, 0).xy;
+    let found = reflected_unpack(words);
+    let s = surface_at(pixel);
+    if found.a == 0.0 || s.roughness < REFLECTION_MIRROR || unseen_zero(s.roughness) + params.step == 0u {
+        return words;
+    }
+    own_normal = s.normal;
+    own_lobe = s.roughness * s.roughness;
+    let n = signal_neighbours(pixel);
+    // Points of a plane mirror whose distance is that of two directions of the lobe over the ray's length show
+    // about the same: the filter is no wider than a part of the lobe there, in pixels.
+    let lobe = 0.35 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+    let step = f32(params.step);
+    let most = lobe * lobe / (3.0 * step * step);
+    let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));
+    return reflected_pack(expanded(mean.rgb / max(mean.a, 1.0e-6)), found.a);
+}
+
+@compute @workgroup_size(8, 8)
+fn reflection_smooth(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if all(pixel < frame.size) {
+        textureStore(signal_out, pixel, vec4u(smoothed(pixel), 0u, 0u));
+    }
+}
+
+@compute @workgroup_size(8, 8)
+fn reflection_filter(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + vec2u(0u, first_row);
+    if all(pixel < frame.size) {
+        reflected_words[word_of(pixel)] = smoothed(pixel);
+    }
+}

@@ -1,0 +1,69 @@
+// reflection_light: radiance of what reflection rays have hit, into what their pixels reflect.
+//
+// in   the list of hits; their G-buffer, rays and the visibility of lights from them; the merged scene (group 2),
+//      lights and environment (group 0)
+// out  reflected_words: the radiance is added
+// One thread per hit, as `lighting` does it for a pixel. Where another bounce follows, the share that it finds is
+// left out here. Nothing occludes the environment at hits.
+#import "common/brdf.wgsl"
+#import "common/dispatch.wgsl"
+#import "common/hit_range.wgsl"
+#import "common/ray_list.wgsl"
+#import "common/reflected.wgsl"
+#import "common/reflection_ray.wgsl"
+#import "common/shadow_start.wgsl"
+#import "common/unseen.wgsl"
+#import "common/visibility.wgsl"
+
+@group(1) @binding(0) var<storage, read> ranges: array<HitRange, REFLECTION_BINS + 1u>;
+@group(1) @binding(1) var<storage, read> sorted: array<u32>;
+@group(1) @binding(2) var<storage, read> shadow_words: array<u32>;
+@group(1) @binding(3) var<storage, read_write> reflected_words: array<vec2u>;
+@group(1) @binding(4) var position_texture: texture_2d<f32>;
+@group(1) @binding(5) var normal_texture: texture_2d<u32>;
+@group(1) @binding(6) var albedo_texture: texture_2d<u32>;
+@group(1) @binding(7) var emissive_texture: texture_2d<u32>;
+@group(1) @binding(8) var ids_texture: texture_2d<u32>;
+@group(1) @binding(9) var rays_texture: texture_2d<u32>;
+
+@compute @workgroup_size(RAY_BLOCK)
+fn reflection_light(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let number = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
+    if number >= ranges[REFLECTION_BINS].count {
+        return;
+    }
+    let pixel = ray_list_pixel(sorted[number]);
+    var s = gbuffer_unpack(
+        textureLoad(position_texture, pixel, 0),
+        textureLoad(normal_texture, pixel, 0).r,
+        textureLoad(albedo_texture, pixel, 0).r,
+        textureLoad(emissive_texture, pixel, 0).r,
+    );
+    let ray = reflection_ray_unpack(textureLoad(rays_texture, pixel, 0));
+    let to_eye = -ray.direction;
+    var radiance = s.emissive;
+    if s.unlit {
+        radiance = s.albedo * frame.unlit_radiance;
+    } else {
+        let seen = textureLoad(ids_texture, pixel, 0).r;
+        s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
+        let traced = Reflected(vec3f(0.0), reflection_share(s));
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), traced);
+        let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;
+        for (var slot = 0u; slot < slots; slot++) {
+            let chosen = visibility_light(slot, pixel);
+            let sample = light_sample(lights[chosen.light], s.position);
+            if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
+                radiance += brdf_evaluate(s, to_eye, sample.to_light) * sample.irradiance
+                    * visibility(slot, chosen, pixel, s, sample);
+            }
+        }
+    }
+    let word = pixel.y * frame.size.x + pixel.x;
+    let found = reflected_unpack(reflected_words[word]);
+    reflected_words[word] = reflected_pack(found.rgb + ray.carried * min(radiance, vec3f(RADIANCE_MAX)), found.a);
+}

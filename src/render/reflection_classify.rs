@@ -1,0 +1,78 @@
+//! `reflection_classify`: the pixels whose surfaces trace what they reflect, as a dense list.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Hits, Reflected},
+    frame::Frame,
+    recording::Recording,
+    reflection_list::ReflectionList,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Workgroups,
+        pass::Binding::{Float, Store, Uint, Uniform, Write},
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ReflectionClassify {
+    classify: Kernel,
+    arguments: Kernel,
+}
+
+impl ReflectionClassify {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let words = Store(wgpu::TextureFormat::R32Uint);
+        let bindings = [Uniform, Float, Uint, Write, Write, words, words];
+        let path = "render/reflection_classify.wgsl";
+        let kernel = |entry| Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings);
+        Self {
+            classify: kernel("reflection_classify"),
+            arguments: kernel("reflection_arguments"),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.classify.needs(needs);
+        self.arguments.needs(needs);
+    }
+
+    /// Fills `list` with the pixels of `gbuffer` that send a ray at this bounce; the ids of `hits` become 0 where
+    /// none is sent, and at the first bounce `reflected` too.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        bounce: u32,
+        list: &ReflectionList,
+        hits: &Hits,
+        reflected: &Reflected,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        recording.scope.clear_buffer(&list.arguments, 0, None);
+        let params = list.params.at(bounce as usize);
+        let own: &[&dyn Bind] = &[
+            &params,
+            &gbuffer.position,
+            &gbuffer.ids,
+            &list.arguments,
+            &reflected.words,
+            &list.entries,
+            &hits.gbuffer.ids,
+        ];
+        let shared = [(0, &frame.group)];
+        let mut pass = recording.scope.scoped_compute_pass("reflection_classify");
+        // A workgroup has eight tiles.
+        let [width, height] = frame.size;
+        let tiles = Workgroups::Grid([width.div_ceil(64), height.div_ceil(8), 1]);
+        let (classify, arguments) = (&self.classify, &self.arguments);
+        classify.dispatch(gpu, &mut pass, &shared, own, tiles)?;
+        arguments.dispatch(gpu, &mut pass, &shared, own, Workgroups::Count(1))
+    }
+}

@@ -1,0 +1,146 @@
+//! `reflection_filter`: what pixels reflect, averaged over frames and over neighbouring pixels.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Motion, Reflected, fitted},
+    frame::Frame,
+    history::Reprojection,
+    recording::Recording,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        layout::ReflectionFilterParams,
+        pass::Binding::{self, Float, Read, Store, Uint, Write},
+    },
+};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+const LABEL: &str = "reflection_filter";
+const PARAMS: &str = "reflection_filter.params";
+const FORMAT: Format = Format::Rg32Uint;
+/// Distances of the taps of the filter's rounds, in pixels; the first is that of a signal that is not filtered.
+const STEPS: [u32; 4] = [0, 4, 2, 1];
+
+/// The pass, with the signal that it keeps.
+#[derive(Debug)]
+pub struct ReflectionFilter {
+    accumulate: Kernel,
+    smooth: Kernel,
+    last_round: Kernel,
+    images: Images,
+    params: UniformArray<ReflectionFilterParams>,
+}
+
+#[derive(Debug)]
+struct Images {
+    /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
+    means: [GpuImage; 2],
+    smooth: GpuImage,
+}
+
+impl Images {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
+        let image = |label| GpuImage::new(gpu, label, size, FORMAT, usage);
+        Self {
+            means: [(); 2].map(|()| image("reflection.mean")),
+            smooth: image("reflection.smooth"),
+        }
+    }
+}
+
+impl ReflectionFilter {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let uniform = Binding::Uniform;
+        let round = [uniform, uniform, Float, Uint, Uint, Uint];
+        let kernel = |entry, last: &[Binding]| {
+            let bindings = [&round[..], last].concat();
+            let path = "render/reflection_filter.wgsl";
+            Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings)
+        };
+        let out = Store(FORMAT);
+        let params = STEPS.map(|_| ReflectionFilterParams::default());
+        Ok(Self {
+            accumulate: kernel("reflection_accumulate", &[out, Read, Uint, Uint, uniform]),
+            smooth: kernel("reflection_smooth", &[out]),
+            last_round: kernel(LABEL, &[Write]),
+            images: Images::new(gpu, [1, 1]),
+            params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
+        })
+    }
+
+    /// What it compiles; `filters` as in the settings.
+    pub fn needs(&self, filters: bool, needs: &mut Needs) {
+        self.accumulate.needs(needs);
+        self.last_round.needs(needs);
+        if filters {
+            self.smooth.needs(needs);
+        }
+    }
+
+    /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
+    /// filter, of neighbours too.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        gbuffer: &GBuffer,
+        motion: Motion<'_>,
+        history: Reprojection<'_>,
+        reflected: &Reflected,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        if self.images.smooth.size() != frame.size {
+            self.images = fitted(gpu, frame.size, || Images::new(gpu, frame.size))?;
+        }
+        let settings = &frame.config.reflections;
+        // The samples of a picture come together by themselves. The more there are, the less they are filtered.
+        let (remembered, rays) = match frame.is_one_of_many() {
+            true => (0, frame.sample.count),
+            false => (history.remembered(settings.history), 1),
+        };
+        let params = STEPS.map(|step| ReflectionFilterParams {
+            remembered,
+            remembered_moving: MOVING - 1,
+            rays,
+            step,
+            moves: u32::from(history.moves),
+        });
+        self.params.write_all(gpu, PARAMS, &params)?;
+        let [even, odd] = &self.images.means;
+        // The last frame's means are read once, and then have room for the filter's first round.
+        let (last, now) = match history.index.is_multiple_of(2) {
+            true => (odd, even),
+            false => (even, odd),
+        };
+        let (position, normal) = (&gbuffer.position, &gbuffer.normal);
+        let surfaces = history.surfaces;
+        let mut run = |kernel: &Kernel, step: usize, signal: &GpuImage, rest: &[&dyn Bind]| {
+            let params = self.params.at(step);
+            let mut own: Vec<&dyn Bind> = vec![&params, position, normal, surfaces, signal];
+            own.extend(rest);
+            let (shared, most) = ([(0, &frame.group)], recording.budget.pixels());
+            recording.dispatch_pixels(LABEL, kernel, &shared, &own, frame.size, most)
+        };
+        let (taps, last_surfaces) = (history.taps, history.last_surfaces);
+        let found: &[&dyn Bind] = &[now, &reflected.words, taps, last_surfaces, motion.params];
+        run(&self.accumulate, 0, last, found)?;
+        if !settings.filter {
+            return run(&self.last_round, 0, now, &[&reflected.words]);
+        }
+        let smooth = &self.images.smooth;
+        run(&self.smooth, 1, now, &[last])?;
+        run(&self.smooth, 2, last, &[smooth])?;
+        run(&self.last_round, 3, smooth, &[&reflected.words])
+    }
+}
+
+/// Frames that are averaged of what moves.
+const MOVING: u32 = 6;

@@ -1,0 +1,126 @@
+//! The list of reflection rays of a bounce, and of their hits: `reflection_classify` fills it, `reflection_rays` traces
+//! it in batches, and `reflection_sort` sorts the hits.
+
+use crate::{
+    Result,
+    accel::layout::{SORT_BLOCK, SORT_ROUNDS},
+    gpu::{
+        Gpu, GpuImage, UniformArray,
+        layout::{HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams},
+    },
+};
+use std::num::NonZeroU64;
+use wgpu::{BufferUsages, TextureUsages};
+
+/// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
+const STRIDE: u64 = 256;
+
+/// The lists of one bounce, which the next one fills anew.
+#[derive(Debug)]
+pub struct ReflectionList {
+    /// A pixel a texel.
+    pub entries: GpuImage,
+    /// Workgroups of `reflection_sort` and the counts of rays and tiles; its parameters; then those of each batch.
+    pub arguments: wgpu::Buffer,
+    /// Where the hits of each bin lie in `sorted`, and last those of all.
+    pub ranges: wgpu::Buffer,
+    /// How many hits of each bin a block of the sort has.
+    pub counts: wgpu::Buffer,
+    /// Pixels of the hits, sorted by bin.
+    pub sorted: wgpu::Buffer,
+    /// Parameters of each bounce.
+    pub params: UniformArray<ReflectionParams>,
+    made_for: ListKey,
+}
+
+/// What a list is made for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ListKey {
+    /// Pixels in a row, and rows.
+    pub size: [u32; 2],
+    /// Most rays of a batch.
+    pub batch: u32,
+    /// Bounces.
+    pub bounces: u32,
+    /// As [`ReflectionParams::blur`].
+    pub blur: f32,
+}
+
+impl ReflectionList {
+    /// Empty lists.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where a storage binding of the adapter does not hold them.
+    pub fn new(gpu: &Gpu, made_for: ListKey) -> Result<Self> {
+        let [width, height] = made_for.size;
+        let rays = u64::from(width) * u64::from(height);
+        let what = format!("the reflections of {width} × {height} pixels");
+        gpu.check_binding(&what, 8 * rays)?;
+        let batches = rays.div_ceil(u64::from(made_for.batch)).max(1);
+        let blocks = rays.div_ceil(u64::from(SORT_BLOCK * SORT_ROUNDS)).max(1);
+        let storage = BufferUsages::STORAGE;
+        let indirect = storage | BufferUsages::INDIRECT;
+        let rows = rays.div_ceil(u64::from(RAY_LIST_WIDTH)) as u32;
+        let params = (0..made_for.bounces).map(|bounce| ReflectionParams {
+            bounce,
+            batch: made_for.batch,
+            blur: made_for.blur,
+        });
+        Ok(Self {
+            entries: GpuImage::new(
+                gpu,
+                "reflection_list",
+                [RAY_LIST_WIDTH, rows],
+                wgpu::TextureFormat::R32Uint,
+                TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING,
+            ),
+            arguments: gpu.buffer(
+                "reflection_list.arguments",
+                STRIDE * (2 + batches),
+                indirect | BufferUsages::UNIFORM | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+            ),
+            ranges: gpu.buffer(
+                "reflection_list.ranges",
+                u64::from(REFLECTION_BINS + 1) * size_of::<HitRange>() as u64,
+                indirect | BufferUsages::COPY_SRC,
+            ),
+            counts: gpu.buffer(
+                "reflection_list.counts",
+                4 * blocks * u64::from(REFLECTION_BINS),
+                storage,
+            ),
+            sorted: gpu.buffer(
+                "reflection_list.sorted",
+                4 * rays,
+                storage | BufferUsages::COPY_SRC,
+            ),
+            params: UniformArray::new(gpu, "bounces of reflections", params)?,
+            made_for,
+        })
+    }
+
+    /// What it was made for.
+    pub fn made_for(&self) -> ListKey {
+        self.made_for
+    }
+
+    /// The parameters of the sort.
+    pub fn sort_params(&self) -> wgpu::BufferBinding<'_> {
+        self.part(1)
+    }
+
+    /// The arguments of each batch, and the byte at which they lie.
+    pub fn batches(&self) -> impl Iterator<Item = (wgpu::BufferBinding<'_>, u64)> {
+        let count = self.arguments.size() / STRIDE - 2;
+        (2..2 + count).map(|part| (self.part(part), STRIDE * part))
+    }
+
+    fn part(&self, part: u64) -> wgpu::BufferBinding<'_> {
+        wgpu::BufferBinding {
+            buffer: &self.arguments,
+            offset: STRIDE * part,
+            size: NonZeroU64::new(STRIDE),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
+
+use super::{
+    edges::{Geometry, Hits},
+    recording::Recording,
+    reflection_list::ReflectionList,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Workgroups,
+        layout::REFLECTION_BINS,
+        pass::Binding::{Read, Uint, Uniform, Write},
+    },
+};
+
+/// The pass.
+#[derive(Debug)]
+pub struct ReflectionSort {
+    count: Kernel,
+    scan: Kernel,
+    ranges: Kernel,
+    scatter: Kernel,
+}
+
+impl ReflectionSort {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu) -> Self {
+        let bindings = [Uniform, Uint, Uint, Read, Read, Write, Write, Write];
+        let path = "render/reflection_sort.wgsl";
+        let kernel = |entry| Kernel::new(gpu, path, entry, &[], &bindings);
+        Self {
+            count: kernel("reflection_count"),
+            scan: kernel("reflection_scan"),
+            ranges: kernel("reflection_ranges"),
+            scatter: kernel("reflection_scatter"),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        for kernel in [&self.count, &self.scan, &self.ranges, &self.scatter] {
+            kernel.needs(needs);
+        }
+    }
+
+    /// Sorts the `hits` of the rays of `list` into [`ReflectionList::sorted`].
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        geometry: Geometry<'_>,
+        list: &ReflectionList,
+        hits: &Hits,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        let own: &[&dyn Bind] = &[
+            &list.sort_params(),
+            &list.entries,
+            &hits.gbuffer.ids,
+            &geometry.buffers.triangle_info,
+            &geometry.buffers.materials.hits.bins,
+            &list.counts,
+            &list.ranges,
+            &list.sorted,
+        ];
+        // The four kernels have the same bindings, and the arguments lie in the buffer of the parameters.
+        let group = self.count.bind(gpu, own);
+        let blocks = Workgroups::Indirect(&list.arguments, 0);
+        let mut pass = recording.scope.scoped_compute_pass("reflection_sort");
+        for (kernel, workgroups) in [
+            (&self.count, blocks),
+            (&self.scan, Workgroups::Count(REFLECTION_BINS)),
+            (&self.ranges, Workgroups::Count(1)),
+            (&self.scatter, blocks),
+        ] {
+            kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
+        }
+        Ok(())
+    }
+}

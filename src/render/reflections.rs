@@ -1,0 +1,199 @@
+//! What glossy surfaces reflect, by rays where the settings enable them: bounce after bounce, hits are made a G-buffer
+//! of their own, and lit as what the picture shows.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, Geometry, Hits, Motion, Reflected, ReflectionSource, Trees, fitted},
+    frame::{Frame, FrameInput},
+    history::Reprojection,
+    recording::Recording,
+    reflection_classify::ReflectionClassify,
+    reflection_filter::ReflectionFilter,
+    reflection_light::ReflectionLight,
+    reflection_list::{ListKey, ReflectionList},
+    reflection_rays::ReflectionRays,
+    reflection_sort::ReflectionSort,
+    reflection_surface::ReflectionSurface,
+    shadows::Shadows,
+};
+use crate::{
+    Result,
+    gpu::{
+        Gpu, Needs,
+        layout::{REFLECTION_RAYS, REFLECTION_TILES},
+        readback::Counters,
+    },
+};
+
+/// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours are
+/// averaged anyway: less noise for a lobe that is 3 % wider.
+const BLUR: f32 = 0.5;
+/// Words of counts in front of the arguments.
+const COUNTS: usize = REFLECTION_TILES as usize + 1;
+
+/// The passes, with what they hand each other.
+#[derive(Debug)]
+pub struct Reflections {
+    classify: ReflectionClassify,
+    rays: ReflectionRays,
+    sort: ReflectionSort,
+    surface: ReflectionSurface,
+    light: ReflectionLight,
+    filter: ReflectionFilter,
+    /// Those of odd and of even bounces, which start from each other.
+    hits: [Hits; 2],
+    list: ReflectionList,
+    output: Reflected,
+    /// Rays of the first bounce, and tiles that sent them.
+    counters: Counters<COUNTS>,
+}
+
+impl Reflections {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let nothing = ListKey {
+            size: [1, 1],
+            batch: 1,
+            bounces: 1,
+            blur: 0.0,
+        };
+        Ok(Self {
+            classify: ReflectionClassify::new(gpu, layouts),
+            rays: ReflectionRays::new(gpu, layouts),
+            sort: ReflectionSort::new(gpu),
+            surface: ReflectionSurface::new(gpu, layouts),
+            light: ReflectionLight::new(gpu, layouts),
+            filter: ReflectionFilter::new(gpu, layouts)?,
+            hits: [(); 2].map(|()| Hits::new(gpu, [1, 1])),
+            list: ReflectionList::new(gpu, nothing)?,
+            output: Reflected::new(gpu, None)?,
+            counters: Counters::new(gpu, "reflections.counters"),
+        })
+    }
+
+    /// What a frame compiles.
+    pub fn needs(&self, gpu: &Gpu, input: &FrameInput<'_>, needs: &mut Needs) {
+        let settings = &input.config.reflections;
+        if !settings.sends_rays(gpu.capabilities.fast_rays) {
+            return;
+        }
+        self.classify.needs(needs);
+        self.rays.needs(needs);
+        self.sort.needs(needs);
+        self.surface.needs(needs);
+        self.light.needs(needs);
+        if settings.averages() {
+            self.filter.needs(settings.filter, needs);
+        }
+    }
+
+    /// Traces what each pixel reflects, where the settings enable it. `shadows` finds which lights the hits see.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        motion: Motion<'_>,
+        history: Reprojection<'_>,
+        shadows: &mut Shadows,
+    ) -> Result<&Reflected> {
+        let gpu = recording.gpu;
+        let size = frame.traces_reflections.then_some(frame.size);
+        if self.output.size() != size {
+            self.output = fitted(gpu, frame.size, || Reflected::new(gpu, size))??;
+        }
+        let settings = &frame.config.reflections;
+        // From the second bounce on, hits are needed that the next ones start from.
+        let sizes = [size, size.filter(|_| settings.bounces > 1)];
+        for (hits, size) in self.hits.iter_mut().zip(sizes) {
+            let size = size.unwrap_or([1, 1]);
+            if hits.size() != size {
+                *hits = fitted(gpu, size, || Hits::new(gpu, size))?;
+            }
+        }
+        if size.is_none() {
+            return Ok(&self.output);
+        }
+        let made_for = ListKey {
+            size: frame.size,
+            batch: recording.budget.batch_rays,
+            bounces: settings.bounces,
+            blur: if settings.filter { BLUR } else { 0.0 },
+        };
+        if self.list.made_for() != made_for {
+            self.list = fitted(gpu, frame.size, || ReflectionList::new(gpu, made_for))??;
+        }
+        let (list, output) = (&self.list, &self.output);
+        for (bounce, at_hits) in (0..).zip(frame.at_hits()) {
+            let [even, odd] = &self.hits;
+            let (before, hits) = match bounce % 2 {
+                0 => (odd, even),
+                _ => (even, odd),
+            };
+            let source = ReflectionSource {
+                bounce,
+                gbuffer: if bounce == 0 {
+                    gbuffer
+                } else {
+                    &before.gbuffer
+                },
+                rays: &before.rays,
+            };
+            // What surfaces look like and are lit by depends on which bounce has hit them.
+            let at_source = frame.at_bounce(bounce);
+            self.classify.record(
+                recording,
+                &at_source,
+                source.gbuffer,
+                bounce,
+                list,
+                hits,
+                output,
+            )?;
+            self.rays.record(
+                recording, &at_source, geometry, trees, source, list, hits, output,
+            )?;
+            if bounce == 0 {
+                self.counters.record(&mut recording.scope, &list.arguments);
+            }
+            self.sort.record(recording, geometry, list, hits)?;
+            self.surface
+                .record(recording, &at_hits, geometry, list, hits)?;
+            let visibility =
+                shadows.record_at_hits(recording, &at_hits, geometry, trees, &hits.gbuffer)?;
+            self.light.record(
+                recording, &at_hits, geometry, list, hits, visibility, output,
+            )?;
+        }
+        if settings.averages() {
+            self.filter
+                .record(recording, frame, gbuffer, motion, history, output)?;
+        }
+        Ok(output)
+    }
+
+    /// What the last frame reflects.
+    pub fn output(&self) -> &Reflected {
+        &self.output
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.counters.withdraw();
+    }
+
+    /// Reads counts that have come back: rays of the first bounce, and tiles that sent them, of a frame that traced any.
+    pub fn collect(&mut self) -> Option<[u32; 2]> {
+        self.counters.collect();
+        let counts = self.counters.last();
+        let counts = [REFLECTION_RAYS, REFLECTION_TILES].map(|word| counts[word as usize]);
+        self.output.size().map(|_| counts)
+    }
+}
