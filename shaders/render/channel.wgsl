@@ -13,6 +13,8 @@
 #import "common/gbuffer.wgsl"
 #import "common/motion.wgsl"
 #import "common/occlusion.wgsl"
+#import "common/reflected.wgsl"
+#import "common/reflection.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_words.wgsl"
 
@@ -31,6 +33,7 @@
 @group(1) @binding(12) var display_texture: texture_2d<f32>;
 @group(1) @binding(13) var<uniform> motion: MotionParams;
 @group(1) @binding(14) var last_position_texture: texture_2d<f32>;
+@group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -67,6 +70,26 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
         return shadow_map_visibility(lights[0], sample, pixel, s.position, s.normal);
     }
     return 1.0;
+}
+
+// Radiance and distance; zeros where nothing was traced.
+fn reflected(pixel: vec2u) -> vec4f {
+    if frame.reflect_below == 0.0 {
+        return vec4f(0.0);
+    }
+    return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);
+}
+
+// Of the pixels of a tile, the share that sends rays.
+fn sending_share(tile: vec2u) -> f32 {
+    var sending = 0.0;
+    for (var i = 0u; i < 64u; i++) {
+        let pixel = 8u * tile + vec2u(i % 8u, i / 8u);
+        if all(pixel < frame.size) {
+            sending += select(0.0, 1.0, reflected(pixel).a > 0.0);
+        }
+    }
+    return sending / 64.0;
 }
 
 @compute @workgroup_size(8, 8)
@@ -116,6 +139,9 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 let moved = motion_of_point(motion, s.position, last);
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
             }
+            case CHANNEL_REFLECTION: { value = reflected(pixel).rgb; }
+            case CHANNEL_REFLECTION_DISTANCE: { value = vec3f(reflected(pixel).a); }
+            case CHANNEL_REFLECTION_TILES: { value = vec3f(sending_share(pixel / 8u)); }
             default: {}
         }
     } else if channel == CHANNEL_POSITION {

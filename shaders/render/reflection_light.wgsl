@@ -15,7 +15,7 @@
 #import "common/unseen.wgsl"
 #import "common/visibility.wgsl"
 
-@group(1) @binding(0) var<storage, read> ranges: array<HitRange, REFLECTION_BINS + 1u>;
+@group(1) @binding(0) var<uniform> ranges: array<HitRange, REFLECTION_BINS + 1u>;
 @group(1) @binding(1) var<storage, read> sorted: array<u32>;
 @group(1) @binding(2) var<storage, read> shadow_words: array<u32>;
 @group(1) @binding(3) var<storage, read_write> reflected_words: array<vec2u>;

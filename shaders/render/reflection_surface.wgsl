@@ -24,7 +24,7 @@ struct HitMaterial {
 }
 
 @group(1) @binding(0) var<uniform> shaded: HitMaterial;
-@group(1) @binding(1) var<storage, read> ranges: array<HitRange, REFLECTION_BINS + 1u>;
+@group(1) @binding(1) var<uniform> ranges: array<HitRange, REFLECTION_BINS + 1u>;
 @group(1) @binding(2) var<storage, read> sorted: array<u32>;
 @group(1) @binding(3) var<storage, read> triangle_info: array<vec2u>;
 @group(1) @binding(4) var hit_ids_texture: texture_2d<u32>;

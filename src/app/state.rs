@@ -836,7 +836,7 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Motion);
+        assert_eq!(state.channel, Channel::ReflectionTiles);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }

@@ -103,7 +103,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
         match channel {
             Channel::Position => (value - low) / span,
             Channel::Normal => value * 0.5 + 0.5,
-            Channel::Lit | Channel::Albedo | Channel::Emissive => srgb(value),
+            Channel::Lit | Channel::Albedo | Channel::Emissive | Channel::Reflection => srgb(value),
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
             Channel::Mesh | Channel::Material => hashed(value.x),
             Channel::Cost => heat((value.x + value.y) / COST_SCALE),
@@ -112,7 +112,10 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             | Channel::Metallic
             | Channel::Occlusion
             | Channel::Shadow
-            | Channel::Ambient => value,
+            | Channel::Ambient
+            | Channel::ReflectionTiles => value,
+            // What is near is dark; half as bright as what is infinitely far at a metre.
+            Channel::ReflectionDistance => value / (1.0 + value),
         }
     };
     let pixel = |texel: &[f32; 4]| {

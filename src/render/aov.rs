@@ -36,11 +36,18 @@ pub enum Channel {
     Ambient,
     /// How far what is seen has moved in the picture since the last frame, in pixels: x to the right, y down.
     Motion,
+    /// Radiance that the surface reflects, as rays have found it: over the share of light that it reflects at once.
+    Reflection,
+    /// Metres from the surface to what its reflection ray has hit; about 65,536 where it has hit nothing, and 0 where none
+    /// was sent.
+    ReflectionDistance,
+    /// The share of the 64 pixels of the tile that send reflection rays.
+    ReflectionTiles,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -56,6 +63,9 @@ impl Channel {
         Self::Cost,
         Self::Ambient,
         Self::Motion,
+        Self::Reflection,
+        Self::ReflectionDistance,
+        Self::ReflectionTiles,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -76,6 +86,9 @@ impl Channel {
             Self::Cost => "cost",
             Self::Ambient => "ambient",
             Self::Motion => "motion",
+            Self::Reflection => "reflection",
+            Self::ReflectionDistance => "reflection-distance",
+            Self::ReflectionTiles => "reflection-tiles",
         }
     }
 }
@@ -96,4 +109,7 @@ wgsl_constants! {
     const CHANNEL_COST: u32 = Channel::Cost as u32;
     const CHANNEL_AMBIENT: u32 = Channel::Ambient as u32;
     const CHANNEL_MOTION: u32 = Channel::Motion as u32;
+    const CHANNEL_REFLECTION: u32 = Channel::Reflection as u32;
+    const CHANNEL_REFLECTION_DISTANCE: u32 = Channel::ReflectionDistance as u32;
+    const CHANNEL_REFLECTION_TILES: u32 = Channel::ReflectionTiles as u32;
 }

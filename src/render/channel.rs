@@ -3,7 +3,7 @@
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Motion, Radiance, Visibility, fitted},
+    edges::{AmbientVisibility, GBuffer, Motion, Radiance, Reflected, Visibility, fitted},
     recording::Recording,
     scene_buffers::SceneBuffers,
 };
@@ -40,6 +40,8 @@ pub struct ChannelSource<'a> {
     pub visibility: &'a Visibility,
     /// Output of the occlusion passes.
     pub ambient: &'a AmbientVisibility,
+    /// Output of the reflection passes.
+    pub reflected: &'a Reflected,
     /// Output of `lighting`.
     pub radiance: &'a Radiance,
     /// Output of `motion`.
@@ -65,6 +67,7 @@ impl ChannelPass {
             Float,
             Binding::Uniform,
             Float,
+            Read,
         ];
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
@@ -125,6 +128,7 @@ impl ChannelPass {
                 &radiance.display,
                 source.motion.params,
                 source.motion.last_position,
+                &source.reflected.words,
             ],
             size,
             recording.budget.pixels(),

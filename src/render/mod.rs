@@ -344,6 +344,7 @@ impl Renderer {
             gbuffer,
             visibility,
             ambient,
+            reflected,
             radiance,
             motion,
         };
@@ -368,6 +369,7 @@ impl Renderer {
         self.history.settle();
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
+        let reflects = frame.traces_reflections;
         let metered = input.config.image.is_metered() && frame.is_lit();
         let [exposure_ev, exposure_target_ev] = match metered {
             true => [self.stats.exposure_ev, self.stats.exposure_target_ev],
@@ -387,6 +389,16 @@ impl Renderer {
             rays: if traces { self.stats.rays } else { 0 },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
+            reflection_rays: if reflects {
+                self.stats.reflection_rays
+            } else {
+                0
+            },
+            reflection_tiles: if reflects {
+                self.stats.reflection_tiles
+            } else {
+                0
+            },
             tree_work: plan.work,
             tree_growth: plan.growth,
             tree_dispatches: match plan.work {
@@ -486,6 +498,9 @@ impl Renderer {
         self.stats.timed_frames = self.profiler.frames();
         if let Some([rays, sending_tiles]) = self.shadows.collect() {
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
+        }
+        if let Some([rays, tiles]) = self.reflections.collect() {
+            (self.stats.reflection_rays, self.stats.reflection_tiles) = (rays.into(), tiles);
         }
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;

@@ -72,6 +72,7 @@ impl Renderer {
                 gbuffer: self.gbuffer.output(),
                 visibility,
                 ambient: self.occlusion.output(),
+                reflected: self.reflections.output(),
                 radiance,
                 motion: self.motion.output(self.gbuffer.output()),
             };

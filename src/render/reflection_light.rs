@@ -12,7 +12,7 @@ use crate::{
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
         layout::{HitRange, REFLECTION_BINS},
-        pass::Binding::{Float, Read, Uint, Write},
+        pass::Binding::{Float, Read, Uint, Uniform, Write},
     },
 };
 
@@ -27,7 +27,9 @@ pub struct ReflectionLight {
 impl ReflectionLight {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Read, Read, Read, Write, Float, Uint, Uint, Uint, Uint, Uint];
+        let bindings = [
+            Uniform, Read, Read, Write, Float, Uint, Uint, Uint, Uint, Uint,
+        ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/reflection_light.wgsl";
         Self {

@@ -83,7 +83,7 @@ impl ReflectionList {
             ranges: gpu.buffer(
                 "reflection_list.ranges",
                 u64::from(REFLECTION_BINS + 1) * size_of::<HitRange>() as u64,
-                indirect | BufferUsages::COPY_SRC,
+                indirect | BufferUsages::UNIFORM | BufferUsages::COPY_SRC,
             ),
             counts: gpu.buffer(
                 "reflection_list.counts",

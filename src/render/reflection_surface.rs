@@ -31,7 +31,7 @@ impl ReflectionSurface {
         let words = Store(Format::R32Uint);
         let bindings = [
             Uniform,
-            Read,
+            Uniform,
             Read,
             Read,
             Uint,

@@ -31,6 +31,10 @@ pub struct FrameStats {
     pub tiles: u32,
     /// Those of them that sent rays, in the last frame whose count has come back.
     pub sending_tiles: u32,
+    /// Reflection rays of the first bounce, of the last frame whose count has come back.
+    pub reflection_rays: u64,
+    /// Tiles of 8 × 8 pixels that sent them.
+    pub reflection_tiles: u32,
     /// What the frame did to the trees.
     pub tree_work: TreeWork,
     /// Refit trees: their cost over that of the last build, as last seen; 1 where it is not measured.

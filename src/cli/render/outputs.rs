@@ -125,6 +125,11 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         Channel::Ambient if !config.occlusion.sends_rays(true) => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
         }
+        Channel::Reflection | Channel::ReflectionDistance | Channel::ReflectionTiles
+            if !config.reflections.sends_rays(true) =>
+        {
+            Some("reflections are not traced; add --reflections rays")
+        }
         Channel::Shadow if shadows == ShadowMode::Off => {
             Some("shadows are off; add --shadows rays or --shadows map")
         }
@@ -237,7 +242,7 @@ impl Output {
     /// channels are those of the first sample.
     pub(super) fn is_ready(&self, index: u32, count: u32) -> bool {
         match self.channel {
-            Channel::Lit | Channel::Ambient => index + 1 == count,
+            Channel::Lit | Channel::Ambient | Channel::Reflection => index + 1 == count,
             _ => index == 0,
         }
     }

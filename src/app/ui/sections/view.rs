@@ -137,6 +137,9 @@ fn title(channel: Channel) -> String {
         Channel::Lit => "lit picture".into(),
         Channel::Cost => "cost of rays".into(),
         Channel::Ambient => "ambient visibility".into(),
+        Channel::Reflection => "reflected radiance".into(),
+        Channel::ReflectionDistance => "reflection distance".into(),
+        Channel::ReflectionTiles => "reflection tiles".into(),
         other => other.name().into(),
     }
 }
@@ -160,5 +163,8 @@ fn meaning(channel: Channel) -> &'static str {
         Channel::Motion => {
             "How far a point has moved in the picture since the last frame, 32 pixels at most"
         }
+        Channel::Reflection => "Radiance that rays have found for glossy surfaces",
+        Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
+        Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

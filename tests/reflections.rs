@@ -1,0 +1,458 @@
+//! Reflections by rays: rays against their twin, means against integrals, mirrors against what is seen from behind them.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Antialias, Background, ReflectionMode, ShadowMode},
+    gpu::Gpu,
+    reference::{
+        lbvh::{Triangle, triangles},
+        lighting::{self, Surface},
+        reflections,
+        shadow_start::Seen,
+    },
+    render::{Channel, View, blue_noise},
+    scene::{
+        Image, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
+        TextureRef, Wrap,
+    },
+};
+use common::{
+    gpu, portable_gpu,
+    scenes::{Stage, add_light, glowing, look_at, matte, quad, scene, seen_at, sphere},
+};
+use glam::{Affine2, DVec3, Vec3};
+
+const SIZE: [u32; 2] = [64, 48];
+
+/// A stage whose rays are neither averaged nor filtered.
+fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
+    let mut stage = Stage::new(gpu, scene, size);
+    stage.config.image.antialias = Antialias::Off;
+    stage.config.reflections.mode = ReflectionMode::Rays;
+    stage.config.reflections.max_roughness = 1.0;
+    stage.config.reflections.bounces = 1;
+    stage.config.reflections.history = 1;
+    stage.config.reflections.filter = false;
+    stage
+}
+
+fn rest(scene: &Scene) -> Pose {
+    Pose::new(scene, None, 0.0)
+}
+
+fn metal(color: Vec3, roughness: f32) -> Material {
+    Material {
+        metallic: 1.0,
+        roughness,
+        ..matte(color)
+    }
+}
+
+fn glossy(color: Vec3, roughness: f32) -> Material {
+    Material {
+        roughness,
+        ..matte(color)
+    }
+}
+
+/// An opaque texture of 2 × 2 texels.
+fn textured(scene: &mut Scene, name: &str, color: impl Fn(u32, u32) -> [u8; 3]) -> TextureRef {
+    let texels = (0..2 * 2).flat_map(|i| {
+        let [r, g, b] = color(i % 2, i / 2);
+        [r, g, b, 255]
+    });
+    scene
+        .images
+        .push(Image::from_rgba8(name, 2, 2, texels.collect()));
+    let sampler = Sampler {
+        wrap_u: Wrap::Repeat,
+        wrap_v: Wrap::Mirror,
+        ..Sampler::default()
+    };
+    let image = scene.images.len() - 1;
+    scene.textures.push(Texture { image, sampler });
+    TextureRef {
+        texture: scene.textures.len() - 1,
+        uv_set: 0,
+        texture_from_uv: Affine2::IDENTITY,
+    }
+}
+
+/// A floor between glowing quads and spheres of several materials; only what glows is bright.
+fn glowing_things() -> Scene {
+    let back = -2.0 * Vec3::Z;
+    let mut two_sided = glowing(Vec3::new(0.2, 0.3, 3.0));
+    two_sided.double_sided = true;
+    scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            quad(back - 2.0 * Vec3::X, 1.5 * Vec3::X, 2.0 * Vec3::Y, 1),
+            // Its back is not seen.
+            quad(back + 2.0 * Vec3::X, -1.5 * Vec3::X, 2.0 * Vec3::Y, 2),
+            // That of this one is.
+            quad(1.2 * Vec3::X, 1.0 * Vec3::Y, 1.0 * Vec3::Z, 3),
+            sphere(Vec3::new(-0.9, 0.6, 0.2), 0.6, 12, 4),
+            sphere(Vec3::new(0.5, 0.5, 0.9), 0.5, 12, 5),
+        ],
+        vec![
+            glossy(Vec3::splat(0.5), 0.3),
+            glowing(Vec3::new(2.0, 0.5, 0.1)),
+            glowing(Vec3::new(0.1, 4.0, 0.3)),
+            two_sided,
+            metal(Vec3::new(0.9, 0.6, 0.3), 0.0),
+            metal(Vec3::new(0.4, 0.6, 0.9), 0.45),
+        ],
+    )
+}
+
+fn lit(stage: &mut Stage<'_>) -> Vec<Vec3> {
+    let lit = stage.channel(Channel::Lit).texels;
+    lit.iter().map(|texel| Vec3::from_slice(texel)).collect()
+}
+
+/// What the twin's one ray of each pixel adds to its emission; `None` where rounding decides what is seen.
+fn twin(stage: &mut Stage<'_>, view: View, index: u32) -> Vec<Option<DVec3>> {
+    let surfaces = stage.surfaces();
+    let meshes = stage.channel(Channel::Mesh).texels;
+    let merged = stage.merged();
+    let soup: Vec<Triangle> = triangles(&merged.positions, &merged.indices);
+    let mesh_of = |triangle: usize| {
+        let holds = |range: &std::ops::Range<u32>| range.contains(&(triangle as u32));
+        merged.meshes.iter().position(holds).unwrap()
+    };
+    let material = |mesh: usize| {
+        let scene = stage.scene;
+        &scene.materials[scene.meshes[mesh].primitives[0].material]
+    };
+    let at = |(i, surface): (usize, &Option<Surface>)| {
+        let surface = surface.as_ref()?;
+        let mesh = meshes[i][0] as usize;
+        let place = (surface.position, surface.normal, mesh);
+        let seen: Seen = seen_at(&merged, &soup, place, view.eye())?;
+        let pixel = [i as u32 % SIZE[0], i as u32 / SIZE[0]];
+        let noise = (blue_noise::mask(), pixel);
+        let roughness = f64::from(surface.roughness);
+        let Some(sample) = reflections::sample(&seen, roughness, noise, index) else {
+            return Some(DVec3::ZERO);
+        };
+        let is_seen = |triangle, back: bool| !back || material(mesh_of(triangle)).double_sided;
+        let Some((hit, _)) = reflections::hit(&soup, &seen, sample.direction, is_seen) else {
+            return Some(DVec3::ZERO);
+        };
+        let f0 = DVec3::splat(0.04).lerp(surface.albedo.as_dvec3(), surface.metallic.into());
+        let fresnel = f0 + (DVec3::ONE - f0) * (1.0 - sample.v_dot_h).powi(5);
+        Some(fresnel * sample.lobe * material(mesh_of(hit)).emissive.as_dvec3())
+    };
+    surfaces.iter().enumerate().map(at).collect()
+}
+
+/// The share of pixels whose radiance is not their emission and what the twin says.
+fn wrong_share(stage: &mut Stage<'_>, view: View, index: u32) -> f64 {
+    let twin = twin(stage, view, index);
+    let own = stage.channel(Channel::Emissive).texels;
+    let lit = lit(stage);
+    let (mut wrong, mut bright, mut count) = (0.0, 0, 0.0);
+    for ((lit, own), twin) in lit.iter().zip(&own).zip(twin) {
+        let Some(twin) = twin else { continue };
+        let expected = Vec3::from_slice(own).as_dvec3() + twin;
+        let off = (lit.as_dvec3() - expected).abs().max_element();
+        // Half floats have 11 bits, and a highlight's edge lies within a pixel's rounding.
+        wrong += f64::from(u8::from(off > 3e-3 * expected.max_element().max(0.1)));
+        bright += u32::from(twin != DVec3::ZERO);
+        count += 1.0;
+    }
+    assert!(count > 1500.0 && bright > 100, "{count} {bright}");
+    wrong / count
+}
+
+#[test]
+fn rays_find_what_their_twin_finds() {
+    for gpu in [gpu(), portable_gpu()] {
+        let scene = glowing_things();
+        let view = look_at(Vec3::new(0.3, 1.4, 4.0), Vec3::new(0.0, 0.5, 0.0), 50.0);
+        let mut stage = stage(&gpu, &scene, SIZE);
+        stage.darken();
+        for frame in 0..2 {
+            stage.draw(&rest(&scene), view);
+            let wrong = wrong_share(&mut stage, view, frame);
+            assert!(wrong < 0.004, "{wrong}");
+            // The comparison tells frames apart.
+            assert!(wrong_share(&mut stage, view, frame + 1) > 0.02);
+        }
+    }
+}
+
+/// What a surface reflects of a glowing rectangle, by the midpoints of a grid over it.
+fn integral(surface: &Surface, to_eye: DVec3, [corner, u, v]: [DVec3; 3]) -> DVec3 {
+    const STEPS: i32 = 300;
+    let normal = u.cross(v).normalize();
+    let area = u.cross(v).length() / f64::from(STEPS * STEPS);
+    // No diffuse light: only the lobe.
+    let mut sum = DVec3::ZERO;
+    for i in 0..STEPS * STEPS {
+        let at = [i % STEPS, i / STEPS].map(|step| (f64::from(step) + 0.5) / f64::from(STEPS));
+        let offset = corner + at[0] * u + at[1] * v - surface.position.as_dvec3();
+        let to_light = offset.normalize();
+        let facing = -normal.dot(to_light);
+        let cosine = surface.normal.as_dvec3().dot(to_light);
+        if facing > 0.0 && cosine > 0.0 {
+            let solid_angle = area * facing / offset.length_squared();
+            sum += lighting::brdf(surface, to_eye, to_light) * cosine * solid_angle;
+        }
+    }
+    sum
+}
+
+#[test]
+fn many_frames_meet_the_integral() {
+    let gpu = gpu();
+    let panel = [Vec3::new(-0.6, 0.2, -1.0), 1.2 * Vec3::X, 1.1 * Vec3::Y];
+    let [corner, u, v] = panel;
+    for (color, metallic) in [(Vec3::ZERO, 0.0), (Vec3::new(0.9, 0.5, 0.2), 1.0)] {
+        for roughness in [0.0, 0.1, 0.3, 0.6, 1.0] {
+            let floor = Material {
+                metallic,
+                roughness,
+                ..matte(color)
+            };
+            let scene = scene(
+                [
+                    quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+                    quad(corner, u, v, 1),
+                ],
+                vec![floor, glowing(Vec3::splat(5.0))],
+            );
+            // So small an angle that a pixel sees a point.
+            let eye = Vec3::new(0.1, 1.0, 2.2);
+            let view = View {
+                projection: Projection::Perspective { fov_y: 0.02 },
+                ..look_at(eye, Vec3::new(0.1, 0.0, 0.2), 50.0)
+            };
+            let mut stage = stage(&gpu, &scene, [12, 8]);
+            stage.darken();
+            let frames = if roughness == 0.0 { 1 } else { 256 };
+            stage.supersampled(&rest(&scene), view, frames);
+            let lit = lit(&mut stage);
+            let surfaces = stage.surfaces();
+            let mut mean = [DVec3::ZERO; 2];
+            let mut worst = 0.0_f64;
+            for (lit, surface) in lit.iter().zip(&surfaces) {
+                let mut surface = *surface.as_ref().unwrap();
+                surface.smooth_normal = surface.normal;
+                let to_eye = (eye - surface.position).normalize().as_dvec3();
+                let expected = match roughness {
+                    // A mirror sees the panel whole, or not at all.
+                    0.0 => {
+                        let f0 = DVec3::splat(0.04).lerp(color.as_dvec3(), metallic.into());
+                        f0 + (DVec3::ONE - f0) * (1.0 - to_eye.y).powi(5)
+                    }
+                    _ => integral(&surface, to_eye, panel.map(Vec3::as_dvec3)),
+                } * 5.0;
+                worst = worst.max((lit.as_dvec3() - expected).abs().max_element());
+                mean[0] += lit.as_dvec3();
+                mean[1] += expected;
+            }
+            let [found, expected] = mean.map(|sum| sum / lit.len() as f64);
+            let off = (found - expected).abs().max_element();
+            let peak = 5.0 * if metallic > 0.0 { 0.9 } else { 0.09 };
+            println!("{metallic} {roughness}: {found} {expected} {off} {worst} of {peak}");
+            assert!(
+                off < 0.005 * peak && worst < 0.05 * peak,
+                "{metallic} {roughness}"
+            );
+        }
+    }
+}
+
+/// A mirror of two triangles at z = 0 that faces +z, and in front of it a lit room's worth of textures: more materials
+/// than there are bins.
+fn room_before_a_mirror() -> Scene {
+    let mut scene = scene(
+        [],
+        vec![metal(Vec3::ONE, 0.0), matte(Vec3::new(0.8, 0.3, 0.2))],
+    );
+    let mut things: Vec<Primitive> = vec![
+        quad(Vec3::new(-4.0, -3.0, 0.0), 8.0 * Vec3::X, 6.0 * Vec3::Y, 0),
+        sphere(Vec3::new(-0.5, 0.1, 2.5), 0.3, 16, 1),
+    ];
+    for i in 0..300_u32 {
+        let reference = textured(&mut scene, &format!("{i}"), |x, y| {
+            let shade = [60, 230][((x + y) % 2) as usize];
+            [shade, (i % 20 * 12) as u8, (i / 20 * 16) as u8]
+        });
+        scene.materials.push(Material {
+            base_color_texture: Some(reference),
+            ..matte(Vec3::ONE)
+        });
+        let at = Vec3::new(
+            (i % 20) as f32 * 0.2 - 2.0,
+            (i / 20) as f32 * 0.2 - 1.5,
+            3.0,
+        );
+        // They face the mirror.
+        things.push(quad(
+            at + 0.18 * Vec3::X,
+            -0.18 * Vec3::X,
+            0.18 * Vec3::Y,
+            2 + i as usize,
+        ));
+    }
+    let materials = std::mem::take(&mut scene.materials);
+    let (images, textures) = (scene.images, scene.textures);
+    let mut scene = common::scenes::scene(things, materials);
+    (scene.images, scene.textures) = (images, textures);
+    // It shines over the mirror's edge, and not on it.
+    let to_light = Vec3::new(0.2, 1.0, -0.5);
+    add_light(
+        &mut scene,
+        LightKind::Directional,
+        3.0,
+        to_light,
+        Vec3::ZERO,
+    );
+    scene
+}
+
+#[test]
+fn a_mirror_shows_what_is_seen_from_behind_it() {
+    let scene = room_before_a_mirror();
+    let (eye, target) = (Vec3::new(0.2, 0.1, 1.8), Vec3::new(0.0, 0.0, 0.0));
+    let behind = |v: Vec3| v * Vec3::new(1.0, 1.0, -1.0);
+    let view = look_at(eye, target, 50.0);
+    let from_behind = look_at(behind(eye), behind(target), 50.0);
+    let size = [160, 120];
+    for gpu in [gpu(), portable_gpu()] {
+        for mode in [ShadowMode::Rays, ShadowMode::Map] {
+            let mut stage = stage(&gpu, &scene, size);
+            stage.config.shadows.mode = mode;
+            // What is matte sends no rays where it is seen, as it sends none where it is hit.
+            stage.config.reflections.max_roughness = 0.5;
+            stage.config.environment.color = [0.3, 0.4, 0.6];
+            stage.config.environment.background = Background::Environment;
+            // Anisotropic filters look along slopes, rays do not.
+            stage.config.image.anisotropy = 1;
+            let uploader = stage.renderer.uploader();
+            stage.uploaded = uploader.upload(&gpu, &scene, &stage.config).unwrap();
+            let mirror = stage.draw(&rest(&scene), view);
+            let seen = stage.draw(&rest(&scene), from_behind);
+            let (mut off, mut count) = (0, 0);
+            for y in 0..size[1] {
+                for x in 0..size[0] {
+                    let at = |x: u32| 4 * (y * size[0] + x) as usize;
+                    let (a, b) = (at(x), at(size[0] - 1 - x));
+                    let differs = (0..3).any(|c| mirror[a + c].abs_diff(seen[b + c]) > 1);
+                    off += u32::from(differs);
+                    count += 1;
+                }
+            }
+            let share = f64::from(off) / f64::from(count);
+            println!("{mode:?}: {share}");
+            assert!(share < 0.005, "{mode:?}: {share}");
+        }
+    }
+}
+
+#[test]
+fn mirrors_show_mirrors_as_often_as_they_may() {
+    let gpu = gpu();
+    // Two mirrors that face each other, and behind the eye, above the first one, what glows.
+    let scene = scene(
+        [
+            quad(Vec3::new(-3.0, -3.0, 0.0), 6.0 * Vec3::X, 6.0 * Vec3::Y, 0),
+            quad(Vec3::new(3.0, -3.0, 2.0), -6.0 * Vec3::X, 2.0 * Vec3::Y, 0),
+            quad(Vec3::new(3.0, -1.0, 2.0), -6.0 * Vec3::X, 4.0 * Vec3::Y, 1),
+        ],
+        vec![metal(Vec3::splat(0.8), 0.0), glowing(Vec3::splat(3.0))],
+    );
+    let view = View {
+        projection: Projection::Perspective { fov_y: 0.02 },
+        ..look_at(Vec3::new(0.0, -1.8, 1.5), Vec3::new(0.0, -1.5, 0.0), 50.0)
+    };
+    // From the mirror at z = 0 to the lower one at z = 2, back, and to what glows.
+    let found = [1, 2, 3, 4].map(|bounces| {
+        let mut stage = stage(&gpu, &scene, [8, 8]);
+        stage.darken();
+        stage.config.reflections.bounces = bounces;
+        stage.draw(&rest(&scene), view);
+        lit(&mut stage)[27].x
+    });
+    let fresnel = |cosine: f32| 0.8 + 0.2 * (1.0 - cosine).powi(5);
+    let once = fresnel(1.5 / (1.5_f32 * 1.5 + 0.3 * 0.3).sqrt());
+    println!("{found:?} {once}");
+    assert!(found[0] < 1e-3 && found[1] < 1e-3, "{found:?}");
+    for found in &found[2..] {
+        assert!((found - 3.0 * once.powi(3)).abs() < 0.01, "{found}");
+    }
+}
+
+#[test]
+fn a_furnace_stays_white() {
+    let gpu = gpu();
+    for roughness in [0.0, 0.05, 0.2, 0.5, 0.8, 1.0] {
+        for metallic in [0.0, 1.0] {
+            let material = Material {
+                metallic,
+                roughness,
+                ..matte(Vec3::ONE)
+            };
+            let scene = scene([sphere(Vec3::ZERO, 1.0, 32, 0)], vec![material]);
+            let view = look_at(3.0 * Vec3::Z, Vec3::ZERO, 50.0);
+            let mut stage = stage(&gpu, &scene, [24, 24]);
+            stage.darken();
+            stage.config.environment.intensity = 1.0;
+            stage.config.environment.color = [1.0; 3];
+            stage.config.shadows.mode = ShadowMode::Off;
+            stage.supersampled(&rest(&scene), view, 64);
+            let lit = lit(&mut stage);
+            let inside = |i: &usize| {
+                let at = [i % 24, i / 24].map(|x| x as f32 - 11.5);
+                at[0].hypot(at[1]) < 7.0
+            };
+            let inside: Vec<_> = (0..lit.len()).filter(inside).map(|i| lit[i].x).collect();
+            let mean = inside.iter().sum::<f32>() / inside.len() as f32;
+            println!("{metallic} {roughness}: {mean}");
+            assert!((mean - 1.0).abs() < 0.005, "{metallic} {roughness}: {mean}");
+        }
+    }
+}
+
+#[test]
+fn what_is_rough_sends_no_rays() {
+    let gpu = gpu();
+    let scene = scene(
+        [
+            quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
+            sphere(Vec3::new(0.0, 0.5, 0.0), 0.5, 8, 1),
+        ],
+        vec![matte(Vec3::ONE), metal(Vec3::ONE, 0.2)],
+    );
+    let view = look_at(Vec3::new(0.0, 2.0, 3.0), Vec3::ZERO, 50.0);
+    let mut stage = stage(&gpu, &scene, SIZE);
+    stage.config.reflections.max_roughness = 0.6;
+    // Counts come back a frame later.
+    stage.draw(&rest(&scene), view);
+    stage.draw(&rest(&scene), view);
+    let [distances, roughness, tiles] = [
+        Channel::ReflectionDistance,
+        Channel::Roughness,
+        Channel::ReflectionTiles,
+    ]
+    .map(|channel| stage.channel(channel).texels);
+    let mut sent = 0;
+    for (i, (distance, roughness)) in distances.iter().zip(&roughness).enumerate() {
+        let is_sphere = roughness[3] == 1.0 && roughness[0] < 0.5;
+        assert_eq!(distance[0] > 0.0, is_sphere, "{i}");
+        assert!(!is_sphere || tiles[i][0] > 0.0);
+        sent += u32::from(is_sphere);
+    }
+    assert!(sent > 100);
+    assert_eq!(stage.renderer.stats().reflection_rays, u64::from(sent));
+    // Another roughness of the scene's, and nothing is sent.
+    stage.config.reflections.max_roughness = 0.1;
+    stage.draw(&rest(&scene), view);
+    stage.draw(&rest(&scene), view);
+    assert_eq!(stage.renderer.stats().reflection_rays, 0);
+}
