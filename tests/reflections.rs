@@ -16,14 +16,14 @@ use canopy::{
     render::{Channel, View, blue_noise},
     scene::{
         Image, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef, Wrap,
+        TextureRef, Transform, Wrap,
     },
 };
 use common::{
     gpu, portable_gpu,
     scenes::{Stage, add_light, glowing, look_at, matte, quad, scene, seen_at, sphere},
 };
-use glam::{Affine2, DVec3, Vec3};
+use glam::{Affine2, DVec3, Mat4, Vec3};
 
 const SIZE: [u32; 2] = [64, 48];
 
@@ -455,4 +455,85 @@ fn what_is_rough_sends_no_rays() {
     stage.draw(&rest(&scene), view);
     stage.draw(&rest(&scene), view);
     assert_eq!(stage.renderer.stats().reflection_rays, 0);
+}
+
+const CALM_SIZE: [u32; 2] = [192, 144];
+
+/// Views on a circle about the origin, a degree apart.
+fn circling(frame: u32) -> View {
+    let (sine, cosine) = (frame as f32).to_radians().sin_cos();
+    let eye = Vec3::new(4.0 * sine + 0.3, 1.6, 4.0 * cosine);
+    look_at(eye, Vec3::new(0.0, 0.5, 0.0), 50.0)
+}
+
+/// The root of the mean square of what pixels reflect too much or too little, as it is seen: bright radiance counts
+/// less.
+fn error(found: &[[f32; 4]], converged: &[[f32; 4]]) -> f64 {
+    let seen = |texel: &[f32; 4]| {
+        let radiance = Vec3::from_slice(texel).as_dvec3();
+        radiance / (1.0 + radiance.element_sum() / 3.0)
+    };
+    let pairs = found.iter().zip(converged);
+    let sum: f64 = pairs
+        .map(|(a, b)| (seen(a) - seen(b)).length_squared() / 3.0)
+        .sum();
+    (sum / found.len() as f64).sqrt()
+}
+
+/// What is reflected after `frames` frames of [`circling`], and when it has come together in the last view.
+fn in_motion(gpu: &Gpu, scene: &Scene, frames: u32, filter: bool) -> [Vec<[f32; 4]>; 2] {
+    let mut moving = stage(gpu, scene, CALM_SIZE);
+    moving.config.reflections.max_roughness = 0.6;
+    moving.config.reflections.filter = filter;
+    moving.config.reflections.history = if filter { 32 } else { 1 };
+    for frame in 0..frames {
+        moving.draw(&rest(scene), circling(frame));
+    }
+    let found = moving.channel(Channel::Reflection).texels;
+    let mut still = stage(gpu, scene, CALM_SIZE);
+    still.config.reflections.max_roughness = 0.6;
+    still.config.reflections.history = 1000;
+    for _ in 0..256 {
+        still.draw(&rest(scene), circling(frames - 1));
+    }
+    [found, still.channel(Channel::Reflection).texels]
+}
+
+#[test]
+fn frames_in_motion_are_calm() {
+    let gpu = gpu();
+    let scene = glowing_things();
+    let [raw, converged] = in_motion(&gpu, &scene, 1, false);
+    let [first, _] = in_motion(&gpu, &scene, 1, true);
+    let [later, there] = in_motion(&gpu, &scene, 20, true);
+    let raw = error(&raw, &converged);
+    let [first, later] = [error(&first, &converged), error(&later, &there)];
+    println!("raw {raw}, first {first}, in motion {later}");
+    assert!(later < 0.25 * raw, "{later} of {raw}");
+}
+
+#[test]
+fn what_has_gone_is_forgotten_in_six_frames() {
+    let gpu = gpu();
+    let scene = glowing_things();
+    // The blue quad jumps up, out of what the floor reflects.
+    let mut other = scene.clone();
+    other.nodes[3].transform = Transform::Matrix(Mat4::from_translation(6.0 * Vec3::Y));
+    let mut stage = stage(&gpu, &scene, CALM_SIZE);
+    stage.config.reflections.max_roughness = 0.6;
+    stage.config.reflections.filter = true;
+    stage.config.reflections.history = 32;
+    let view = circling(0);
+    let mut draw = |pose: &Scene, frames: u32| {
+        for _ in 0..frames {
+            stage.draw(&rest(pose), view);
+        }
+        stage.channel(Channel::Reflection).texels
+    };
+    let before = draw(&scene, 20);
+    let after = [draw(&other, 1), draw(&other, 5)];
+    let still = draw(&other, 60);
+    let [before, first, sixth] = [&before, &after[0], &after[1]].map(|found| error(found, &still));
+    println!("before {before}, then {first}, then {sixth}");
+    assert!(sixth < 0.25 * before, "{sixth} of {before}");
 }

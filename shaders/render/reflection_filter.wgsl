@@ -73,7 +73,7 @@ fn word_of(pixel: vec2u) -> u32 {
 }
 
 // What the neighbours' rays of this frame have found, compressed: their mean, the deviation from it, the luminance
-// of the brightest but for the pixel's own; and the mean distance.
+// of the brightest but for the pixel's own; and the harmonic mean of the distances.
 struct Around {
     mean: vec3f,
     deviation: vec3f,
@@ -96,12 +96,12 @@ fn around(pixel: vec2u) -> Around {
         sum += weight * color;
         squares += weight * color * color;
         count += weight;
-        distance += weight * found.a;
+        distance += weight / max(found.a, 1.0e-6);
         brightest = max(brightest, select(luminance(color), 0.0, all(step == vec2i(0))));
     }
     let mean = sum / max(count, 1.0);
     let deviation = sqrt(max(squares / max(count, 1.0) - mean * mean, vec3f(0.0)));
-    return Around(mean, deviation, brightest, distance / max(count, 1.0));
+    return Around(mean, deviation, brightest, count / max(distance, 1.0e-9));
 }
 
 // Means of the last frame at four pixels that count `weights`; the alpha is the share of those that have one.
@@ -165,8 +165,8 @@ fn reflection_accumulate(@builtin(global_invocation_id) id: vec3u) {
         // Surfaces move; what they reflect may not, or otherwise: the history has to look like the neighbourhood.
         let color = clamp(
             compressed(last.rgb),
-            found.mean - 1.5 * found.deviation,
-            found.mean + 1.5 * found.deviation,
+            found.mean - found.deviation,
+            found.mean + found.deviation,
         );
         last = vec4f(expanded(color), last.a);
     }
@@ -174,7 +174,7 @@ fn reflection_accumulate(@builtin(global_invocation_id) id: vec3u) {
     let known = last.a > 0.5 && surface.frames > 0u && zero + params.remembered > 0u;
     let gain = select(1.0, 1.0 / f32(min(max(surface.frames, 1u) - 1u, most) + 1u), known);
     let mean = mix(last.rgb, fresh.rgb, gain);
-    textureStore(signal_out, pixel, vec4u(reflected_pack(mean, fresh.a), 0u, 0u));
+    textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
 }
 
 // Of the pixel in the middle: its shading normal, and how far normals may differ before lobes do.
@@ -204,7 +204,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
     let n = signal_neighbours(pixel);
     // Points of a plane mirror whose distance is that of two directions of the lobe over the ray's length show
     // about the same: the filter is no wider than a part of the lobe there, in pixels.
-    let lobe = 0.35 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+    let lobe = 0.5 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
     let step = f32(params.step);
     let most = lobe * lobe / (3.0 * step * step);
     let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));

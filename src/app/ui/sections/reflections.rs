@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let sends = reflections.sends_rays(facts.fast_rays);
     let why = (!sends).then_some("no rays are sent for reflections");
     let tip = "Roughness from which surfaces reflect the environment alone";
-    Row::new("up to roughness", &["reflections.max_roughness"], tip)
+    Row::new("roughness", &["reflections.max_roughness"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
             let most = &mut reflections.max_roughness;
