@@ -30,11 +30,15 @@
 //!    [`render::shadow_map`] draws the depth that each light sees.
 //! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
 //!    [`render::occlusion_filter`] averages it.
-//! 9. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
-//!    surfaces with layers (clear coat, sheen, …), which that leaves out.
-//! 10. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
-//! 11. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 12. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
+//! 9. [`render::reflections`], where asked for, bounce after bounce: [`render::reflection_classify`] lists the pixels
+//!    that send rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by
+//!    material, [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_light`] lights that; then
+//!    [`render::reflection_filter`] averages.
+//! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
+//!     surfaces with layers (clear coat, sheen, …), which that leaves out.
+//! 11. [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//! 12. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded.

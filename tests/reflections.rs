@@ -449,12 +449,16 @@ fn what_is_rough_sends_no_rays() {
         sent += u32::from(is_sphere);
     }
     assert!(sent > 100);
-    assert_eq!(stage.renderer.stats().reflection_rays, u64::from(sent));
+    let counts = stage.renderer.stats().reflections;
+    assert_eq!(counts.rays, sent);
+    // The sphere sees the floor and itself, which have no textures.
+    assert!(counts.hits > 20 && counts.hits < counts.rays, "{counts:?}");
+    assert_eq!(counts.bins, 1);
     // Another roughness of the scene's, and nothing is sent.
     stage.config.reflections.max_roughness = 0.1;
     stage.draw(&rest(&scene), view);
     stage.draw(&rest(&scene), view);
-    assert_eq!(stage.renderer.stats().reflection_rays, 0);
+    assert_eq!(stage.renderer.stats().reflections.rays, 0);
 }
 
 const CALM_SIZE: [u32; 2] = [192, 144];
@@ -493,7 +497,7 @@ fn in_motion(gpu: &Gpu, scene: &Scene, frames: u32, filter: bool) -> [Vec<[f32; 
     let mut still = stage(gpu, scene, CALM_SIZE);
     still.config.reflections.max_roughness = 0.6;
     still.config.reflections.history = 1000;
-    for _ in 0..256 {
+    for _ in 0..128 {
         still.draw(&rest(scene), circling(frames - 1));
     }
     [found, still.channel(Channel::Reflection).texels]

@@ -1,5 +1,5 @@
 // Hits of reflection rays that are shaded by one dispatch: those of a bin of materials, side by side in the sorted
-// list. Entries of the list are pixels, x in the lower 16 bits.
+// list. Range 0 is that of all hits, and range 1 + i that of bin i. Entries of the list are pixels, x in the lower 16 bits.
 
 struct HitRange {
     // Workgroups of that dispatch.
@@ -7,4 +7,6 @@ struct HitRange {
     count: u32,
     // Number of the first one in the list.
     first: u32,
+    // Bins that have hits; of all hits only.
+    bins: u32,
 }

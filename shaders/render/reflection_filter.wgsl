@@ -133,11 +133,15 @@ fn reflection_accumulate(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    var fresh = reflected_unpack(fresh_words[word_of(pixel)]);
+    let words = fresh_words[word_of(pixel)];
+    if all(words == vec2u(0u)) {
+        textureStore(signal_out, pixel, vec4u(0u));
+        return;
+    }
+    var fresh = reflected_unpack(words);
     let s = surface_at(pixel);
-    let is_noisy = fresh.a > 0.0 && s.roughness >= REFLECTION_MIRROR;
-    if !is_noisy {
-        textureStore(signal_out, pixel, vec4u(fresh_words[word_of(pixel)], 0u, 0u));
+    if s.roughness < REFLECTION_MIRROR {
+        textureStore(signal_out, pixel, vec4u(words, 0u, 0u));
         return;
     }
     let found = around(pixel);
@@ -194,9 +198,12 @@ fn signal_at(pixel: vec2u) -> vec4f {
 
 fn smoothed(pixel: vec2u) -> vec2u {
     let words = textureLoad(signal_texture, pixel, 0).xy;
+    if all(words == vec2u(0u)) {
+        return words;
+    }
     let found = reflected_unpack(words);
     let s = surface_at(pixel);
-    if found.a == 0.0 || s.roughness < REFLECTION_MIRROR || unseen_zero(s.roughness) + params.step == 0u {
+    if s.roughness < REFLECTION_MIRROR || unseen_zero(s.roughness) + params.step == 0u {
         return words;
     }
     own_normal = s.normal;

@@ -33,7 +33,7 @@ fn reflection_light(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let number = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
-    if number >= ranges[REFLECTION_BINS].count {
+    if number >= ranges[0].count {
         return;
     }
     let pixel = ray_list_pixel(sorted[number]);

@@ -3,9 +3,8 @@
 //
 // reflection_count    in   the list of rays, hit_ids, triangle_info, bins: the bin of each material
 //                     out  counts[bin × block_count + block]: how many of the block's rays hit the bin
-// reflection_scan     out  counts: exclusive sums along each bin's row; ranges[bin].count
-// reflection_ranges   out  ranges: where each bin lies, and the workgroups of its dispatch; the last one is that of
-//                          all hits
+// reflection_scan     out  counts: exclusive sums along each bin's row; ranges[1 + bin].count
+// reflection_ranges   out  ranges: where each bin lies, and the workgroups of its dispatch; first those of all hits
 // reflection_scatter  out  sorted: the pixels, by bin, and those of a bin in the order of the list
 //
 // Blocks are those of the radix sort (common/sort_block.wgsl), a thread per bin in the last two. Rays that hit
@@ -87,24 +86,25 @@ fn reflection_scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         workgroupBarrier();
     }
     if thread == 0u {
-        ranges[workgroup.x].count = carry;
+        ranges[1u + workgroup.x].count = carry;
     }
 }
 
 fn hit_range(first: u32, count: u32) -> HitRange {
     let groups = (count + RAY_BLOCK - 1u) / RAY_BLOCK;
     let rows = max((groups + 65534u) / 65535u, 1u);
-    return HitRange(vec3u((groups + rows - 1u) / rows, rows, 1u), count, first);
+    return HitRange(vec3u((groups + rows - 1u) / rows, rows, 1u), count, first, 0u);
 }
 
 @compute @workgroup_size(SORT_BLOCK)
 fn reflection_ranges(@builtin(local_invocation_index) thread: u32) {
-    let count = ranges[thread].count;
-    sums[thread] = vec2u(count, 0u);
+    let count = ranges[1u + thread].count;
+    sums[thread] = vec2u(count, min(count, 1u));
     scan_sums(thread);
-    ranges[thread] = hit_range(sums[thread].x - count, count);
+    ranges[1u + thread] = hit_range(sums[thread].x - count, count);
     if thread == DIGITS - 1u {
-        ranges[REFLECTION_BINS] = hit_range(0u, sums[thread].x);
+        ranges[0] = hit_range(0u, sums[thread].x);
+        ranges[0].bins = sums[thread].y;
     }
 }
 
@@ -116,7 +116,7 @@ fn reflection_scatter(
 ) {
     let block = dispatch_workgroup(workgroup, workgroups);
     if block < params.block_count {
-        atomicStore(&base[thread], ranges[thread].first + counts[thread * params.block_count + block]);
+        atomicStore(&base[thread], ranges[1u + thread].first + counts[thread * params.block_count + block]);
     }
     clear_masks(thread);
     workgroupBarrier();

@@ -322,7 +322,7 @@ gpu_structs! {
     /// Which hits a dispatch of `reflection_surface` shades.
     HitMaterial {
         range: u32,
-        /// Index of the material.
+        /// Index of the material; of the range of all without textures the vectors of one in the array of all.
         material: u32,
     }
     /// Hits of a bin, side by side in the sorted list.
@@ -331,7 +331,9 @@ gpu_structs! {
         groups: [u32; 3],
         count: u32,
         first: u32,
-        _pad: [u32; 3],
+        /// Bins that have hits, where it is the range of all.
+        bins: u32,
+        _pad: [u32; 2],
     }
     /// What `reflection_filter` needs.
     ReflectionFilterParams {

@@ -29,15 +29,15 @@ impl HitMaterials {
             .collect();
         let mut bins = vec![0; materials.len().max(1)];
         let plain = HitMaterial {
-            range: 0,
+            range: 1,
             material: stride / size_of::<[f32; 4]>() as u32,
         };
         let mut dispatches = vec![plain];
         for (number, &material) in (1..).zip(&textured) {
-            let range = u32::min(number, REFLECTION_BINS - 1);
-            bins[material] = range;
+            let bin = u32::min(number, REFLECTION_BINS - 1);
+            bins[material] = bin;
             dispatches.push(HitMaterial {
-                range,
+                range: 1 + bin,
                 material: material as u32,
             });
         }
@@ -56,8 +56,8 @@ impl HitMaterials {
     ) -> impl Iterator<Item = (Option<usize>, wgpu::BufferBinding<'_>, u64)> {
         let materials = std::iter::once(None).chain(self.textured.iter().copied().map(Some));
         materials.enumerate().map(move |(number, material)| {
-            let range = u64::min(number as u64, u64::from(REFLECTION_BINS - 1));
-            (material, self.uniforms.at(number), range * range_bytes)
+            let bin = u64::min(number as u64, u64::from(REFLECTION_BINS - 1));
+            (material, self.uniforms.at(number), (1 + bin) * range_bytes)
         })
     }
 }

@@ -140,6 +140,16 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
     }
 }
 
+/// Where the level of a texture comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sampled {
+    /// From neighbouring fragments: filters may be anisotropic.
+    ByNeighbours,
+    /// From the shader, which knows no slopes. Mesa's software adapter (lavapipe 22) walks over the whole texture
+    /// where a filter is anisotropic even so.
+    ByLevel,
+}
+
 /// Textures and samplers that materials share.
 pub(super) struct Textures<'a> {
     gpu: &'a Gpu,
@@ -175,6 +185,7 @@ impl<'a> Textures<'a> {
     pub(super) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
+        sampled: Sampled,
         uniform: &wgpu::BufferBinding<'_>,
         bound: &[Bound],
         of_layers: Option<(&wgpu::Buffer, wgpu::BufferBinding<'_>)>,
@@ -186,7 +197,11 @@ impl<'a> Textures<'a> {
                 None => white.clone(),
             };
             let colors = texture.is_some_and(|(_, texels)| texels.is_srgb());
-            Ok((view, self.sampler(sampler, colors)))
+            let slopes = colors || self.gpu.capabilities.anisotropic_numbers;
+            Ok((
+                view,
+                self.sampler(sampler, slopes && sampled == Sampled::ByNeighbours),
+            ))
         };
         let textures = bound.iter().map(bind).collect::<Result<Vec<_>>>()?;
         let mut resources: Vec<&dyn Bind> = vec![uniform];
@@ -305,8 +320,7 @@ impl<'a> Textures<'a> {
         })?
     }
 
-    fn sampler(&mut self, sampler: Sampler, colors: bool) -> wgpu::Sampler {
-        let colors = colors || self.gpu.capabilities.anisotropic_numbers;
+    fn sampler(&mut self, sampler: Sampler, anisotropic: bool) -> wgpu::Sampler {
         let make = || {
             let wrap = |wrap| match wrap {
                 Wrap::Repeat => wgpu::AddressMode::Repeat,
@@ -338,12 +352,16 @@ impl<'a> Textures<'a> {
                 } else {
                     0.0
                 },
-                anisotropy_clamp: if smooth && colors { self.anisotropy } else { 1 },
+                anisotropy_clamp: if smooth && anisotropic {
+                    self.anisotropy
+                } else {
+                    1
+                },
                 ..Default::default()
             })
         };
         self.samplers
-            .entry((sampler, colors))
+            .entry((sampler, anisotropic))
             .or_insert_with(make)
             .clone()
     }

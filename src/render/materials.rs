@@ -6,7 +6,7 @@ use super::{
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
-        Bound, TextureUse, Textures, base_textures, layer_textures, texture_support,
+        Bound, Sampled, TextureUse, Textures, base_textures, layer_textures, texture_support,
     },
     material_uniforms::{gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
@@ -30,6 +30,8 @@ pub struct Materials {
     pub surfaces: Vec<Surface>,
     /// Textures with the uniforms, for [`Layouts::material`]; materials with the same textures share one.
     groups: Groups,
+    /// The same for compute shaders, which choose levels by themselves, of materials that have textures.
+    hit_groups: Groups,
     /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
     layer_groups: Groups,
     uniforms: UniformArray<GpuMaterial>,
@@ -135,28 +137,45 @@ impl Materials {
             .map(|((material, _), index)| (*material, index));
         let mut groups = Groups::default();
         let mut layer_groups = Groups::default();
+        let mut hit_groups = Groups::default();
+        let stride = hit_materials::stride(&uniforms);
+        let hits = HitMaterials::new(gpu, &scene.materials, stride)?;
         for (index, material) in scene.materials.iter().enumerate() {
-            let mut bind = |groups: &mut Groups, label, layout, bound: Vec<Bound>, table| {
-                let made = |bound: &[Bound]| {
-                    let uniform = &uniforms.at(0);
-                    textures.group((label, layout), uniform, bound, table, (&white, mipmap))
+            let mut bind =
+                |groups: &mut Groups, label, layout, sampled, bound: Vec<Bound>, table| {
+                    let made = |bound: &[Bound]| {
+                        let uniform = &uniforms.at(0);
+                        let named = (label, layout);
+                        textures.group(named, sampled, uniform, bound, table, (&white, mipmap))
+                    };
+                    groups.add(index, bound, made)
                 };
-                groups.add(index, bound, made)
-            };
+            let (base_layout, seen) = (&layouts.material, Sampled::ByNeighbours);
             let base = base_textures(scene, material);
             if material.layers.is_some() {
                 let mut bound = base.clone();
                 bound.extend(layer_textures(scene, material));
                 let table = Some((&sheen_table, layer_uniforms.at(0)));
-                bind(&mut layer_groups, "layers", &layouts.layers, bound, table)?;
+                bind(
+                    &mut layer_groups,
+                    "layers",
+                    &layouts.layers,
+                    seen,
+                    bound,
+                    table,
+                )?;
             }
-            bind(&mut groups, "material", &layouts.material, base, None)?;
+            if hits.textured.binary_search(&index).is_ok() {
+                let (label, hit) = ("material at hits", Sampled::ByLevel);
+                bind(&mut hit_groups, label, base_layout, hit, base.clone(), None)?;
+            }
+            bind(&mut groups, "material", base_layout, seen, base, None)?;
         }
         let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
-        let stride = hit_materials::stride(&uniforms);
         Ok(Self {
-            hits: HitMaterials::new(gpu, &scene.materials, stride)?,
+            hits,
+            hit_groups,
             uniforms,
             alpha: gpu.buffer_with("scene.alpha", &alpha, wgpu::BufferUsages::STORAGE),
             layer_uniforms,
@@ -174,9 +193,9 @@ impl Materials {
         }
     }
 
-    /// As [`Materials::bind`], for compute shaders.
-    pub fn bind_to_compute(&self, pass: &mut wgpu::ComputePass<'_>, material: usize) {
-        if let Some(group) = self.groups.get(material) {
+    /// Binds a material with textures to group 3 of a compute shader, for [`Layouts::material`].
+    pub fn bind_at_hits(&self, pass: &mut wgpu::ComputePass<'_>, material: usize) {
+        if let Some(group) = self.hit_groups.get(material) {
             pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
         }
     }

@@ -76,7 +76,7 @@ pub use readback::{FloatImage, Merged};
 pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
 pub use shaders::SHADERS;
-pub use stats::FrameStats;
+pub use stats::{FrameStats, ReflectionCounts};
 pub use tree_policy::TreeWork;
 pub use upload::Uploader;
 pub use view::View;
@@ -369,7 +369,6 @@ impl Renderer {
         self.history.settle();
         self.environment.settle();
         let traces = self.shadows.output().is_traced();
-        let reflects = frame.traces_reflections;
         let metered = input.config.image.is_metered() && frame.is_lit();
         let [exposure_ev, exposure_target_ev] = match metered {
             true => [self.stats.exposure_ev, self.stats.exposure_target_ev],
@@ -389,15 +388,9 @@ impl Renderer {
             rays: if traces { self.stats.rays } else { 0 },
             tiles: self.shadows.tiles(),
             sending_tiles: if traces { self.stats.sending_tiles } else { 0 },
-            reflection_rays: if reflects {
-                self.stats.reflection_rays
-            } else {
-                0
-            },
-            reflection_tiles: if reflects {
-                self.stats.reflection_tiles
-            } else {
-                0
+            reflections: match frame.traces_reflections {
+                true => self.stats.reflections,
+                false => ReflectionCounts::default(),
             },
             tree_work: plan.work,
             tree_growth: plan.growth,
@@ -499,8 +492,8 @@ impl Renderer {
         if let Some([rays, sending_tiles]) = self.shadows.collect() {
             (self.stats.rays, self.stats.sending_tiles) = (rays.into(), sending_tiles);
         }
-        if let Some([rays, tiles]) = self.reflections.collect() {
-            (self.stats.reflection_rays, self.stats.reflection_tiles) = (rays.into(), tiles);
+        if let Some(counts) = self.reflections.collect() {
+            self.stats.reflections = counts;
         }
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;

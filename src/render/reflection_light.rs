@@ -11,7 +11,6 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        layout::{HitRange, REFLECTION_BINS},
         pass::Binding::{Float, Read, Uint, Uniform, Write},
     },
 };
@@ -68,8 +67,7 @@ impl ReflectionLight {
             &hits.rays,
         ];
         let shared = [(0, &frame.group), (2, geometry.group)];
-        let all = u64::from(REFLECTION_BINS) * size_of::<HitRange>() as u64;
-        let hits = Workgroups::Indirect(&list.ranges, all);
+        let hits = Workgroups::Indirect(&list.ranges, 0);
         recording.dispatch(LABEL, &self.kernel, &shared, own, hits)
     }
 }

@@ -22,7 +22,7 @@ pub struct ReflectionList {
     pub entries: GpuImage,
     /// Workgroups of `reflection_sort` and the counts of rays and tiles; its parameters; then those of each batch.
     pub arguments: wgpu::Buffer,
-    /// Where the hits of each bin lie in `sorted`, and last those of all.
+    /// Where all hits lie in `sorted`, and then those of each bin.
     pub ranges: wgpu::Buffer,
     /// How many hits of each bin a block of the sort has.
     pub counts: wgpu::Buffer,

@@ -90,7 +90,7 @@ impl ReflectionSurface {
             let workgroups = Workgroups::Indirect(&list.ranges, offset);
             let kernel = match material {
                 Some(material) => {
-                    materials.bind_to_compute(&mut pass, material);
+                    materials.bind_at_hits(&mut pass, material);
                     &self.textured
                 }
                 None => {

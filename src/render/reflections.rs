@@ -15,12 +15,13 @@ use super::{
     reflection_sort::ReflectionSort,
     reflection_surface::ReflectionSurface,
     shadows::Shadows,
+    stats::ReflectionCounts,
 };
 use crate::{
     Result,
     gpu::{
         Gpu, Needs,
-        layout::{REFLECTION_RAYS, REFLECTION_TILES},
+        layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
         readback::Counters,
     },
 };
@@ -30,6 +31,7 @@ use crate::{
 const BLUR: f32 = 0.5;
 /// Words of counts in front of the arguments.
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
+const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 
 /// The passes, with what they hand each other.
 #[derive(Debug)]
@@ -45,7 +47,9 @@ pub struct Reflections {
     list: ReflectionList,
     output: Reflected,
     /// Rays of the first bounce, and tiles that sent them.
-    counters: Counters<COUNTS>,
+    sent: Counters<COUNTS>,
+    /// Their hits: the range of all.
+    hit: Counters<RANGE_WORDS>,
 }
 
 impl Reflections {
@@ -71,7 +75,8 @@ impl Reflections {
             hits: [(); 2].map(|()| Hits::new(gpu, [1, 1])),
             list: ReflectionList::new(gpu, nothing)?,
             output: Reflected::new(gpu, None)?,
-            counters: Counters::new(gpu, "reflections.counters"),
+            sent: Counters::new(gpu, "reflections.sent"),
+            hit: Counters::new(gpu, "reflections.hit"),
         })
     }
 
@@ -161,9 +166,12 @@ impl Reflections {
                 recording, &at_source, geometry, trees, source, list, hits, output,
             )?;
             if bounce == 0 {
-                self.counters.record(&mut recording.scope, &list.arguments);
+                self.sent.record(&mut recording.scope, &list.arguments);
             }
             self.sort.record(recording, geometry, list, hits)?;
+            if bounce == 0 {
+                self.hit.record(&mut recording.scope, &list.ranges);
+            }
             self.surface
                 .record(recording, &at_hits, geometry, list, hits)?;
             let visibility =
@@ -186,14 +194,21 @@ impl Reflections {
 
     /// The last frame is not going to be submitted whole.
     pub fn abandon(&mut self) {
-        self.counters.withdraw();
+        self.sent.withdraw();
+        self.hit.withdraw();
     }
 
-    /// Reads counts that have come back: rays of the first bounce, and tiles that sent them, of a frame that traced any.
-    pub fn collect(&mut self) -> Option<[u32; 2]> {
-        self.counters.collect();
-        let counts = self.counters.last();
-        let counts = [REFLECTION_RAYS, REFLECTION_TILES].map(|word| counts[word as usize]);
-        self.output.size().map(|_| counts)
+    /// Reads counts that have come back, of the first bounce of a frame that traced any.
+    pub fn collect(&mut self) -> Option<ReflectionCounts> {
+        self.sent.collect();
+        self.hit.collect();
+        let (sent, range) = (self.sent.last(), self.hit.last());
+        let range: HitRange = bytemuck::cast(range);
+        self.output.size().map(|_| ReflectionCounts {
+            rays: sent[REFLECTION_RAYS as usize],
+            tiles: sent[REFLECTION_TILES as usize],
+            hits: range.count,
+            bins: range.bins,
+        })
     }
 }

@@ -31,10 +31,8 @@ pub struct FrameStats {
     pub tiles: u32,
     /// Those of them that sent rays, in the last frame whose count has come back.
     pub sending_tiles: u32,
-    /// Reflection rays of the first bounce, of the last frame whose count has come back.
-    pub reflection_rays: u64,
-    /// Tiles of 8 × 8 pixels that sent them.
-    pub reflection_tiles: u32,
+    /// What reflection rays did in the last frame whose counts have come back.
+    pub reflections: ReflectionCounts,
     /// What the frame did to the trees.
     pub tree_work: TreeWork,
     /// Refit trees: their cost over that of the last build, as last seen; 1 where it is not measured.
@@ -46,6 +44,19 @@ pub struct FrameStats {
     pub exposure_ev: f32,
     /// The exposure that adaptation leads to, in stops.
     pub exposure_target_ev: f32,
+}
+
+/// Counts of the first bounce of reflections; zeros where none is traced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReflectionCounts {
+    /// Rays.
+    pub rays: u32,
+    /// Tiles of 8 × 8 pixels that sent them.
+    pub tiles: u32,
+    /// Rays that hit something.
+    pub hits: u32,
+    /// Bins of materials that were hit: one for all without textures, and one for each with textures.
+    pub bins: u32,
 }
 
 impl FrameStats {

@@ -149,6 +149,12 @@ pub(super) fn write(
         "rays": stats.rays,
         "tiles": stats.tiles,
         "sending_tiles": stats.sending_tiles,
+        "reflections": {
+            "rays": stats.reflections.rays,
+            "tiles": stats.reflections.tiles,
+            "hits": stats.reflections.hits,
+            "bins": stats.reflections.bins,
+        },
         "tree_work": stats.tree_work.name(),
         "tree_growth": stats.tree_growth,
         "tree_dispatches": stats.tree_dispatches,

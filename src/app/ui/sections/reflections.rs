@@ -46,6 +46,16 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         .show(ui, edits, |ui| {
             ui.checkbox(&mut reflections.filter, "spatial")
         });
+    if sends {
+        let counts = facts.stats.reflections;
+        ui.weak(format!(
+            "{} rays of {} tiles, {} hits in {} bins",
+            counts.rays, counts.tiles, counts.hits, counts.bins
+        ))
+        .on_hover_text(
+            "First bounce of the last frame; a bin is a material with textures, or all others",
+        );
+    }
 }
 
 fn meaning(mode: ReflectionMode) -> &'static str {
