@@ -6,12 +6,14 @@
 //      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
 //      then for each batch of rays its workgroups, the number of its rays, and its first one
 //      hit_ids_out: zeros where no ray is sent
-//      reflected_words: at the first bounce, zeros where no ray is sent
+//      at the first bounce: reflected_words and mean_out, zeros where no ray is sent; sending: the workgroups of
+//      reflection_filter and, as entries of the list are packed, the tiles that send rays
 // A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
 // `reflection_arguments` is a dispatch of its own, of one thread.
 #import "common/reflection.wgsl"
 #import "common/reflection_params.wgsl"
 #import "common/ray_list.wgsl"
+#import "common/sending_tiles.wgsl"
 #import "common/unseen.wgsl"
 
 @group(1) @binding(0) var<uniform> params: ReflectionParams;
@@ -19,8 +21,10 @@
 @group(1) @binding(2) var ids_texture: texture_2d<u32>;
 @group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>>;
 @group(1) @binding(4) var<storage, read_write> reflected_words: array<vec2u>;
-@group(1) @binding(5) var list_out: texture_storage_2d<r32uint, write>;
-@group(1) @binding(6) var hit_ids_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(5) var<storage, read_write> sending: SendingTiles;
+@group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(7) var hit_ids_out: texture_storage_2d<r32uint, write>;
+@group(1) @binding(8) var mean_out: texture_storage_2d<rg32uint, write>;
 
 // A bit for each pixel of a row that sends a ray.
 var<workgroup> row_masks: array<u32, 64>;
@@ -53,6 +57,7 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
             textureStore(hit_ids_out, pixel, vec4u(0u));
             if is_first {
                 reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
+                textureStore(mean_out, pixel, vec4u(0u));
             }
         }
     }
@@ -65,7 +70,10 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
         }
         if rays > 0u {
             tile_first[tile] = atomicAdd(&arguments[REFLECTION_RAYS], rays);
-            atomicAdd(&arguments[REFLECTION_TILES], 1u);
+            let number = atomicAdd(&arguments[REFLECTION_TILES], 1u);
+            if is_first {
+                sending.tiles[number] = (first.x / 8u) | ((first.y / 8u) << 16u);
+            }
         }
     }
     workgroupBarrier();
@@ -84,12 +92,17 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
 // Words from one of the arguments to the next: uniform bindings begin at multiples of 256 bytes.
 const STRIDE = 64u;
 
-// Workgroups, folded in the same way as gpu::pass::dispatch.
-fn store_groups(word: u32, groups: u32) {
+// Folded in the same way as gpu::pass::dispatch.
+fn folded(groups: u32) -> vec3u {
     let rows = max((groups + 65534u) / 65535u, 1u);
-    atomicStore(&arguments[word], (groups + rows - 1u) / rows);
-    atomicStore(&arguments[word + 1u], rows);
-    atomicStore(&arguments[word + 2u], 1u);
+    return vec3u((groups + rows - 1u) / rows, rows, 1u);
+}
+
+fn store_groups(word: u32, groups: u32) {
+    let sides = folded(groups);
+    atomicStore(&arguments[word], sides.x);
+    atomicStore(&arguments[word + 1u], sides.y);
+    atomicStore(&arguments[word + 2u], sides.z);
 }
 
 @compute @workgroup_size(1)
@@ -98,6 +111,11 @@ fn reflection_arguments() {
     let block = SORT_BLOCK * SORT_ROUNDS;
     let blocks = (rays + block - 1u) / block;
     store_groups(0u, blocks);
+    if unseen_zero(f32(rays)) + params.bounce == 0u {
+        let tiles = atomicLoad(&arguments[REFLECTION_TILES]);
+        sending.groups = folded(tiles);
+        sending.count = tiles;
+    }
     // The SortParams of common/sort.wgsl.
     atomicStore(&arguments[STRIDE], rays);
     atomicStore(&arguments[STRIDE + 1u], blocks);

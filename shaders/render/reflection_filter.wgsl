@@ -12,11 +12,14 @@
 // reflection_filter
 // out  reflected_words: the last round
 //
-// One thread per pixel in all of them. Mirrors are neither averaged nor filtered: they have no noise. The words are
+// A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
+// reflected_words and in the means, and anything in what rounds exchange. Mirrors are neither averaged nor filtered: they have no noise. The words are
 // those of common/reflected.wgsl.
+#import "common/dispatch.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection.wgsl"
+#import "common/sending_tiles.wgsl"
 #import "common/signal_find.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/unseen.wgsl"
@@ -32,7 +35,7 @@ struct ReflectionFilterParams {
     moves: u32,
 }
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<storage, read> sending: SendingTiles;
 @group(1) @binding(1) var<uniform> params: ReflectionFilterParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var normal_texture: texture_2d<u32>;
@@ -66,6 +69,16 @@ fn surface_at(pixel: vec2u) -> Surface {
         0u,
         0u,
     );
+}
+
+// The pixel of a thread; outside of the picture where there is none.
+fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
+    let number = dispatch_workgroup(workgroup, workgroups);
+    if number >= sending.count {
+        return frame.size;
+    }
+    let tile = sending.tiles[number];
+    return 8u * vec2u(tile & 0xffffu, tile >> 16u) + local.xy;
 }
 
 fn word_of(pixel: vec2u) -> u32 {
@@ -128,8 +141,12 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
 }
 
 @compute @workgroup_size(8, 8)
-fn reflection_accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+fn reflection_accumulate(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
     if any(pixel >= frame.size) {
         return;
     }
@@ -191,7 +208,8 @@ fn signal_at(pixel: vec2u) -> vec4f {
     let other = surface_at(pixel);
     let turn = length(other.normal - own_normal);
     let differs = turn + abs(other.roughness * other.roughness - own_lobe);
-    let counts = found.a > 0.0 && other.roughness >= REFLECTION_MIRROR;
+    let sends = reflection_share(other) > 0.0;
+    let counts = sends && found.a > 0.0 && other.roughness >= REFLECTION_MIRROR;
     let weight = select(0.0, saturate(1.5 - differs / max(own_lobe, 0.01)), counts);
     return weight * vec4f(compressed(found.rgb), 1.0);
 }
@@ -219,16 +237,24 @@ fn smoothed(pixel: vec2u) -> vec2u {
 }
 
 @compute @workgroup_size(8, 8)
-fn reflection_smooth(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+fn reflection_smooth(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
     if all(pixel < frame.size) {
         textureStore(signal_out, pixel, vec4u(smoothed(pixel), 0u, 0u));
     }
 }
 
 @compute @workgroup_size(8, 8)
-fn reflection_filter(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+fn reflection_filter(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let pixel = pixel_of(workgroup, workgroups, local);
     if all(pixel < frame.size) {
         reflected_words[word_of(pixel)] = smoothed(pixel);
     }

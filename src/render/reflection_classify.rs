@@ -5,12 +5,12 @@ use super::{
     edges::{GBuffer, Hits, Reflected},
     frame::Frame,
     recording::Recording,
-    reflection_list::ReflectionList,
+    reflection_list::{MEAN_FORMAT, ReflectionList},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Needs, Workgroups,
         pass::Binding::{Float, Store, Uint, Uniform, Write},
     },
 };
@@ -26,7 +26,17 @@ impl ReflectionClassify {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let words = Store(wgpu::TextureFormat::R32Uint);
-        let bindings = [Uniform, Float, Uint, Write, Write, words, words];
+        let bindings = [
+            Uniform,
+            Float,
+            Uint,
+            Write,
+            Write,
+            Write,
+            words,
+            words,
+            Store(MEAN_FORMAT),
+        ];
         let path = "render/reflection_classify.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings);
         Self {
@@ -42,7 +52,7 @@ impl ReflectionClassify {
     }
 
     /// Fills `list` with the pixels of `gbuffer` that send a ray at this bounce; the ids of `hits` become 0 where
-    /// none is sent, and at the first bounce `reflected` too.
+    /// none is sent, and at the first bounce `reflected` and `mean` too.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
@@ -53,6 +63,7 @@ impl ReflectionClassify {
         list: &ReflectionList,
         hits: &Hits,
         reflected: &Reflected,
+        mean: &GpuImage,
     ) -> Result<()> {
         let gpu = recording.gpu;
         recording.scope.clear_buffer(&list.arguments, 0, None);
@@ -63,8 +74,10 @@ impl ReflectionClassify {
             &gbuffer.ids,
             &list.arguments,
             &reflected.words,
+            &list.sending,
             &list.entries,
             &hits.gbuffer.ids,
+            mean,
         ];
         let shared = [(0, &frame.group)];
         let mut pass = recording.scope.scoped_compute_pass("reflection_classify");

@@ -6,20 +6,20 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
+    reflection_list::{MEAN_FORMAT, ReflectionList},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray, Workgroups,
         layout::ReflectionFilterParams,
         pass::Binding::{self, Float, Read, Store, Uint, Write},
     },
 };
-use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+use wgpu::TextureUsages as Usage;
 
 const LABEL: &str = "reflection_filter";
 const PARAMS: &str = "reflection_filter.params";
-const FORMAT: Format = Format::Rg32Uint;
 /// Distances of the taps of the filter's rounds, in pixels; the first is that of a signal that is not filtered.
 const STEPS: [u32; 4] = [0, 4, 2, 1];
 
@@ -43,10 +43,19 @@ struct Images {
 impl Images {
     fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-        let image = |label| GpuImage::new(gpu, label, size, FORMAT, usage);
+        let image = |label| GpuImage::new(gpu, label, size, MEAN_FORMAT, usage);
         Self {
             means: [(); 2].map(|()| image("reflection.mean")),
             smooth: image("reflection.smooth"),
+        }
+    }
+
+    /// The means of the last frame and of frame `index`.
+    fn by_parity(&self, index: u32) -> [&GpuImage; 2] {
+        let [even, odd] = &self.means;
+        match index.is_multiple_of(2) {
+            true => [odd, even],
+            false => [even, odd],
         }
     }
 }
@@ -59,13 +68,13 @@ impl ReflectionFilter {
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
-        let round = [uniform, uniform, Float, Uint, Uint, Uint];
+        let round = [Read, uniform, Float, Uint, Uint, Uint];
         let kernel = |entry, last: &[Binding]| {
             let bindings = [&round[..], last].concat();
             let path = "render/reflection_filter.wgsl";
             Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings)
         };
-        let out = Store(FORMAT);
+        let out = Store(MEAN_FORMAT);
         let params = STEPS.map(|_| ReflectionFilterParams::default());
         Ok(Self {
             accumulate: kernel("reflection_accumulate", &[out, Read, Uint, Uint, uniform]),
@@ -85,8 +94,22 @@ impl ReflectionFilter {
         }
     }
 
+    /// Makes room for pictures of `size` pixels, and returns the image that the means of a frame go to.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], index: u32) -> Result<&GpuImage> {
+        if self.images.smooth.size() != size {
+            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+        }
+        let [_, now] = self.images.by_parity(index);
+        Ok(now)
+    }
+
     /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
-    /// filter, of neighbours too.
+    /// filter, of neighbours too. [`ReflectionFilter::fit`] comes first.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -94,12 +117,10 @@ impl ReflectionFilter {
         gbuffer: &GBuffer,
         motion: Motion<'_>,
         history: Reprojection<'_>,
+        list: &ReflectionList,
         reflected: &Reflected,
     ) -> Result<()> {
         let gpu = recording.gpu;
-        if self.images.smooth.size() != frame.size {
-            self.images = fitted(gpu, frame.size, || Images::new(gpu, frame.size))?;
-        }
         let settings = &frame.config.reflections;
         // The samples of a picture come together by themselves. The more there are, the less they are filtered.
         let (remembered, rays) = match frame.is_one_of_many() {
@@ -114,20 +135,17 @@ impl ReflectionFilter {
             moves: u32::from(history.moves),
         });
         self.params.write_all(gpu, PARAMS, &params)?;
-        let [even, odd] = &self.images.means;
         // The last frame's means are read once, and then have room for the filter's first round.
-        let (last, now) = match history.index.is_multiple_of(2) {
-            true => (odd, even),
-            false => (even, odd),
-        };
+        let [last, now] = self.images.by_parity(history.index);
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let surfaces = history.surfaces;
         let mut run = |kernel: &Kernel, step: usize, signal: &GpuImage, rest: &[&dyn Bind]| {
             let params = self.params.at(step);
-            let mut own: Vec<&dyn Bind> = vec![&params, position, normal, surfaces, signal];
+            let mut own: Vec<&dyn Bind> =
+                vec![&list.sending, &params, position, normal, surfaces, signal];
             own.extend(rest);
-            let (shared, most) = ([(0, &frame.group)], recording.budget.pixels());
-            recording.dispatch_pixels(LABEL, kernel, &shared, &own, frame.size, most)
+            let tiles = Workgroups::Indirect(&list.sending, 0);
+            recording.dispatch(LABEL, kernel, &[(0, &frame.group)], &own, tiles)
         };
         let (taps, last_surfaces) = (history.taps, history.last_surfaces);
         let found: &[&dyn Bind] = &[now, &reflected.words, taps, last_surfaces, motion.params];

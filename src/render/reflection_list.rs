@@ -15,6 +15,11 @@ use wgpu::{BufferUsages, TextureUsages};
 /// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
 
+/// Words in front of the list of sending tiles.
+const SENDING_HEADER: u64 = 4;
+/// What reflections are averaged in over frames.
+pub const MEAN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+
 /// The lists of one bounce, which the next one fills anew.
 #[derive(Debug)]
 pub struct ReflectionList {
@@ -28,6 +33,8 @@ pub struct ReflectionList {
     pub counts: wgpu::Buffer,
     /// Pixels of the hits, sorted by bin.
     pub sorted: wgpu::Buffer,
+    /// Tiles that send rays at the first bounce, with the workgroups of a dispatch over them.
+    pub sending: wgpu::Buffer,
     /// Parameters of each bounce.
     pub params: UniformArray<ReflectionParams>,
     made_for: ListKey,
@@ -58,6 +65,7 @@ impl ReflectionList {
         let what = format!("the reflections of {width} × {height} pixels");
         gpu.check_binding(&what, 8 * rays)?;
         let batches = rays.div_ceil(u64::from(made_for.batch)).max(1);
+        let tiles = u64::from(width.div_ceil(8)) * u64::from(height.div_ceil(8));
         let blocks = rays.div_ceil(u64::from(SORT_BLOCK * SORT_ROUNDS)).max(1);
         let storage = BufferUsages::STORAGE;
         let indirect = storage | BufferUsages::INDIRECT;
@@ -94,6 +102,11 @@ impl ReflectionList {
                 "reflection_list.sorted",
                 4 * rays,
                 storage | BufferUsages::COPY_SRC,
+            ),
+            sending: gpu.buffer(
+                "reflection_list.sending",
+                4 * (SENDING_HEADER + tiles),
+                indirect,
             ),
             params: UniformArray::new(gpu, "bounces of reflections", params)?,
             made_for,

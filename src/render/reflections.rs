@@ -135,6 +135,9 @@ impl Reflections {
         if self.list.made_for() != made_for {
             self.list = fitted(gpu, frame.size, || ReflectionList::new(gpu, made_for))??;
         }
+        // Where nothing is averaged there is one texel of the means.
+        let averaged = if settings.averages() { frame.size } else { [1, 1] };
+        let mean = self.filter.fit(gpu, averaged, history.index)?;
         let (list, output) = (&self.list, &self.output);
         for (bounce, at_hits) in (0..).zip(frame.at_hits()) {
             let [even, odd] = &self.hits;
@@ -160,7 +163,7 @@ impl Reflections {
                 bounce,
                 list,
                 hits,
-                output,
+                output, mean
             )?;
             self.rays.record(
                 recording, &at_source, geometry, trees, source, list, hits, output,
@@ -182,7 +185,7 @@ impl Reflections {
         }
         if settings.averages() {
             self.filter
-                .record(recording, frame, gbuffer, motion, history, output)?;
+                .record(recording, frame, gbuffer, motion, history, list, output)?;
         }
         Ok(output)
     }

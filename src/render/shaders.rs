@@ -68,6 +68,7 @@ pub static SHADERS: Library = Library {
         "common/rgb16.wgsl",
         "common/sampling.wgsl",
         "common/scene.wgsl",
+        "common/sending_tiles.wgsl",
         "common/sh.wgsl",
         "common/sh_basis.wgsl",
         "common/shadow_map.wgsl",

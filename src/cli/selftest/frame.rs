@@ -24,6 +24,7 @@ use crate::{
         lighting,
         motion::Camera,
         occlusion,
+        reflections,
         shadow_start::Seen,
         signal::{self, SurfacePoint},
         tonemap,
@@ -56,6 +57,7 @@ pub(super) fn check(checks: &mut Checks, config: &Config) {
     checks.make(NAME, "filter of occlusion", || {
         occlusion_rays(config, 1, true)
     });
+    checks.make(NAME, "reflection_rays", || reflection_rays(config));
     checks.make(NAME, "lighting", || light(config));
     checks.make(NAME, "motion", || motions(config));
     checks.make(NAME, "exposure", || exposures(config));
@@ -273,6 +275,39 @@ fn shadows(config: &Config) -> Result<Found> {
         compared += 1;
     }
     Ok(tally(wrong, compared, compared / 200))
+}
+
+/// How far reflection rays reach.
+fn reflection_rays(config: &Config) -> Result<Found> {
+    let mut stage = Stage::drawn(config, |own| {
+        own.shadows.mode = ShadowMode::Off;
+        own.reflections.mode = ReflectionMode::Rays;
+        own.reflections.max_roughness = 1.0;
+        own.reflections.bounces = 1;
+        own.reflections.history = 1;
+        own.reflections.filter = false;
+    })?;
+    let [distances, roughness] =
+        stage.channels([Channel::ReflectionDistance, Channel::Roughness])?;
+    let (mut compared, mut wrong) = (0, 0);
+    for (index, seen) in (0_u32..).zip(&stage.seen) {
+        let Some(seen) = seen else { continue };
+        let pixel = [index % SIZE[0], index / SIZE[0]];
+        let (noise, rough) = ((blue_noise::mask(), pixel), roughness[index as usize][0]);
+        // All surfaces have two sides.
+        let twin = reflections::sample(seen, rough.into(), noise, 0).and_then(|sample| {
+            reflections::hit(&stage.triangles, seen, sample.direction, |_, _| true)
+        });
+        let found = f64::from(distances[index as usize][0]);
+        // Distances have 32 steps an octave; what hits nothing is past all of the scene.
+        let is_right = match twin {
+            Some((_, t)) => (found / t.max(1e-4)).log2().abs() < 1.0 / 16.0,
+            None => found > 1e4,
+        };
+        wrong += usize::from(!is_right);
+        compared += 1;
+    }
+    Ok(tally(wrong, compared, compared / 50))
 }
 
 /// Ambient visibility by rays, its mean over some frames, and that filtered.
