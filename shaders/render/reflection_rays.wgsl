@@ -4,7 +4,7 @@
 //      there; the list that reflection_classify writes; the merged scene (group 2), the trees (group 1)
 // out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is seen;
 //      0 where nothing is hit
-//      hits_out: weights of its second and third vertex
+//      hits_out: weights of its second and third vertex, as bits
 //      rays_out: the ray's direction, what it carries to the picture, and its width at the hit
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
 // One thread per entry of a batch of the list. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point
@@ -35,7 +35,7 @@
 @group(3) @binding(7) var ray_texture: texture_2d<u32>;
 @group(3) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
 @group(3) @binding(9) var hit_ids_out: texture_storage_2d<r32uint, write>;
-@group(3) @binding(10) var hits_out: texture_storage_2d<rg32float, write>;
+@group(3) @binding(10) var hits_out: texture_storage_2d<rg32uint, write>;
 @group(3) @binding(11) var rays_out: texture_storage_2d<rgba32uint, write>;
 
 struct ReflectionBatch {
@@ -166,6 +166,6 @@ fn reflection_rays(
     let spread = frame.pixel_side.y + params.blur * alpha2;
     let ray = ReflectionRay(direction, carried, arriving.width + spread * hit.t);
     textureStore(hit_ids_out, pixel, vec4u((triangle.triangle + 1u) | GBUFFER_HIT | back, 0u, 0u, 0u));
-    textureStore(hits_out, pixel, vec4f(hit.barycentric, 0.0, 0.0));
+    textureStore(hits_out, pixel, vec4u(bitcast<vec2u>(hit.barycentric), 0u, 0u));
     textureStore(rays_out, pixel, reflection_ray_pack(ray));
 }

@@ -28,7 +28,7 @@ struct HitMaterial {
 @group(1) @binding(2) var<storage, read> sorted: array<u32>;
 @group(1) @binding(3) var<storage, read> triangle_info: array<vec2u>;
 @group(1) @binding(4) var hit_ids_texture: texture_2d<u32>;
-@group(1) @binding(5) var hits_texture: texture_2d<f32>;
+@group(1) @binding(5) var hits_texture: texture_2d<u32>;
 @group(1) @binding(6) var rays_texture: texture_2d<u32>;
 @group(1) @binding(7) var position_out: texture_storage_2d<rgba32float, write>;
 @group(1) @binding(8) var normal_out: texture_storage_2d<r32uint, write>;
@@ -67,7 +67,8 @@ fn listed_hit(number: u32) -> ListedHit {
 
 fn fragment_of(hit: ListedHit) -> HitFragment {
     let ray = reflection_ray_unpack(textureLoad(rays_texture, hit.pixel, 0));
-    return hit_fragment(hit.seen, textureLoad(hits_texture, hit.pixel, 0).xy, ray.direction, ray.width);
+    let barycentric = bitcast<vec2f>(textureLoad(hits_texture, hit.pixel, 0).xy);
+    return hit_fragment(hit.seen, barycentric, ray.direction, ray.width);
 }
 
 fn store(pixel: vec2u, s: Surface) {

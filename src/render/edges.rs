@@ -114,7 +114,7 @@ impl GBuffer {
 pub struct Hits {
     /// As that of the picture. Its depth is one texel.
     pub gbuffer: GBuffer,
-    /// Weights of the triangle's second and third vertex.
+    /// Weights of the triangle's second and third vertex, as bits.
     pub barycentrics: GpuImage,
     /// The rays (common/reflection_ray.wgsl).
     pub rays: GpuImage,
@@ -127,7 +127,7 @@ impl Hits {
         let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
         Self {
             gbuffer: GBuffer::with_usage(gpu, size, Usage::STORAGE_BINDING, [1, 1]),
-            barycentrics: image("hits.barycentrics", Format::Rg32Float),
+            barycentrics: image("hits.barycentrics", Format::Rg32Uint),
             rays: image("hits.rays", Format::Rgba32Uint),
         }
     }

@@ -39,7 +39,7 @@ impl ReflectionRays {
             Uint,
             Write,
             Store(Format::R32Uint),
-            Store(Format::Rg32Float),
+            Store(Format::Rg32Uint),
             Store(Format::Rgba32Uint),
         ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];

@@ -13,7 +13,7 @@ use crate::{
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
         layout::HitRange,
-        pass::Binding::{Float, Read, Store, Uint, Uniform},
+        pass::Binding::{Read, Store, Uint, Uniform},
     },
 };
 use wgpu::TextureFormat as Format;
@@ -35,7 +35,7 @@ impl ReflectionSurface {
             Read,
             Read,
             Uint,
-            Float,
+            Uint,
             Uint,
             Store(Format::Rgba32Float),
             words,

@@ -136,7 +136,11 @@ impl Reflections {
             self.list = fitted(gpu, frame.size, || ReflectionList::new(gpu, made_for))??;
         }
         // Where nothing is averaged there is one texel of the means.
-        let averaged = if settings.averages() { frame.size } else { [1, 1] };
+        let averaged = if settings.averages() {
+            frame.size
+        } else {
+            [1, 1]
+        };
         let mean = self.filter.fit(gpu, averaged, history.index)?;
         let (list, output) = (&self.list, &self.output);
         for (bounce, at_hits) in (0..).zip(frame.at_hits()) {
@@ -163,7 +167,8 @@ impl Reflections {
                 bounce,
                 list,
                 hits,
-                output, mean
+                output,
+                mean,
             )?;
             self.rays.record(
                 recording, &at_source, geometry, trees, source, list, hits, output,
