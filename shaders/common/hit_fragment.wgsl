@@ -5,9 +5,9 @@
 struct HitFragment {
     fragment: Fragment,
     front: bool,
-    // Half the binary logarithm of the texels that its width covers, in a texture of one texel (Akenine-Möller et
-    // al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones", section 2).
-    level: f32,
+    // For each UV set, half the binary logarithm of the texels that its width covers, in a texture of one texel
+    // (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones", section 2).
+    levels: vec2f,
 }
 
 fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> HitFragment {
@@ -32,13 +32,14 @@ fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> 
         triangle,
     );
     let across = cross(v1 - v0, v2 - v0);
-    let along_u = uv1.xy - uv0.xy;
-    let along_v = uv2.xy - uv0.xy;
+    let a = uv1 - uv0;
+    let b = uv2 - uv0;
     let area = max(length(across), 1.0e-30);
-    let uv_area = abs(along_u.x * along_v.y - along_u.y * along_v.x);
+    let uv_areas = abs(a.xz * b.yw - a.yw * b.xz);
     // A ray at a flat angle covers more along its way than across. Anisotropic filtering would keep what lies
     // across sharp: the mean of both is between.
     let cosine = max(abs(dot(across, direction)) / area, 0.01);
-    let level = 0.5 * log2(max(uv_area / area, 1.0e-30)) + log2(max(width, 1.0e-30)) - 0.5 * log2(cosine);
-    return HitFragment(fragment, (seen & GBUFFER_BACK) == 0u, level);
+    let covered = log2(max(width, 1.0e-30)) - 0.5 * log2(cosine);
+    let levels = 0.5 * log2(max(uv_areas / area, vec2f(1.0e-30))) + covered;
+    return HitFragment(fragment, (seen & GBUFFER_BACK) == 0u, levels);
 }

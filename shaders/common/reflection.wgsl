@@ -16,5 +16,7 @@ fn reflected_nothing() -> Reflected {
 
 // The share that rays find: all of it below a roughness, then less and less.
 fn reflection_share(s: Surface) -> f32 {
-    return select(saturate((frame.reflect_below - s.roughness) / REFLECTION_FADE), 0.0, s.unlit);
+    // A roughness of 0 is traced whole, however low the limit.
+    let fade = max(min(REFLECTION_FADE, frame.reflect_below), 1.0e-6);
+    return select(saturate((frame.reflect_below - s.roughness) / fade), 0.0, s.unlit);
 }

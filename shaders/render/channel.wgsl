@@ -74,7 +74,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
 
 // Radiance and distance; zeros where nothing was traced.
 fn reflected(pixel: vec2u) -> vec4f {
-    if frame.reflect_below == 0.0 {
+    if unseen_zero(f32(pixel.x)) + u32(frame.reflect_below > 0.0) == 0u {
         return vec4f(0.0);
     }
     return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);

@@ -10,6 +10,7 @@
 //      reflection_filter and, as entries of the list are packed, the tiles that send rays
 // A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
 // `reflection_arguments` is a dispatch of its own, of one thread.
+#import "common/dispatch.wgsl"
 #import "common/reflection.wgsl"
 #import "common/reflection_params.wgsl"
 #import "common/ray_list.wgsl"
@@ -92,14 +93,8 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
 // Words from one of the arguments to the next: uniform bindings begin at multiples of 256 bytes.
 const STRIDE = 64u;
 
-// Folded in the same way as gpu::pass::dispatch.
-fn folded(groups: u32) -> vec3u {
-    let rows = max((groups + 65534u) / 65535u, 1u);
-    return vec3u((groups + rows - 1u) / rows, rows, 1u);
-}
-
 fn store_groups(word: u32, groups: u32) {
-    let sides = folded(groups);
+    let sides = dispatch_folded(groups);
     atomicStore(&arguments[word], sides.x);
     atomicStore(&arguments[word + 1u], sides.y);
     atomicStore(&arguments[word + 2u], sides.z);
@@ -113,7 +108,7 @@ fn reflection_arguments() {
     store_groups(0u, blocks);
     if unseen_zero(f32(rays)) + params.bounce == 0u {
         let tiles = atomicLoad(&arguments[REFLECTION_TILES]);
-        sending.groups = folded(tiles);
+        sending.groups = dispatch_folded(tiles);
         sending.count = tiles;
     }
     // The SortParams of common/sort.wgsl.

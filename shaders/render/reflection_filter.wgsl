@@ -25,14 +25,15 @@
 #import "common/unseen.wgsl"
 
 struct ReflectionFilterParams {
-    // Most earlier frames that the mean counts, 0 where it begins; and while the pixel or the scene moves.
+    // Most earlier frames that the mean counts; 0 where it begins.
     remembered: u32,
-    remembered_moving: u32,
     rays: u32,
     // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
     step: u32,
-    // Whether anything in the scene has moved since the last frame.
+    // Whether the camera, lights or anything in the scene has changed since the last frame.
     moves: u32,
+    // How much less bright radiance counts among neighbours: over the radiance that is shown like a colour of 1.
+    compression: f32,
 }
 
 @group(1) @binding(0) var<storage, read> sending: SendingTiles;
@@ -53,13 +54,14 @@ fn luminance(color: vec3f) -> f32 {
     return dot(color, vec3f(0.2126, 0.7152, 0.0722));
 }
 
-// Bright radiance counts less, as it does in the picture: a single bright sample is not smeared over neighbours.
+// Bright radiance counts less, as it does in the picture: a single bright sample is not smeared over neighbours. What
+// that takes away comes back as frames come together.
 fn compressed(radiance: vec3f) -> vec3f {
-    return radiance / (1.0 + luminance(radiance) / frame.unlit_radiance);
+    return radiance / (1.0 + luminance(radiance) * params.compression);
 }
 
 fn expanded(color: vec3f) -> vec3f {
-    return color / max(1.0 - luminance(color) / frame.unlit_radiance, 1.0e-3);
+    return color / max(1.0 - luminance(color) * params.compression, 1.0e-3);
 }
 
 fn surface_at(pixel: vec2u) -> Surface {
@@ -85,12 +87,11 @@ fn word_of(pixel: vec2u) -> u32 {
     return pixel.y * frame.size.x + pixel.x;
 }
 
-// What the neighbours' rays of this frame have found, compressed: their mean, the deviation from it, the luminance
-// of the brightest but for the pixel's own; and the harmonic mean of the distances.
+// What the neighbours' rays of this frame have found, compressed: their mean and the deviation from it; and the
+// harmonic mean of the distances.
 struct Around {
     mean: vec3f,
     deviation: vec3f,
-    brightest: f32,
     distance: f32,
 }
 
@@ -98,7 +99,6 @@ fn around(pixel: vec2u) -> Around {
     var sum = vec3f(0.0);
     var squares = vec3f(0.0);
     var count = 0.0;
-    var brightest = 0.0;
     var distance = 0.0;
     for (var i = 0u; i < 9u; i++) {
         let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
@@ -110,11 +110,10 @@ fn around(pixel: vec2u) -> Around {
         squares += weight * color * color;
         count += weight;
         distance += weight / max(found.a, 1.0e-6);
-        brightest = max(brightest, select(luminance(color), 0.0, all(step == vec2i(0))));
     }
     let mean = sum / max(count, 1.0);
     let deviation = sqrt(max(squares / max(count, 1.0) - mean * mean, vec3f(0.0)));
-    return Around(mean, deviation, brightest, count / max(distance, 1.0e-9));
+    return Around(mean, deviation, count / max(distance, 1.0e-9));
 }
 
 // Means of the last frame at four pixels that count `weights`; the alpha is the share of those that have one.
@@ -155,27 +154,18 @@ fn reflection_accumulate(
         textureStore(signal_out, pixel, vec4u(0u));
         return;
     }
-    var fresh = reflected_unpack(words);
+    let fresh = reflected_unpack(words);
     let s = surface_at(pixel);
     if s.roughness < REFLECTION_MIRROR {
         textureStore(signal_out, pixel, vec4u(words, 0u, 0u));
         return;
     }
     let found = around(pixel);
-    // A sample that is brighter than all of its neighbours is rare, and would be seen for many frames. The wider the
-    // lobe, the more likely: near mirrors keep their highlights.
-    let own = luminance(compressed(fresh.rgb));
-    let tamed = min(own, found.brightest);
-    let width = saturate((s.roughness - REFLECTION_MIRROR) / 0.1);
-    let wanted = mix(own, tamed, width);
-    fresh = vec4f(expanded(compressed(fresh.rgb) * (wanted / max(own, 1.0e-6))), fresh.a);
-
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
     let taps = signal_taps_unpack(textureLoad(taps_texture, pixel, 0).xy);
     var last = last_mean(taps.corner, taps.weights);
-    let moved = motion_of_point(motion, s.position, s.position);
     let zero = unseen_zero(s.roughness);
-    let moves = zero + params.moves != 0u || surface.moved || dot(moved, moved) > 1.0e-4;
+    let moves = zero + params.moves != 0u;
     if moves && !surface.moved && s.roughness < REFLECTION_NARROW {
         let mirrored = mirrored_mean(pixel, s, surface, found.distance);
         if mirrored.a > 0.5 {
@@ -191,9 +181,8 @@ fn reflection_accumulate(
         );
         last = vec4f(expanded(color), last.a);
     }
-    let most = select(params.remembered, min(params.remembered, params.remembered_moving), moves);
     let known = last.a > 0.5 && surface.frames > 0u && zero + params.remembered > 0u;
-    let gain = select(1.0, 1.0 / f32(min(max(surface.frames, 1u) - 1u, most) + 1u), known);
+    let gain = select(1.0, 1.0 / f32(min(max(surface.frames, 1u) - 1u, params.remembered) + 1u), known);
     let mean = mix(last.rgb, fresh.rgb, gain);
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
 }

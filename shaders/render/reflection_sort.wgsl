@@ -91,9 +91,7 @@ fn reflection_scan(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
 }
 
 fn hit_range(first: u32, count: u32) -> HitRange {
-    let groups = (count + RAY_BLOCK - 1u) / RAY_BLOCK;
-    let rows = max((groups + 65534u) / 65535u, 1u);
-    return HitRange(vec3u((groups + rows - 1u) / rows, rows, 1u), count, first, 0u);
+    return HitRange(dispatch_folded((count + RAY_BLOCK - 1u) / RAY_BLOCK), count, first, 0u);
 }
 
 @compute @workgroup_size(SORT_BLOCK)

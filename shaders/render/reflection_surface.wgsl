@@ -36,8 +36,8 @@ struct HitMaterial {
 @group(1) @binding(10) var emissive_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(11) var<storage, read> materials: array<vec4f>;
 
-// As HitFragment.level.
-var<private> hit_level: f32;
+// As HitFragment.levels.
+var<private> hit_levels: vec2f;
 
 // In place of what common/material_sample.wgsl does with the neighbouring fragments.
 fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f {
@@ -45,7 +45,8 @@ fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f
     let u = material.texture_from_uv[2u * number].xy;
     let v = material.texture_from_uv[2u * number + 1u].xy;
     let stretch = max(abs(u.x * v.y - u.y * v.x) * texel.x * texel.y, 1.0e-30);
-    return textureSampleLevel(texels, how, at, hit_level + 0.5 * log2(stretch));
+    let level = select(hit_levels.x, hit_levels.y, material_uv_set(number) == 2u);
+    return textureSampleLevel(texels, how, at, level + 0.5 * log2(stretch));
 }
 
 struct ListedHit {
@@ -90,7 +91,7 @@ fn reflection_surface(
         return;
     }
     let seen = fragment_of(hit);
-    hit_level = seen.level;
+    hit_levels = seen.levels;
     let base_color = material_base_color(seen.fragment.uv, seen.fragment.color);
     store(hit.pixel, material_surface(seen.fragment, base_color, seen.front));
 }

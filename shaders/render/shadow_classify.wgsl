@@ -13,6 +13,7 @@
 // is a dispatch of its own, of one thread.
 #import "common/blocked_light_store.wgsl"
 #import "common/chosen_lights.wgsl"
+#import "common/dispatch.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/shadow_start.wgsl"
@@ -127,10 +128,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
 @compute @workgroup_size(1)
 fn shadow_arguments() {
     let rays = atomicLoad(&arguments.rays);
-    // Folded in the same way as gpu::pass::dispatch.
-    let groups = (rays + RAY_BLOCK - 1u) / RAY_BLOCK;
-    let rows = max((groups + 65534u) / 65535u, 1u);
-    arguments.groups = vec3u((groups + rows - 1u) / rows, rows, 1u);
+    arguments.groups = dispatch_folded((rays + RAY_BLOCK - 1u) / RAY_BLOCK);
     shadow_words[SHADOW_RAYS_SENT] += atomicLoad(&arguments.sent);
     shadow_words[SHADOW_TILES_SENDING] += atomicLoad(&arguments.tiles);
 }

@@ -46,7 +46,7 @@ wgsl_constants! {
     pub const REFLECTION_RAYS: u32 = 3;
     /// Word that counts the tiles of 8 × 8 pixels that send any.
     pub const REFLECTION_TILES: u32 = 4;
-    /// Radiance that a ray has to carry to the picture, of 1, to be traced.
+    /// What a ray has to carry of a radiance of 1, over what its surface reflects at once, to be traced.
     pub const REFLECTION_LEAST: f64 = 1.0 / 1024.0;
     /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
     /// most.
@@ -339,13 +339,13 @@ gpu_structs! {
     ReflectionFilterParams {
         /// Earlier frames that count at most; 0 where the history begins.
         remembered: u32,
-        /// The same of what moves.
-        remembered_moving: u32,
         rays: u32,
         /// Pixels between the taps of the filter; 0 where nothing is filtered.
         step: u32,
-        /// Whether anything in the scene has moved since the last frame.
+        /// Whether the camera, lights or anything in the scene has changed since the last frame.
         moves: u32,
+        /// How much less bright radiance counts among neighbours.
+        compression: f32,
     }
     /// What `occlusion_rays` needs.
     OcclusionParams {

@@ -102,14 +102,6 @@ pub fn hit(
     hits.min_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
-/// Twin of `reflection_sort`: the numbers of the rays that hit something, by the bin of what they hit, and those of a bin
-/// in order.
-pub fn sorted(bins: &[Option<u32>]) -> Vec<usize> {
-    let mut hits: Vec<_> = (0..bins.len()).filter(|ray| bins[*ray].is_some()).collect();
-    hits.sort_by_key(|ray| bins[*ray]);
-    hits
-}
-
 /// Twin of `basis_about`.
 fn basis(n: DVec3) -> (DVec3, DVec3) {
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };

@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 wgsl_constants! {
     /// Words of a material's header.
     pub(super) const ALPHA_HEADER: u32 = 16;
-    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`]. From [`ALPHA_BLEND`] on, hits do not depend on
-    /// alpha.
+    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`]. From [`ALPHA_BLEND`] on, shadow rays do not
+    /// depend on alpha.
     const ALPHA_MODE: u32 = 0;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
     /// Word of the cutoff, an `f32`.

@@ -149,6 +149,9 @@ pub struct ReflectionSource<'a> {
     pub rays: &'a GpuImage,
 }
 
+/// Bytes of a pixel in [`Reflected::words`].
+pub const REFLECTED_BYTES: u64 = 8;
+
 /// What each pixel reflects: made by the reflection passes.
 #[derive(Debug)]
 pub struct Reflected {
@@ -165,7 +168,7 @@ impl Reflected {
     /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
     pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
         let [width, height] = size.unwrap_or([1, 1]);
-        let bytes = 8 * u64::from(width) * u64::from(height);
+        let bytes = REFLECTED_BYTES * u64::from(width) * u64::from(height);
         let what = format!("the reflections of {width} × {height} pixels");
         gpu.check_binding(&what, bytes)?;
         let usage = Buffer::STORAGE | Buffer::COPY_SRC;

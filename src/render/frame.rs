@@ -4,7 +4,7 @@ use super::{
     aov::Channel,
     bindings::Layouts,
     blue_noise,
-    edges::ShadowMaps,
+    edges::{REFLECTED_BYTES, ShadowMaps},
     environment::Environment,
     lights::{self, LightPlan},
     scene_buffers::SceneBuffers,
@@ -236,7 +236,8 @@ impl<'a> Prepared<'a> {
             ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
-            traces_reflections: config.reflections.sends_rays(gpu.capabilities.fast_rays),
+            traces_reflections: config.reflections.sends_rays(gpu.capabilities.fast_rays)
+                && fits_reflections(gpu, input.size),
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
@@ -335,6 +336,21 @@ impl<'a> std::ops::Deref for Frame<'a> {
     fn deref(&self) -> &Prepared<'a> {
         &self.prepared
     }
+}
+
+/// Whether a storage binding holds what the pixels of a picture reflect. Pictures that large are drawn without, which
+/// is said once.
+fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    let what = format!("the reflections of {width} × {height} pixels");
+    let fits = gpu.check_binding(
+        &what,
+        REFLECTED_BYTES * u64::from(width) * u64::from(height),
+    );
+    if let Err(error) = &fits {
+        SAID.call_once(|| log::warn!("{error}: no rays are sent for them"));
+    }
+    fits.is_ok()
 }
 
 fn aspect(size: [u32; 2]) -> f32 {
@@ -469,7 +485,6 @@ impl FrameUniforms {
             false => 0,
         };
         let at_hits = (1..=bounces).map(|bounce| GpuFrame {
-            occlusion: 0,
             counts_cost: 0,
             first_dimension: bounce * SAMPLE_BOUNCE,
             reflect_below: if bounce < bounces {

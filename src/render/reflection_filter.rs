@@ -7,12 +7,13 @@ use super::{
     history::Reprojection,
     recording::Recording,
     reflection_list::{MEAN_FORMAT, ReflectionList},
+    view::View,
 };
 use crate::{
-    Result,
+    Result, config,
     gpu::{
         Bind, Gpu, GpuImage, Kernel, Needs, UniformArray, Workgroups,
-        layout::ReflectionFilterParams,
+        layout::{Light, ReflectionFilterParams},
         pass::Binding::{self, Float, Read, Store, Uint, Write},
     },
 };
@@ -31,6 +32,18 @@ pub struct ReflectionFilter {
     last_round: Kernel,
     images: Images,
     params: UniformArray<ReflectionFilterParams>,
+    /// What the last frame was lit by and seen from, and whether it was one of many of a picture.
+    last: Option<(Moment, bool)>,
+    /// Frames since that changed.
+    still: u32,
+}
+
+/// What reflected radiance depends on besides the scene's triangles.
+#[derive(Debug, Clone, PartialEq)]
+struct Moment {
+    view: View,
+    lights: Vec<Light>,
+    environment: config::Environment,
 }
 
 #[derive(Debug)]
@@ -82,6 +95,8 @@ impl ReflectionFilter {
             last_round: kernel(LABEL, &[Write]),
             images: Images::new(gpu, [1, 1]),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
+            last: None,
+            still: 0,
         })
     }
 
@@ -122,17 +137,41 @@ impl ReflectionFilter {
     ) -> Result<()> {
         let gpu = recording.gpu;
         let settings = &frame.config.reflections;
-        // The samples of a picture come together by themselves. The more there are, the less they are filtered.
-        let (remembered, rays) = match frame.is_one_of_many() {
-            true => (0, frame.sample.count),
-            false => (history.remembered(settings.history), 1),
+        let is_one_of_many = frame.is_one_of_many();
+        let now = Moment {
+            view: frame.view,
+            lights: frame.lights.clone(),
+            environment: frame.config.environment.clone(),
+        };
+        let last = self.last.replace((now, is_one_of_many));
+        let now = self.last.as_ref();
+        let same = last.as_ref().map(|(moment, _)| moment) == now.map(|(moment, _)| moment);
+        let moves = history.moves || !same;
+        self.still = if moves {
+            0
+        } else {
+            self.still.saturating_add(1)
+        };
+        // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
+        let worth = match last {
+            Some((_, true)) => 0,
+            _ => (MOVING - 1).saturating_add(self.still),
+        };
+        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
+        // filtered; and all count alike, so that none of their light is lost.
+        let (remembered, rays, compression) = match is_one_of_many {
+            true => (0, frame.sample.count, 0.0),
+            false => {
+                let remembered = history.remembered(settings.history).min(worth);
+                (remembered, 1, frame.exposure_ev.exp2())
+            }
         };
         let params = STEPS.map(|step| ReflectionFilterParams {
             remembered,
-            remembered_moving: MOVING - 1,
             rays,
             step,
-            moves: u32::from(history.moves),
+            moves: u32::from(moves),
+            compression,
         });
         self.params.write_all(gpu, PARAMS, &params)?;
         // The last frame's means are read once, and then have room for the filter's first round.

@@ -98,11 +98,7 @@ impl ReflectionList {
                 4 * blocks * u64::from(REFLECTION_BINS),
                 storage,
             ),
-            sorted: gpu.buffer(
-                "reflection_list.sorted",
-                4 * rays,
-                storage | BufferUsages::COPY_SRC,
-            ),
+            sorted: gpu.buffer("reflection_list.sorted", 4 * rays, storage),
             sending: gpu.buffer(
                 "reflection_list.sending",
                 4 * (SENDING_HEADER + tiles),

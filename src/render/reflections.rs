@@ -33,6 +33,14 @@ const BLUR: f32 = 0.5;
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
 const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 
+/// Of a frame that traces no reflections.
+const NOTHING: ListKey = ListKey {
+    size: [1, 1],
+    batch: 1,
+    bounces: 1,
+    blur: 0.0,
+};
+
 /// The passes, with what they hand each other.
 #[derive(Debug)]
 pub struct Reflections {
@@ -59,12 +67,6 @@ impl Reflections {
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
-        let nothing = ListKey {
-            size: [1, 1],
-            batch: 1,
-            bounces: 1,
-            blur: 0.0,
-        };
         Ok(Self {
             classify: ReflectionClassify::new(gpu, layouts),
             rays: ReflectionRays::new(gpu, layouts),
@@ -73,7 +75,7 @@ impl Reflections {
             light: ReflectionLight::new(gpu, layouts),
             filter: ReflectionFilter::new(gpu, layouts)?,
             hits: [(); 2].map(|()| Hits::new(gpu, [1, 1])),
-            list: ReflectionList::new(gpu, nothing)?,
+            list: ReflectionList::new(gpu, NOTHING)?,
             output: Reflected::new(gpu, None)?,
             sent: Counters::new(gpu, "reflections.sent"),
             hit: Counters::new(gpu, "reflections.hit"),
@@ -124,11 +126,19 @@ impl Reflections {
             }
         }
         if size.is_none() {
+            if self.list.made_for() != NOTHING {
+                self.list = ReflectionList::new(gpu, NOTHING)?;
+            }
+            self.filter.fit(gpu, [1, 1], 0)?;
+            shadows.forget_hits(gpu)?;
             return Ok(&self.output);
         }
         let made_for = ListKey {
             size: frame.size,
-            batch: recording.budget.batch_rays,
+            batch: recording
+                .budget
+                .occlusion_pixels(1)
+                .min(frame.size[0] * frame.size[1]),
             bounces: settings.bounces,
             blur: if settings.filter { BLUR } else { 0.0 },
         };

@@ -15,9 +15,10 @@ use crate::{
     },
 };
 
-/// Label of the pass, whichever way rays come.
 /// Its name among the timings of a frame.
 pub const LABEL: &str = "shadow_rays";
+/// That of the rays from what reflection rays have hit.
+pub const LABEL_AT_HITS: &str = "shadow_rays_at_hits";
 
 /// The pass.
 #[derive(Debug)]
@@ -51,7 +52,8 @@ impl ShadowRays {
         }
     }
 
-    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them.
+    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them,
+    /// in a pass that is called `label`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
@@ -62,6 +64,7 @@ impl ShadowRays {
         gbuffer: &GBuffer,
         batch: Option<(&RayList, &Batch)>,
         visibility: &Visibility,
+        label: &'static str,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
@@ -71,7 +74,7 @@ impl ShadowRays {
             let own: &[&dyn Bind] = &[position, normal, ids, words, blocked];
             let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
             let kernel = &self.by_pixel;
-            return recording.dispatch_pixels(LABEL, kernel, &shared, own, frame.size, most);
+            return recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most);
         };
         let [params, arguments] = list.bindings(batch);
         let own: &[&dyn Bind] = &[
@@ -85,6 +88,6 @@ impl ShadowRays {
             &arguments,
         ];
         let listed = Workgroups::Indirect(&list.arguments, batch.offset);
-        recording.dispatch(LABEL, &self.listed, &shared, own, listed)
+        recording.dispatch(label, &self.listed, &shared, own, listed)
     }
 }

@@ -14,7 +14,7 @@ use super::{
     shadow_filter::ShadowFilter,
     shadow_map::ShadowMap,
     shadow_motion::ShadowMotion,
-    shadow_rays::ShadowRays,
+    shadow_rays::{self, ShadowRays},
 };
 use crate::{
     Result,
@@ -156,7 +156,8 @@ impl Shadows {
             ShadowMode::Off => {}
             ShadowMode::Map => self.map.record(recording, geometry, shadows.blended_cast)?,
             ShadowMode::Rays => {
-                self.trace(recording, frame, geometry, trees, gbuffer, &self.picture)?;
+                let picture = (&self.picture, shadow_rays::LABEL);
+                self.trace(recording, frame, geometry, trees, gbuffer, picture)?;
             }
         }
         let output = &self.picture.output;
@@ -200,12 +201,23 @@ impl Shadows {
         self.hits
             .fit(recording.gpu, plan, shadows.compact_rays, most)?;
         if traces {
-            self.trace(recording, frame, geometry, trees, gbuffer, &self.hits)?;
+            let hits = (&self.hits, shadow_rays::LABEL_AT_HITS);
+            self.trace(recording, frame, geometry, trees, gbuffer, hits)?;
         }
         Ok(&self.hits.output)
     }
 
-    /// Traces shadow rays from what `gbuffer` shows into `targets`.
+    /// Gives back what [`Shadows::record_at_hits`] takes.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
+        self.hits
+            .fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
+    }
+
+    /// Traces shadow rays from what `gbuffer` shows into `targets`, in passes that are called `label`.
     fn trace(
         &self,
         recording: &mut Recording<'_>,
@@ -213,7 +225,7 @@ impl Shadows {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
-        targets: &Targets,
+        (targets, label): (&Targets, &'static str),
     ) -> Result<()> {
         let (list, output) = (&targets.list, &targets.output);
         let lists = frame.config.shadows.compact_rays;
@@ -225,17 +237,18 @@ impl Shadows {
                 .record(recording, frame, geometry, gbuffer, output)?;
         }
         if !lists {
-            return self
-                .rays
-                .record(recording, frame, geometry, trees, gbuffer, None, output);
+            return self.rays.record(
+                recording, frame, geometry, trees, gbuffer, None, output, label,
+            );
         }
         recording.scope.clear_buffer(&list.arguments, 0, None);
         for batch in &list.batches {
             self.classify
                 .record(recording, frame, geometry, gbuffer, list, batch, output)?;
             let batch = Some((list, batch));
-            self.rays
-                .record(recording, frame, geometry, trees, gbuffer, batch, output)?;
+            self.rays.record(
+                recording, frame, geometry, trees, gbuffer, batch, output, label,
+            )?;
         }
         Ok(())
     }

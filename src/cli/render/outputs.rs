@@ -242,7 +242,7 @@ impl Output {
     /// channels are those of the first sample.
     pub(super) fn is_ready(&self, index: u32, count: u32) -> bool {
         match self.channel {
-            Channel::Lit | Channel::Ambient | Channel::Reflection => index + 1 == count,
+            Channel::Lit | Channel::Ambient => index + 1 == count,
             _ => index == 0,
         }
     }
