@@ -218,7 +218,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
     let n = signal_neighbours(pixel);
     // Points of a plane mirror whose distance is that of two directions of the lobe over the ray's length show
     // about the same: the filter is no wider than a part of the lobe there, in pixels.
-    let lobe = 0.5 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+    let lobe = 0.65 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
     let step = f32(params.step);
     let most = lobe * lobe / (3.0 * step * step);
     let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));

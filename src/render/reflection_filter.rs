@@ -200,4 +200,4 @@ impl ReflectionFilter {
 }
 
 /// Frames that are averaged of what moves.
-const MOVING: u32 = 6;
+const MOVING: u32 = 4;
