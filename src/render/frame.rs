@@ -338,19 +338,9 @@ impl<'a> std::ops::Deref for Frame<'a> {
     }
 }
 
-/// Whether a storage binding holds what the pixels of a picture reflect. Pictures that large are drawn without, which
-/// is said once.
+/// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
 fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
-    static SAID: std::sync::Once = std::sync::Once::new();
-    let what = format!("the reflections of {width} × {height} pixels");
-    let fits = gpu.check_binding(
-        &what,
-        REFLECTED_BYTES * u64::from(width) * u64::from(height),
-    );
-    if let Err(error) = &fits {
-        SAID.call_once(|| log::warn!("{error}: no rays are sent for them"));
-    }
-    fits.is_ok()
+    REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 
 fn aspect(size: [u32; 2]) -> f32 {

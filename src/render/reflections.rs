@@ -25,6 +25,7 @@ use crate::{
         readback::Counters,
     },
 };
+use std::sync::Once;
 
 /// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours are
 /// averaged anyway: less noise for a lobe that is 3 % wider.
@@ -33,6 +34,8 @@ const BLUR: f32 = 0.5;
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
 const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 
+/// That a picture is too large is said once.
+static TOO_LARGE: Once = Once::new();
 /// Of a frame that traces no reflections.
 const NOTHING: ListKey = ListKey {
     size: [1, 1],
@@ -126,6 +129,12 @@ impl Reflections {
             }
         }
         if size.is_none() {
+            if settings.sends_rays(gpu.capabilities.fast_rays) {
+                let [width, height] = frame.size;
+                TOO_LARGE.call_once(|| {
+                    log::warn!("{width} × {height} pixels are too many for reflections by rays");
+                });
+            }
             if self.list.made_for() != NOTHING {
                 self.list = ReflectionList::new(gpu, NOTHING)?;
             }
