@@ -1,5 +1,5 @@
-// Hits of reflection rays that are shaded by one dispatch: those of a bin of materials, side by side in the sorted
-// list. Range 0 is that of all hits, and range 1 + i that of bin i. Entries of the list are pixels, x in the lower 16 bits.
+// Hits of reflection rays that are shaded by one dispatch, side by side in the sorted list. Range 0 is that of all
+// hits, and range 1 + i that of bin i of materials. Entries of the list are pixels, x in the lower 16 bits.
 
 struct HitRange {
     // Workgroups of that dispatch.

@@ -24,8 +24,8 @@ struct ShadowStart {
     grazing: f32,
 }
 
-// The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first projected
-// onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
+// The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
+// projected onto the triangle's plane. From there the step follows the plane's normal, far enough that rounding cannot
 // bring a ray back through the surface, and no further: every rounding on the way is in proportion to the
 // coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
 //

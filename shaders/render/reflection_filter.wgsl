@@ -13,8 +13,8 @@
 // out  reflected_words: the last round
 //
 // A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
-// reflected_words and in the means, and anything in what rounds exchange. Mirrors are neither averaged nor filtered: they have no noise. The words are
-// those of common/reflected.wgsl.
+// reflected_words and in the means, and anything in what rounds exchange. Mirrors are neither averaged nor
+// filtered: they have no noise. The words are those of common/reflected.wgsl.
 #import "common/dispatch.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"

@@ -7,8 +7,8 @@
 //      hits_out: weights of its second and third vertex, as bits
 //      rays_out: the ray's direction, what it carries to the picture, and its width at the hit
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
-// One thread per entry of a batch of the list. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point
-// of the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction below the
+// One thread per entry of a batch of the list. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with
+// one point of the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction below the
 // triangle, from where no light can come, is mirrored at it.
 #import "common/alpha.wgsl"
 #import "common/basis.wgsl"
