@@ -25,7 +25,7 @@ fn point_vertex(@builtin(vertex_index) point: u32, @builtin(instance_index) tria
 fn segment_surface(in: Fragment, base_color: vec4f) -> Surface {
     var s = material_surface(in, base_color, true);
     s.normal = select(s.normal, material_normal(in), (in.triangle & SEGMENT_PLAIN) != 0u);
-    s.unlit = s.unlit || (in.triangle & SEGMENT_UNLIT) != 0u;
+    s.unlit = (in.triangle & SEGMENT_UNLIT) != 0u || s.unlit;
     s.layered = false;
     return s;
 }

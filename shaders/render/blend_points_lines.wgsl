@@ -17,7 +17,7 @@ fn blend_points_lines(in: Fragment) -> Blended {
     let to_eye = frame_to_eye(s.position);
     let zero = unseen_zero(in.clip.x);
     var radiance = s.emissive;
-    if zero + u32(s.unlit) == 0u {
+    if (zero | u32(s.unlit)) == 0u {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);

@@ -18,6 +18,7 @@
 #import "common/ray_list.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/shadow_words.wgsl"
+#import "common/unseen.wgsl"
 
 struct RayArguments {
     // Workgroups of the indirect dispatch.
@@ -50,8 +51,11 @@ var<workgroup> row_sent: array<u32, 64>;
 fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
     let tile = thread / 8u;
     let row = thread % 8u;
+    let zero = unseen_zero(f32(thread));
+    let slots = zero + batch.slot_count;
+    let first_slot = zero + batch.first_slot;
     let first = vec2u(64u * workgroup.x + 8u * tile, batch.first_row + 8u * workgroup.y + row);
-    for (var i = 0u; i < batch.slot_count; i++) {
+    for (var i = 0u; i < slots; i++) {
         row_masks[64u * i + thread] = 0u;
     }
     var sent = 0u;
@@ -62,8 +66,8 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         }
         let seen = textureLoad(ids_texture, pixel, 0).r;
         if !gbuffer_is_triangle(seen) {
-            for (var i = 0u; i < batch.slot_count; i++) {
-                let slot = batch.first_slot + i;
+            for (var i = 0u; i < slots; i++) {
+                let slot = first_slot + i;
                 blocked_light_store(pixel, slot, SIGNAL_UNSENT);
                 if seen != 0u {
                     shadow_words[shadow_word(slot, pixel)] = SHADOW_UNTRACED;
@@ -74,8 +78,8 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         let position = textureLoad(position_texture, pixel, 0).xyz;
         let start = shadow_ray_start(seen, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-        for (var i = 0u; i < batch.slot_count; i++) {
-            let slot = batch.first_slot + i;
+        for (var i = 0u; i < slots; i++) {
+            let slot = first_slot + i;
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
             let sample = light_sample(lights[chosen.light], start.position);
             if chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample) {
@@ -90,7 +94,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
     workgroupBarrier();
     if row == 0u {
         var rays = 0u;
-        for (var i = 0u; i < batch.slot_count; i++) {
+        for (var i = 0u; i < slots; i++) {
             for (var other = 0u; other < 8u; other++) {
                 rays += countOneBits(row_masks[64u * i + thread + other]);
             }
@@ -107,7 +111,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
     }
     workgroupBarrier();
     var slot_first = tile_first[tile];
-    for (var i = 0u; i < batch.slot_count; i++) {
+    for (var i = 0u; i < slots; i++) {
         var entry = slot_first;
         for (var other = 0u; other < 8u; other++) {
             let rays = countOneBits(row_masks[64u * i + 8u * tile + other]);
@@ -117,7 +121,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         var mask = row_masks[64u * i + thread];
         while mask != 0u {
             let pixel = (first.y - batch.first_row) * frame.size.x + first.x + firstTrailingBit(mask);
-            let packed = pixel | ((batch.first_slot + i) << 24u);
+            let packed = pixel | ((first_slot + i) << 24u);
             textureStore(list_out, ray_list_texel(entry), vec4u(packed, 0u, 0u, 0u));
             mask &= mask - 1u;
             entry++;
