@@ -463,7 +463,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
 /// Scenes change and the window is resized all the time; `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
 #[test]
 fn memory_stays_level_while_scenes_and_sizes_change() {
-    let frames = std::env::var("CANOPY_SOAK_FRAMES").map_or(500, |n| n.parse().unwrap());
+    let frames = std::env::var("CANOPY_SOAK_FRAMES").map_or(500_u32, |n| n.parse().unwrap());
     let display = Display::start();
     let rows: String = (0..60)
         .map(|i| format!("v {i} 0 0\nv {i} 1 0\nv {i} 0 1\nf -3 -2 -1\n"))
@@ -489,8 +489,10 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
             let window = ["search", "--onlyvisible", "--name", "scene.obj"];
             let changes = ["windowfocus", "key", "F5", "windowsize", size, "300"];
             display.xdotool(&[&window[..], &changes].concat());
-            std::thread::sleep(Duration::from_millis(200));
-            assert!(start.elapsed() < PATIENCE * 20, "{frames} frames never end");
+            // A load ends the one before: some pauses are long enough for a busy machine to finish one.
+            std::thread::sleep(Duration::from_millis(200 * (turn as u64 % 6 + 1)));
+            let patience = PATIENCE * 3 * (frames / 500).max(1);
+            assert!(start.elapsed() < patience, "{frames} frames never end");
             canopy.0.try_wait().unwrap()
         })
         .unwrap();
@@ -509,7 +511,7 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     let end = seconds(samples.last().unwrap());
     // Half of the frames, not of the time: shaders may be compiled for seconds before the first one.
     let drawn = |sample: &serde_json::Value| sample["frames"].as_u64().unwrap();
-    let half = samples.partition_point(|sample| drawn(sample) * 2 < frames);
+    let half = samples.partition_point(|sample| drawn(sample) * 2 < u64::from(frames));
     let half = seconds(&samples[half.min(samples.len() - 1)]);
     let (warm, last) = (half.min(60.0), half.max(end - 60.0));
     let early = samples.partition_point(|sample| seconds(sample) <= warm);
