@@ -30,9 +30,11 @@
 //!    [`render::shadow_map`] draws the depth that each light sees.
 //! 8. [`render::occlusion`], where asked for: [`render::occlusion_rays`] samples ambient visibility and
 //!    [`render::occlusion_filter`] averages it.
-//! 9. [`render::reflections`], where asked for, bounce after bounce: [`render::reflection_classify`] lists the pixels
-//!    that send rays, [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by
-//!    material, [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_light`] lights that; then
+//! 9. [`render::reflections`], where asked for: [`render::lobes`] draws what layered surfaces reflect and transmit by.
+//!    Then, bounce after bounce: [`render::reflection_classify`] lists the pixels that send rays,
+//!    [`render::reflection_rays`] traces them, [`render::reflection_sort`] sorts what they hit by material,
+//!    [`render::reflection_surface`] makes it a G-buffer, [`render::reflection_lobes`] adds the lobes of layers,
+//!    [`render::reflection_light`] and, of layered materials, [`render::reflection_layers`] light that; then
 //!    [`render::reflection_filter`] averages.
 //! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
 //!     surfaces with layers (clear coat, sheen, …), which that leaves out.

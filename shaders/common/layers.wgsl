@@ -3,6 +3,7 @@
 #import "common/brdf.wgsl"
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
+#import "common/lobe_weights.wgsl"
 
 struct Layers {
     // Reflectance of the dielectric at normal incidence, and the weight of its reflection.
@@ -26,6 +27,9 @@ struct Layers {
     transmission: f32,
     // Transmittance of the volume.
     attenuation: vec3f,
+    // Of the volume: what it absorbs per metre, and its index of refraction, which is 0 without one.
+    absorption: vec3f,
+    volume_ior: f32,
 }
 
 @group(3) @binding(27) var<uniform> sheen_table: array<vec4f, 256>;
@@ -177,6 +181,32 @@ fn layers_coat(l: Layers, to_eye: vec3f) -> f32 {
     return l.clearcoat * (0.04 + 0.96 * layers_grazing(abs(dot(l.clearcoat_normal, to_eye))));
 }
 
+// The lobes by which it sends rays on.
+fn layer_lobes(s: Surface, l: Layers) -> Lobes {
+    let ahead = layers_fresnel(s, l, 1.0);
+    let grazing = layers_fresnel(s, l, 0.0);
+    // In the plane of the shading normal.
+    let along = l.along - dot(l.along, s.normal) * s.normal;
+    return Lobes(
+        mix(ahead.dielectric, ahead.metal, s.metallic),
+        mix(grazing.dielectric, grazing.metal, s.metallic),
+        saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo),
+        l.clearcoat,
+        l.clearcoat_roughness,
+        l.clearcoat_normal,
+        along,
+        l.anisotropy,
+        l.transmission * (1.0 - s.metallic),
+        l.volume_ior,
+        l.absorption,
+    );
+}
+
+// As those who read the packed lobes know them.
+fn layer_lobes_packed(s: Surface, l: Layers) -> Lobes {
+    return lobes_unpack(lobes_pack(layer_lobes(s, l), s.normal), s.normal);
+}
+
 // The BRDF times each layer's own cosine, for unit vectors to the eye and to the light.
 fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let sum = to_eye + to_light;
@@ -241,8 +271,7 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found of the base's
-// reflection. They know nothing of anisotropy.
+// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by all lobes.
 fn layers_ambient(
     s: Surface,
     l: Layers,
@@ -251,7 +280,10 @@ fn layers_ambient(
     reflected: Reflected,
 ) -> vec3f {
     let n_dot_v = saturate(dot(s.normal, to_eye));
-    let split = brdf_table_at(s.roughness, n_dot_v);
+    let traced = reflected.share * reflection_share(s);
+    // What the cube holds is normalised, whatever its shape.
+    let roughness = mix(s.roughness, lobe_mean_roughness(s.roughness, l.anisotropy), traced);
+    let split = brdf_table_at(roughness, n_dot_v);
     let at_normal = layers_fresnel(s, l, 1.0);
     let dielectric = brdf_bounces(at_normal.dielectric, vec3f(l.specular), split);
     let metal = brdf_bounces(at_normal.metal, vec3f(1.0), split);
@@ -262,17 +294,18 @@ fn layers_ambient(
     let gathered = mix(dielectric.again + scattered, metal.again, s.metallic)
         * ambient_bounced(ambient.visibility, s.albedo);
     let diffuse_light = environment_diffuse(ambient.bent_normal);
-    let share = select(reflected.share, 0.0, l.anisotropy > 0.0);
-    let unseen = (1.0 - share) * specular_visibility(ambient.visibility, n_dot_v, s.roughness) * s.occlusion;
-    let mirrored = unseen * layers_prefiltered(s, l, to_eye) + share * reflected.radiance;
-    var sum = once * mirrored + s.occlusion * gathered * diffuse_light;
+    let unseen = (1.0 - traced) * s.occlusion
+        * specular_visibility(ambient.visibility, n_dot_v, s.roughness);
+    var sum = once * unseen * layers_prefiltered(s, l, to_eye) + s.occlusion * gathered * diffuse_light;
     sum = sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
         + l.sheen_color * min(l.sheen_albedo, 1.0) * diffuse_light * ambient.visibility * s.occlusion;
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
-    let coat_visibility = specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
-    let coat = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness)
-        * coat_visibility;
-    return mix(s.emissive + sum, coat * s.occlusion, layers_coat(l, to_eye));
+    let coat_unseen = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * s.occlusion
+        * specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
+    let coat = coat_unseen * environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
+    let weights = lobe_weights(layer_lobes_packed(s, l), s, to_eye);
+    return mix(s.emissive + sum, coat, layers_coat(l, to_eye))
+        + reflected.share * lobe_weights_sum(weights) * reflected.radiance;
 }
 
 // Transmittance of the surface for what lies straight behind it: no refraction, no blur.

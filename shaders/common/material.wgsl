@@ -5,7 +5,8 @@
 // adapter. render/gbuffer_indexed.wgsl draws indexed where primitives have numbers.
 //
 // The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f`,
-// where `number` is that of the texture's transform; common/material_sample.wgsl does for fragments.
+// where `number` is that of the texture's transform, and of those of layers MATERIAL_TEXTURES more;
+// common/material_sample.wgsl does for fragments.
 #import "common/frame.wgsl"
 #import "common/gbuffer.wgsl"
 #import "common/scene.wgsl"
@@ -107,7 +108,7 @@ fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f3
     let missing = min((1.0 - alpha) * (1.0 - alpha), 0.5);
     // The variance of normally distributed slopes, to the second order.
     let ratio = missing / (1.0 - missing);
-    let variance = scale * scale * ratio * (1.0 + 3.0 * ratio);
+    let variance = ratio * (1.0 + 3.0 * ratio) * scale * scale;
     let squared = roughness * roughness;
     let roughened = sqrt(sqrt(min(squared * squared + 2.0 * variance, 1.0)));
     return select(roughness, roughened, variance > 0.0 && (material.flags & spread) != 0u);

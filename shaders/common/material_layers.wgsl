@@ -4,7 +4,6 @@
 // the base leaves of the portable sixteen.
 #import "common/layers.wgsl"
 #import "common/material.wgsl"
-#import "common/material_sample.wgsl"
 
 struct MaterialLayers {
     specular_color: vec3f,
@@ -23,6 +22,8 @@ struct MaterialLayers {
     iridescence: f32,
     iridescence_ior: f32,
     iridescence_thickness: vec2f,
+    // Index of refraction where the material encloses a volume; else 0.
+    volume_ior: f32,
     layer_slots: array<vec4u, 3>,
     layer_from_uv: array<vec4f, 24>,
 }
@@ -46,45 +47,50 @@ struct MaterialLayers {
 // Binding 27 is the table of the sheen, in common/layers.wgsl.
 @group(3) @binding(28) var<uniform> layered: MaterialLayers;
 
-// Number of the layer's texture among those, from 1; 0 where it has none.
+// Number of the layer's texture among those, from 1; 0 where it has none. Branches depend on it alone, as textures
+// are sampled in uniform control flow. So the row is no constant, but for those who know that the top bit of `uv_sets`
+// is 0: of a uniform without a known offset, Mesa writes nothing down (common/unseen.wgsl).
 fn layer_slot(layer: u32) -> u32 {
-    return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
+    return layered.layer_slots[layer / 4u + (material.uv_sets >> 31u)][layer % 4u] & 255u;
+}
+
+fn layer_uv_set(layer: u32) -> u32 {
+    return layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
 }
 
 // The layer's texel; white where it has no texture.
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
-    let uv_set = layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
-    let raw = vec3f(select(uv.xy, uv.zw, uv_set == 1u), 1.0);
+    let number = MATERIAL_TEXTURES + layer;
+    let raw = vec3f(select(uv.xy, uv.zw, layer_uv_set(layer) == 1u), 1.0);
     let at = vec2f(
         dot(layered.layer_from_uv[2u * layer].xyz, raw),
         dot(layered.layer_from_uv[2u * layer + 1u].xyz, raw),
     );
     switch layer_slot(layer) {
-        case 1u: { return material_sample(layer, layer_texture_0, layer_sampler_0, at); }
-        case 2u: { return material_sample(layer, layer_texture_1, layer_sampler_1, at); }
-        case 3u: { return material_sample(layer, layer_texture_2, layer_sampler_2, at); }
-        case 4u: { return material_sample(layer, layer_texture_3, layer_sampler_3, at); }
-        case 5u: { return material_sample(layer, layer_texture_4, layer_sampler_4, at); }
-        case 6u: { return material_sample(layer, layer_texture_5, layer_sampler_5, at); }
-        case 7u: { return material_sample(layer, layer_texture_6, layer_sampler_6, at); }
-        case 8u: { return material_sample(layer, layer_texture_7, layer_sampler_7, at); }
+        case 1u: { return material_sample(number, layer_texture_0, layer_sampler_0, at); }
+        case 2u: { return material_sample(number, layer_texture_1, layer_sampler_1, at); }
+        case 3u: { return material_sample(number, layer_texture_2, layer_sampler_2, at); }
+        case 4u: { return material_sample(number, layer_texture_3, layer_sampler_3, at); }
+        case 5u: { return material_sample(number, layer_texture_4, layer_sampler_4, at); }
+        case 6u: { return material_sample(number, layer_texture_5, layer_sampler_5, at); }
+        case 7u: { return material_sample(number, layer_texture_6, layer_sampler_6, at); }
+        case 8u: { return material_sample(number, layer_texture_7, layer_sampler_7, at); }
         default: { return vec4f(1.0); }
     }
 }
 
-// The layers over a surface of this material.
-fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
-    let to_eye = frame_to_eye(in.position);
+// The layers over a surface of this material. Uniforms come behind what was sampled (common/unseen.wgsl).
+fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Layers {
     let side = select(-1.0, 1.0, front);
     let n_dot_v = abs(dot(s.normal, to_eye));
     var l: Layers;
-    l.specular = layered.specular * layer_sample(LAYER_SPECULAR, in.uv).a;
-    let specular_color = layered.specular_color * layer_sample(LAYER_SPECULAR_COLOR, in.uv).rgb;
+    l.specular = layer_sample(LAYER_SPECULAR, in.uv).a * layered.specular;
+    let specular_color = layer_sample(LAYER_SPECULAR_COLOR, in.uv).rgb * layered.specular_color;
     l.f0 = min(layered.reflectance * specular_color, vec3f(1.0));
 
-    l.clearcoat = layered.clearcoat * layer_sample(LAYER_CLEARCOAT, in.uv).r;
+    l.clearcoat = layer_sample(LAYER_CLEARCOAT, in.uv).r * layered.clearcoat;
     l.clearcoat_roughness =
-        layered.clearcoat_roughness * layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g;
+        layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g * layered.clearcoat_roughness;
     let bump = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
     let coat_scale = layered.clearcoat_normal_scale;
     l.clearcoat_roughness =
@@ -94,9 +100,9 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
         l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
-    l.sheen_color = layered.sheen_color * layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb;
+    l.sheen_color = layer_sample(LAYER_SHEEN_COLOR, in.uv).rgb * layered.sheen_color;
     l.sheen_roughness =
-        max(layered.sheen_roughness * layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a, SHEEN_ROUGHNESS_MIN);
+        max(layer_sample(LAYER_SHEEN_ROUGHNESS, in.uv).a * layered.sheen_roughness, SHEEN_ROUGHNESS_MIN);
     l.sheen_albedo = sheen_albedo(n_dot_v, l.sheen_roughness);
 
     let grain = layer_sample(LAYER_ANISOTROPY, in.uv);
@@ -111,11 +117,11 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
     );
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
     let along = direction.x * in.tangent.xyz + direction.y * bitangent;
-    l.anisotropy = select(0.0, layered.anisotropy * grain.b, dot(along, along) > 1.0e-20);
+    l.anisotropy = select(0.0, grain.b * layered.anisotropy, dot(along, along) > 1.0e-20);
     l.along = normalize(along);
     l.across = cross(material_normal(in), l.along);
 
-    l.iridescence = layered.iridescence * layer_sample(LAYER_IRIDESCENCE, in.uv).r;
+    l.iridescence = layer_sample(LAYER_IRIDESCENCE, in.uv).r * layered.iridescence;
     let thinness = layer_sample(LAYER_IRIDESCENCE_THICKNESS, in.uv).g;
     if l.iridescence > 0.0 {
         let thickness = mix(layered.iridescence_thickness.x, layered.iridescence_thickness.y, thinness);
@@ -123,9 +129,11 @@ fn material_layers(in: Fragment, s: Surface, front: bool) -> Layers {
         l.film_metal = film_fresnel(layered.iridescence_ior, s.albedo, thickness, n_dot_v);
     }
 
-    l.transmission = layered.transmission * layer_sample(LAYER_TRANSMISSION, in.uv).r;
+    l.transmission = layer_sample(LAYER_TRANSMISSION, in.uv).r * layered.transmission;
     // Thickness is given in the space of the mesh, absorption in world space.
-    let depth = layered.thickness * layer_sample(LAYER_THICKNESS, in.uv).g * abs(in.tangent.w);
+    let depth = layer_sample(LAYER_THICKNESS, in.uv).g * layered.thickness * abs(in.tangent.w);
     l.attenuation = exp(-layered.absorption * depth);
+    l.absorption = layered.absorption;
+    l.volume_ior = layered.volume_ior;
     return l;
 }

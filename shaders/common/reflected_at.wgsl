@@ -3,8 +3,8 @@
 #import "common/reflection.wgsl"
 
 fn reflected_at(pixel: vec2u, s: Surface) -> Reflected {
-    let share = reflection_share(s);
-    if share == 0.0 {
+    let share = select(reflection_share(s), 1.0, s.layered);
+    if share == 0.0 || frame.reflect_below == 0.0 {
         return reflected_nothing();
     }
     let found = reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);

@@ -3,9 +3,11 @@
 #import "common/gbuffer.wgsl"
 
 struct Reflected {
-    // Radiance over the share of light that the surface reflects at once (`Bounces::once` of common/brdf.wgsl).
+    // Radiance over the share of light that the surface reflects at once (`Bounces::once` of common/brdf.wgsl); with
+    // layers, over the sum of its lobes' weights (common/lobe_weights.wgsl).
     radiance: vec3f,
-    // The share of it that rays have found. The prefiltered environment has the rest.
+    // The share of it that rays have found. The prefiltered environment has the rest. With layers, 1 where rays have
+    // found anything.
     share: f32,
 }
 
@@ -15,8 +17,12 @@ fn reflected_nothing() -> Reflected {
 }
 
 // The share that rays find: all of it below a roughness, then less and less.
-fn reflection_share(s: Surface) -> f32 {
+fn reflection_share_of(roughness: f32) -> f32 {
     // A roughness of 0 is traced whole, however low the limit.
     let fade = max(min(REFLECTION_FADE, frame.reflect_below), 1.0e-6);
-    return select(saturate((frame.reflect_below - s.roughness) / fade), 0.0, s.unlit);
+    return saturate((frame.reflect_below - roughness) / fade);
+}
+
+fn reflection_share(s: Surface) -> f32 {
+    return select(reflection_share_of(s.roughness), 0.0, s.unlit);
 }

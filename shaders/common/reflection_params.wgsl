@@ -7,4 +7,6 @@ struct ReflectionParams {
     batch: u32,
     // The part of a lobe's width that what a ray finds is blurred by.
     blur: f32,
+    // Whether no bounce follows.
+    is_last: u32,
 }

@@ -1,6 +1,18 @@
-// A ray of reflection_rays, as the passes over its hit read it.
+// A ray of reflection_rays and its hit, as later passes read them: layers of one texture, because passes that shade
+// materials with layers have no room for more.
 #import "common/octahedral.wgsl"
 #import "common/rgb16.wgsl"
+
+const HITS_TRIANGLE = 0u;
+const HITS_RAY = 1u;
+
+struct ReflectionHit {
+    // Of the G-buffer.
+    id: u32,
+    material: u32,
+    // Weights of the triangle's second and third vertex.
+    barycentric: vec2f,
+}
 
 struct ReflectionRay {
     // Unit vector.
@@ -17,4 +29,12 @@ fn reflection_ray_pack(ray: ReflectionRay) -> vec4u {
 
 fn reflection_ray_unpack(words: vec4u) -> ReflectionRay {
     return ReflectionRay(octahedral_unpack(words.x), rgb16_unpack(words.yz), bitcast<f32>(words.w));
+}
+
+fn reflection_hit_pack(hit: ReflectionHit) -> vec4u {
+    return vec4u(bitcast<vec2u>(hit.barycentric), hit.id, hit.material);
+}
+
+fn reflection_hit_unpack(words: vec4u) -> ReflectionHit {
+    return ReflectionHit(words.z, words.w, bitcast<vec2f>(words.xy));
 }

@@ -22,6 +22,8 @@ struct ShadowStart {
     // Rays whose cosine with the geometric normal is less than this start at the smooth surface; −2 where
     // none does.
     grazing: f32,
+    // Whether the triangle shows its back.
+    is_back: bool,
 }
 
 // The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
@@ -94,6 +96,7 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
         select(normal, smooth_normal, lifted),
         select(vec3f(0.0), lift, lifted),
         select(-2.0, min(bend, GRAZING_MAX), lifted),
+        side < 0.0,
     );
 }
 

@@ -11,6 +11,7 @@
 #import "common/light_choice.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
+#import "common/material_sample.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
@@ -77,7 +78,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let to_eye = frame_to_eye(s.position);
     var radiance = s.emissive;
     let zero = unseen_zero(in.clip.x);
-    if zero + u32(s.unlit) == 0u {
+    if (zero | u32(s.unlit)) == 0u {
         let start = shadow_ray_start(in.triangle + 1u, s.position);
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let pixel = vec2u(in.clip.xy);
@@ -108,9 +109,10 @@ fn coverage(alpha: f32) -> f32 {
 fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
-    let l = material_layers(in, s, front);
+    let to_eye = frame_to_eye(s.position);
+    let l = material_layers(in, s, front, to_eye);
     let covered = coverage(base_color.a);
-    let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, frame_to_eye(s.position)), 1.0);
+    let through = vec4f(1.0 - covered + covered * layers_transmittance(s, l, to_eye), 1.0);
     return Blended(through, through);
 }
 
@@ -118,9 +120,9 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
 fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
-    let l = material_layers(in, s, front);
-    let covered = coverage(base_color.a);
     let to_eye = frame_to_eye(s.position);
+    let l = material_layers(in, s, front, to_eye);
+    let covered = coverage(base_color.a);
     let start = shadow_ray_start(in.triangle + 1u, s.position);
     var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
     let pixel = vec2u(in.clip.xy);

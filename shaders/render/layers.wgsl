@@ -5,6 +5,7 @@
 //      of shadow, occlusion and reflection rays (group 1), lights and shadow maps (group 0)
 // out  hdr: linear radiance
 #import "common/material_layers.wgsl"
+#import "common/material_sample.wgsl"
 #import "common/occlusion.wgsl"
 #import "common/reflected_at.wgsl"
 #import "common/unseen.wgsl"
@@ -23,8 +24,8 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     }
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
-    let l = material_layers(in, s, front);
     let to_eye = frame_to_eye(s.position);
+    let l = material_layers(in, s, front, to_eye);
     var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal), reflected_at(pixel, s));
     let slots = unseen_zero(in.clip.x) + frame.light_slots;
     for (var slot = 0u; slot < slots; slot++) {

@@ -1,6 +1,6 @@
 // reflection_classify: lists the pixels whose surfaces trace what they reflect, densely.
 //
-// in   G-buffer (position, ids), of the picture or of the hits before; `arguments` all zero
+// in   G-buffer (position, ids) and lobes, of the picture or of the hits before; `arguments` all zero
 // out  list: the pixels, x in the lower 16 bits. Tiles come in any order; within a tile of 8 × 8 pixels they are
 //      in order, row by row.
 //      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
@@ -11,6 +11,7 @@
 // A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
 // `reflection_arguments` is a dispatch of its own, of one thread.
 #import "common/dispatch.wgsl"
+#import "common/lobes.wgsl"
 #import "common/reflection.wgsl"
 #import "common/reflection_params.wgsl"
 #import "common/ray_list.wgsl"
@@ -26,6 +27,8 @@
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(7) var hit_ids_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(8) var mean_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(9) var layers_texture: texture_2d<u32>;
+@group(1) @binding(10) var glass_texture: texture_2d<u32>;
 
 // A bit for each pixel of a row that sends a ray.
 var<workgroup> row_masks: array<u32, 64>;
@@ -37,6 +40,11 @@ fn sends(pixel: vec2u) -> bool {
         return false;
     }
     let s = gbuffer_unpack(textureLoad(position_texture, pixel, 0), 0u, 0u, 0u);
+    if s.layered {
+        let layers = textureLoad(layers_texture, pixel, 0);
+        let packed = PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);
+        return lobes_send(packed, s);
+    }
     return reflection_share(s) > 0.0;
 }
 

@@ -2,7 +2,7 @@
 //
 // reflection_accumulate
 // in   reflected_words: what this frame's rays have found; taps of the last frame, its means and its surfaces; the
-//      G-buffer (position, normal), surfaces
+//      G-buffer (position, normal), lobes, surfaces
 // out  signal_out: means over frames
 //
 // reflection_smooth
@@ -14,8 +14,9 @@
 //
 // A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
 // reflected_words and in the means, and anything in what rounds exchange. Mirrors are neither averaged nor
-// filtered: they have no noise. The words are those of common/reflected.wgsl.
+// filtered: they have no noise. The sharpest lobe of a surface decides how wide the filter is. The words are those of common/reflected.wgsl.
 #import "common/dispatch.wgsl"
+#import "common/lobes.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection.wgsl"
@@ -41,14 +42,16 @@ struct ReflectionFilterParams {
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var normal_texture: texture_2d<u32>;
 @group(1) @binding(4) var surfaces: texture_2d<u32>;
-@group(1) @binding(5) var signal_texture: texture_2d<u32>;
-@group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(7) var<storage, read> fresh_words: array<vec2u>;
-@group(1) @binding(8) var taps_texture: texture_2d<u32>;
-@group(1) @binding(9) var last_surfaces: texture_2d<u32>;
-@group(1) @binding(10) var<uniform> motion: MotionParams;
+@group(1) @binding(5) var layers_texture: texture_2d<u32>;
+@group(1) @binding(6) var glass_texture: texture_2d<u32>;
+@group(1) @binding(7) var signal_texture: texture_2d<u32>;
+@group(1) @binding(8) var signal_out: texture_storage_2d<rg32uint, write>;
+@group(1) @binding(9) var<storage, read> fresh_words: array<vec2u>;
+@group(1) @binding(10) var taps_texture: texture_2d<u32>;
+@group(1) @binding(11) var last_surfaces: texture_2d<u32>;
+@group(1) @binding(12) var<uniform> motion: MotionParams;
 
-@group(1) @binding(6) var<storage, read_write> reflected_words: array<vec2u>;
+@group(1) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
 
 fn luminance(color: vec3f) -> f32 {
     return dot(color, vec3f(0.2126, 0.7152, 0.0722));
@@ -64,13 +67,32 @@ fn expanded(color: vec3f) -> vec3f {
     return color / max(1.0 - luminance(color) * params.compression, 1.0e-3);
 }
 
-fn surface_at(pixel: vec2u) -> Surface {
-    return gbuffer_unpack(
+struct Mirroring {
+    surface: Surface,
+    // Of the sharpest lobe.
+    roughness: f32,
+    // Whether all frames find the same.
+    is_mirror: bool,
+    traces: bool,
+}
+
+fn mirroring_at(pixel: vec2u) -> Mirroring {
+    let s = gbuffer_unpack(
         textureLoad(position_texture, pixel, 0),
         textureLoad(normal_texture, pixel, 0).r,
         0u,
         0u,
     );
+    if s.layered {
+        let layers = textureLoad(layers_texture, pixel, 0);
+        let packed = PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);
+        let roughness = lobes_roughness(packed, s);
+        let has_choice = lobes_have_coat(packed) || lobes_transmit(packed);
+        let is_mirror = roughness < REFLECTION_MIRROR && !has_choice;
+        return Mirroring(s, roughness, is_mirror, lobes_send(packed, s));
+    }
+    let is_mirror = s.roughness < REFLECTION_MIRROR;
+    return Mirroring(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
 }
 
 // The pixel of a thread; outside of the picture where there is none.
@@ -155,8 +177,9 @@ fn reflection_accumulate(
         return;
     }
     let fresh = reflected_unpack(words);
-    let s = surface_at(pixel);
-    if s.roughness < REFLECTION_MIRROR {
+    let m = mirroring_at(pixel);
+    let s = m.surface;
+    if m.is_mirror {
         textureStore(signal_out, pixel, vec4u(words, 0u, 0u));
         return;
     }
@@ -166,7 +189,7 @@ fn reflection_accumulate(
     var last = last_mean(taps.corner, taps.weights);
     let zero = unseen_zero(s.roughness);
     let moves = zero + params.moves != 0u;
-    if moves && !surface.moved && s.roughness < REFLECTION_NARROW {
+    if moves && !surface.moved && m.roughness < REFLECTION_NARROW {
         let mirrored = mirrored_mean(pixel, s, surface, found.distance);
         if mirrored.a > 0.5 {
             last = mirrored;
@@ -194,11 +217,10 @@ var<private> own_lobe: f32;
 // Compressed radiance, and 1 for what was traced, both less the more the lobe there differs.
 fn signal_at(pixel: vec2u) -> vec4f {
     let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
-    let other = surface_at(pixel);
-    let turn = length(other.normal - own_normal);
+    let other = mirroring_at(pixel);
+    let turn = length(other.surface.normal - own_normal);
     let differs = turn + abs(other.roughness * other.roughness - own_lobe);
-    let sends = reflection_share(other) > 0.0;
-    let counts = sends && found.a > 0.0 && other.roughness >= REFLECTION_MIRROR;
+    let counts = other.traces && found.a > 0.0 && !other.is_mirror;
     let weight = select(0.0, saturate(1.5 - differs / max(own_lobe, 0.01)), counts);
     return weight * vec4f(compressed(found.rgb), 1.0);
 }
@@ -209,12 +231,13 @@ fn smoothed(pixel: vec2u) -> vec2u {
         return words;
     }
     let found = reflected_unpack(words);
-    let s = surface_at(pixel);
-    if s.roughness < REFLECTION_MIRROR || unseen_zero(s.roughness) + params.step == 0u {
+    let m = mirroring_at(pixel);
+    let s = m.surface;
+    if m.is_mirror || unseen_zero(s.roughness) + params.step == 0u {
         return words;
     }
     own_normal = s.normal;
-    own_lobe = s.roughness * s.roughness;
+    own_lobe = m.roughness * m.roughness;
     let n = signal_neighbours(pixel);
     // Points of a plane mirror whose distance is that of two directions of the lobe over the ray's length show
     // about the same: the filter is no wider than a part of the lobe there, in pixels.

@@ -1,10 +1,11 @@
-// reflection_light: radiance of what reflection rays have hit, into what their pixels reflect.
+// reflection_light: radiance of what reflection rays have hit, but for layers, into what their pixels reflect.
 //
 // in   the list of hits; their G-buffer, rays and the visibility of lights from them; the merged scene (group 2),
 //      lights and environment (group 0)
 // out  reflected_words: the radiance is added
 // One thread per hit, as `lighting` does it for a pixel. Where another bounce follows, the share that it finds is
-// left out here. Nothing occludes the environment at hits.
+// left out here. Nothing occludes the environment at hits. Those with layers are left to
+// reflection_layers.
 #import "common/brdf.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/hit_range.wgsl"
@@ -24,7 +25,7 @@
 @group(1) @binding(6) var albedo_texture: texture_2d<u32>;
 @group(1) @binding(7) var emissive_texture: texture_2d<u32>;
 @group(1) @binding(8) var ids_texture: texture_2d<u32>;
-@group(1) @binding(9) var rays_texture: texture_2d<u32>;
+@group(1) @binding(9) var hits_texture: texture_2d_array<u32>;
 
 @compute @workgroup_size(RAY_BLOCK)
 fn reflection_light(
@@ -43,7 +44,10 @@ fn reflection_light(
         textureLoad(albedo_texture, pixel, 0).r,
         textureLoad(emissive_texture, pixel, 0).r,
     );
-    let ray = reflection_ray_unpack(textureLoad(rays_texture, pixel, 0));
+    if s.layered {
+        return;
+    }
+    let ray = reflection_ray_unpack(textureLoad(hits_texture, pixel, HITS_RAY, 0));
     let to_eye = -ray.direction;
     var radiance = s.emissive;
     if s.unlit {

@@ -1,21 +1,23 @@
 // reflection_rays: traces what surfaces reflect, through the trees.
 //
-// in   G-buffer (position, normal, albedo, ids), of the picture or of the hits before, and the rays that came
-//      there; the list that reflection_classify writes; the merged scene (group 2), the trees (group 1)
+// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays that
+//      came there; the list that reflection_classify writes; the merged scene (group 2), the trees (group 1)
 // out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is seen;
 //      0 where nothing is hit
-//      hits_out: weights of its second and third vertex, as bits
-//      rays_out: the ray's direction, what it carries to the picture, and its width at the hit
+//      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
-// One thread per entry of a batch of the list. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with
-// one point of the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction below the
-// triangle, from where no light can come, is mirrored at it.
+// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them, chosen by
+// what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point of
+// the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of
+// the triangle is mirrored at it. What is transmitted is refracted by volumes, or reflected within; thin surfaces
+// let it straight on. Rays of the last bounce pass what is clear, so that they show what is behind.
 #import "common/alpha.wgsl"
 #import "common/basis.wgsl"
 #import "common/brdf.wgsl"
 #import "common/bvh.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/ggx_sample.wgsl"
+#import "common/lobe_weights.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection_params.wgsl"
@@ -32,11 +34,12 @@
 @group(3) @binding(4) var normal_texture: texture_2d<u32>;
 @group(3) @binding(5) var albedo_texture: texture_2d<u32>;
 @group(3) @binding(6) var ids_texture: texture_2d<u32>;
-@group(3) @binding(7) var ray_texture: texture_2d<u32>;
-@group(3) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
-@group(3) @binding(9) var hit_ids_out: texture_storage_2d<r32uint, write>;
-@group(3) @binding(10) var hits_out: texture_storage_2d<rg32uint, write>;
-@group(3) @binding(11) var rays_out: texture_storage_2d<rgba32uint, write>;
+@group(3) @binding(7) var layers_texture: texture_2d<u32>;
+@group(3) @binding(8) var glass_texture: texture_2d<u32>;
+@group(3) @binding(9) var arriving_texture: texture_2d_array<u32>;
+@group(3) @binding(10) var<storage, read_write> reflected_words: array<vec2u>;
+@group(3) @binding(11) var hit_ids_out: texture_storage_2d<r32uint, write>;
+@group(3) @binding(12) var hits_out: texture_storage_2d_array<rgba32uint, write>;
 
 struct ReflectionBatch {
     groups: vec3u,
@@ -46,40 +49,162 @@ struct ReflectionBatch {
 
 // A number from 0 to 1: surfaces whose alpha is below it let this ray pass.
 var<private> least_alpha: f32;
+// Whether the ray passes clear surfaces as if nothing were there.
+var<private> passes_clear: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     let mode = alpha[header + ALPHA_MODE];
-    let value = alpha_value(header, triangle.triangle, barycentric);
-    if mode >= ALPHA_BLEND {
-        return mode == ALPHA_BLEND && value > least_alpha;
+    if mode == ALPHA_CLEAR && passes_clear {
+        return false;
     }
-    return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+    let value = alpha_value(header, triangle.triangle, barycentric);
+    let blends = alpha[header + ALPHA_BLENDED] != 0u;
+    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least_alpha, blends);
 }
 
-// The nearest surface that is seen from where the ray comes from: single-sided materials have no back.
-fn nearest_seen(ray_in: Ray) -> BvhLeafHit {
-    var ray = ray_in;
-    var hit: BvhLeafHit;
-    // Enough for what lies behind one another in closed rooms; a bound, so that nothing hangs.
-    for (var pass_through = 0u; pass_through < 16u; pass_through++) {
-        hit = bvh_traverse(ray, frame.leaf_cutoff, false);
-        if hit.leaf == BVH_MISS {
-            break;
-        }
-        let triangle = tree_triangle(hit.leaf);
-        let has_back = alpha[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
-        if has_back || !shows_back(triangle, ray.direction) {
-            break;
-        }
-        ray.t_min = hit.t;
-        hit.leaf = BVH_MISS;
-    }
-    return hit;
+fn is_clear(triangle: LeafTriangle) -> bool {
+    return alpha[ALPHA_HEADER * triangle.payload + ALPHA_MODE] == ALPHA_CLEAR;
 }
 
 fn shows_back(triangle: LeafTriangle, direction: vec3f) -> bool {
     return dot(cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0), direction) > 0.0;
+}
+
+struct SeenHit {
+    hit: BvhLeafHit,
+    // Metres from the start to where the ray leaves the volume that it is in.
+    inside: f32,
+}
+
+// The nearest surface that is seen from where the ray comes from: single-sided materials have no back. Rays that are
+// `inside` of a volume see where they leave it, even if they pass it.
+fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
+    var ray = ray_in;
+    var found: SeenHit;
+    passes_clear = passes && !inside;
+    // Enough for what lies behind one another in closed rooms; a bound, so that nothing hangs.
+    for (var pass_through = 0u; pass_through < 16u; pass_through++) {
+        found.hit = bvh_traverse(ray, frame.leaf_cutoff, false);
+        if found.hit.leaf == BVH_MISS {
+            break;
+        }
+        let triangle = tree_triangle(found.hit.leaf);
+        let has_back = alpha[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
+        if has_back || !shows_back(triangle, ray.direction) {
+            found.inside = select(found.inside, found.hit.t, found.inside == 0.0);
+            if !passes || passes_clear || !is_clear(triangle) {
+                break;
+            }
+            passes_clear = true;
+        }
+        ray.t_min = found.hit.t;
+        found.hit.leaf = BVH_MISS;
+    }
+    return found;
+}
+
+// A direction that a ray is sent to.
+struct Sent {
+    direction: vec3f,
+    // What the surface shows of a unit of radiance from there.
+    weight: vec3f,
+    roughness: f32,
+    // Whether the ray goes on behind the surface, and whether within its volume.
+    enters: bool,
+    inside: bool,
+}
+
+fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
+    let a2 = alpha * alpha;
+    return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));
+}
+
+// `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle that a
+// volume is on.
+fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
+    let most = vec3f(
+        w.coat,
+        max(w.base.r, max(w.base.g, w.base.b)),
+        max(w.through.r, max(w.through.g, w.through.b)),
+    );
+    let at = choice * (most.x + most.y + most.z);
+    let by_coat = at < most.x;
+    let through = !by_coat && at >= most.x + most.y && most.z > 0.0;
+    let normal = select(s.normal, l.coat_normal, by_coat);
+    let roughness = select(s.roughness, l.coat_roughness, by_coat);
+    // Below this the lobe is narrower than the steps of f32 in what follows.
+    let is_mirror = roughness < REFLECTION_MIRROR;
+    let alpha2 = select(roughness * roughness, 0.0, is_mirror);
+    let stretches = !by_coat && !through && l.anisotropy > 0.0 && !is_mirror;
+    let stretched = select(alpha2, mix(alpha2, 1.0, l.anisotropy * l.anisotropy), stretches);
+    var basis = basis_about(normal);
+    if stretches {
+        basis = Basis(l.along, cross(normal, l.along));
+    }
+    // A normal texture may turn the surface away from the eye.
+    let cosine = dot(to_eye, normal);
+    let local_eye =
+        normalize(vec3f(dot(to_eye, basis.tangent), dot(to_eye, basis.bitangent), max(abs(cosine), 1.0e-4)));
+
+    let refracts = through && l.ior > 0.0;
+    let sampled = ggx_sample(local_eye, vec2f(stretched, alpha2), u);
+    var half_vector = sampled.half_vector;
+    if refracts {
+        half_vector = ggx_half_vector(local_eye, vec2f(alpha2), 1.0, u);
+    }
+    let v_dot_h = saturate(dot(local_eye, half_vector));
+    let eta = select(1.0 / max(l.ior, 1.0e-3), l.ior, is_back);
+    // Snell's law. Seen from within a volume, Schlick's term wants the angle outside; all is reflected where there is
+    // none.
+    let squared = 1.0 - eta * eta * (1.0 - v_dot_h * v_dot_h);
+    let is_total = squared <= 0.0;
+    let outside = sqrt(max(squared, 0.0));
+    let refracted = (eta * v_dot_h - outside) * half_vector - eta * local_eye;
+    let schlick_cosine = select(v_dot_h, outside, is_back && l.ior > 0.0);
+
+    var local = sampled.direction;
+    var enters = through;
+    if refracts {
+        local = select(refracted, reflect(-local_eye, half_vector), is_total);
+        enters = !is_total;
+    }
+    let above = select(local.z, -local.z, refracts && !is_total);
+    let l_xy = stretched * local_eye.x;
+    let v = length(vec3f(l_xy, alpha2 * local_eye.y, local_eye.z));
+    let m = length(vec3f(stretched * local.x, alpha2 * local.y, local.z));
+    let smith = 0.5 / max(above * v + local_eye.z * m, 1.0e-7);
+    let lobe = select(
+        select(smith * above * sampled.inverse_density, ggx_masking(above, alpha2), refracts),
+        1.0,
+        is_mirror,
+    );
+    var weight = vec3f(w.coat);
+    var chosen = most.x;
+    if !by_coat {
+        weight = reflection_share(s) * lobe_fresnel(l, schlick_cosine);
+        chosen = most.y;
+        if through {
+            // All that comes back is told apart: the lobe of reflection has its own share of it.
+            weight = lobe_entering(l, s, schlick_cosine);
+            chosen = most.z;
+        }
+        weight *= lobe_under(l, to_eye);
+    }
+    weight *= select(0.0, lobe * (most.x + most.y + most.z) / max(chosen, 1.0e-20), above > 0.0);
+    // Thin surfaces let light straight on, as wide as they would reflect it.
+    local.z = select(local.z, -local.z, through && !refracts);
+    let direction = local.x * basis.tangent + local.y * basis.bitangent + local.z * normal;
+    let inside = l.ior > 0.0 && (enters != is_back);
+    return Sent(direction, weight, roughness, enters, inside);
+}
+
+fn lobes_at(pixel: vec2u, s: Surface) -> Lobes {
+    if s.layered {
+        let layers = textureLoad(layers_texture, pixel, 0);
+        return lobes_unpack(PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy), s.normal);
+    }
+    return lobes_plain(s);
 }
 
 @compute @workgroup_size(RAY_BLOCK)
@@ -101,60 +226,51 @@ fn reflection_rays(
         textureLoad(albedo_texture, pixel, 0).r,
         0u,
     );
-    let is_first = unseen_zero(f32(pixel.x)) + params.bounce == 0u;
+    let bounce = unseen_zero(f32(pixel.x)) + params.bounce;
+    let is_first = bounce == 0u;
     var arriving = ReflectionRay(-frame_to_eye(s.position), vec3f(1.0), frame_pixel_width(s.position));
     if !is_first {
-        arriving = reflection_ray_unpack(textureLoad(ray_texture, pixel, 0));
+        arriving = reflection_ray_unpack(textureLoad(arriving_texture, pixel, HITS_RAY, 0));
     }
     let to_eye = -arriving.direction;
-    let basis = basis_about(s.normal);
-    // A normal texture may turn the surface away from the eye.
-    let cosine = dot(to_eye, s.normal);
-    let local_eye = vec3f(dot(to_eye, basis.tangent), dot(to_eye, basis.bitangent), max(abs(cosine), 1.0e-4));
-    let alpha2 = s.roughness * s.roughness;
-    // Below this the lobe is narrower than the steps of f32 in what follows.
-    let is_mirror = s.roughness < REFLECTION_MIRROR;
-    let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + params.bounce);
-    let sampled = ggx_sample(normalize(local_eye), select(alpha2, 0.0, is_mirror), u);
+    let l = lobes_at(pixel, s);
+    let w = lobe_weights(l, s, to_eye);
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + bounce);
+    let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + bounce);
     let start = shadow_ray_start(seen, s.position);
-    var direction = sampled.direction.x * basis.tangent + sampled.direction.y * basis.bitangent
-        + sampled.direction.z * s.normal;
-    let n_dot_l = sampled.direction.z;
-    let below = dot(direction, start.geometric_normal);
-    direction = normalize(direction - min(2.0 * below, 0.0) * start.geometric_normal);
-
-    let n_dot_v = normalize(local_eye).z;
-    let grazing = pow(1.0 - saturate(dot(normalize(local_eye), sampled.half_vector)), 5.0);
-    let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
-    let fresnel = f0 + (1.0 - f0) * grazing;
-    let lobe = select(
-        brdf_smith(n_dot_l, n_dot_v, alpha2) * n_dot_l * sampled.inverse_density,
-        1.0,
-        is_mirror,
-    );
-    var weight = select(vec3f(0.0), fresnel * lobe, n_dot_l > 0.0);
+    let ray_sent = sent(l, s, w, to_eye, start.is_back, u, choice.x);
+    // Of the side to which the ray goes on.
+    let outward = select(start.geometric_normal, -start.geometric_normal, ray_sent.enters);
+    let origin = select(start.origin, 2.0 * start.position - start.origin, ray_sent.enters);
+    let below = dot(ray_sent.direction, outward);
+    let direction = normalize(ray_sent.direction - min(2.0 * below, 0.0) * outward);
+    var weight = ray_sent.weight;
     if is_first {
-        weight /= max(brdf_once(s, saturate(cosine)), vec3f(1.0e-4));
-    } else {
-        weight *= reflection_share(s);
+        weight /= max(lobe_weights_sum(w), vec3f(1.0e-9));
     }
-    let carried = arriving.carried * weight;
+    var carried = arriving.carried * weight;
 
-    var hit = BvhLeafHit(0.0, vec2f(0.0), BVH_MISS, 0u);
+    var found: SeenHit;
+    found.hit.leaf = BVH_MISS;
     let counts = max(carried.r, max(carried.g, carried.b)) > REFLECTION_LEAST;
     if counts {
-        least_alpha = fract(u.x * 59.0 + u.y);
-        hit = nearest_seen(Ray(start.origin, 0.0, direction, 1.0e30));
+        least_alpha = choice.y;
+        let is_last = unseen_zero(f32(pixel.x)) + params.is_last != 0u;
+        found = nearest_seen(Ray(origin, 0.0, direction, 1.0e30), is_last, ray_sent.inside);
     }
+    if ray_sent.inside {
+        carried *= exp(-l.absorption * found.inside);
+    }
+    let hit = found.hit;
     let word = pixel.y * frame.size.x + pixel.x;
     if hit.leaf == BVH_MISS {
-        let sky = environment_prefiltered(direction, params.blur * s.roughness);
-        var found = vec4f(0.0, 0.0, 0.0, REFLECTION_FAR);
+        let sky = environment_prefiltered(direction, params.blur * ray_sent.roughness);
+        var radiance = vec4f(0.0, 0.0, 0.0, REFLECTION_FAR);
         if !is_first {
-            found = reflected_unpack(reflected_words[word]);
+            radiance = reflected_unpack(reflected_words[word]);
         }
-        let radiance = found.rgb + select(vec3f(0.0), carried * sky, counts);
-        reflected_words[word] = reflected_pack(radiance, found.a);
+        let sum = radiance.rgb + select(vec3f(0.0), carried * sky, counts);
+        reflected_words[word] = reflected_pack(sum, radiance.a);
         textureStore(hit_ids_out, pixel, vec4u(0u));
         return;
     }
@@ -163,9 +279,11 @@ fn reflection_rays(
     }
     let triangle = tree_triangle(hit.leaf);
     let back = select(0u, GBUFFER_BACK, shows_back(triangle, direction));
-    let spread = frame.pixel_side.y + params.blur * alpha2;
+    let id = (triangle.triangle + 1u) | GBUFFER_HIT | back;
+    let spread = frame.pixel_side.y + params.blur * ray_sent.roughness * ray_sent.roughness;
     let ray = ReflectionRay(direction, carried, arriving.width + spread * hit.t);
-    textureStore(hit_ids_out, pixel, vec4u((triangle.triangle + 1u) | GBUFFER_HIT | back, 0u, 0u, 0u));
-    textureStore(hits_out, pixel, vec4u(bitcast<vec2u>(hit.barycentric), 0u, 0u));
-    textureStore(rays_out, pixel, reflection_ray_pack(ray));
+    textureStore(hit_ids_out, pixel, vec4u(id, 0u, 0u, 0u));
+    let at = ReflectionHit(id, triangle.payload, hit.barycentric);
+    textureStore(hits_out, pixel, HITS_TRIANGLE, reflection_hit_pack(at));
+    textureStore(hits_out, pixel, HITS_RAY, reflection_ray_pack(ray));
 }

@@ -32,6 +32,8 @@ wgsl_constants! {
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
     /// Dimension for the reflections of the first bounce; one more for each further bounce.
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
+    /// Dimension for the choice of the lobe that sends the ray of the first bounce; one more for each further bounce.
+    pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
     /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
     pub const REFLECTION_BINS: u32 = 256;
     /// Roughness over which tracing what a surface reflects fades out.
@@ -248,6 +250,9 @@ gpu_structs! {
         iridescence_ior: f32,
         /// Nanometres where the texture is 0 and where it is 1.
         iridescence_thickness: [f32; 2],
+        /// Index of refraction where the material encloses a volume; else 0.
+        volume_ior: f32,
+        _pad: [u32; 3],
         /// Per texture of a layer, in the order of `LAYER_…`: in 8 bits which of those bound it is, from 1,
         /// or 0 for none; above it the UV set.
         layer_slots: [[u32; 4]; 3],
@@ -318,8 +323,10 @@ gpu_structs! {
         batch: u32,
         /// The part of a lobe's width that what a ray finds is blurred by.
         blur: f32,
+        /// 1 where no bounce follows.
+        is_last: u32,
     }
-    /// Which hits a dispatch of `reflection_surface` shades.
+    /// Which hits a dispatch over a material shades.
     HitMaterial {
         range: u32,
         /// Index of the material; of the range of all without textures the vectors of one in the array of all.

@@ -1,7 +1,7 @@
 //! The alpha of materials as rays read it, in one buffer: binding arrays are missing on the web and in
 //! software.
 
-use super::material_uniforms::uv_rows;
+use super::material_uniforms::{alpha_cutoff, uv_rows};
 use crate::{
     gpu::library::wgsl_constants,
     scene::{AlphaMode, Image, Material, Scene, Wrap},
@@ -15,7 +15,9 @@ wgsl_constants! {
     /// depend on alpha.
     const ALPHA_MODE: u32 = 0;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
-    /// Word of the cutoff, an `f32`.
+    /// The mode of a material that casts no shadow.
+    const ALPHA_CLEAR: u32 = 3;
+    /// Word of the cutoff, an `f32`, which is 0 of what is not masked.
     pub(super) const ALPHA_CUTOFF: u32 = 1;
     /// Word of the factor, an `f32`, which follows the cutoff.
     const ALPHA_FACTOR: u32 = 2;
@@ -34,12 +36,12 @@ wgsl_constants! {
     const ALPHA_LINEAR: u32 = 16;
     /// Word that is 1 where back faces are seen.
     const ALPHA_DOUBLE_SIDED: u32 = 14;
+    /// Word that is 1 where a surface covers the share of what is behind that its alpha says.
+    const ALPHA_BLENDED: u32 = 15;
     /// First word of the transform of UV coordinates: two rows of three `f32`.
     pub(super) const ALPHA_FROM_UV: u32 = 8;
 }
 
-/// The mode of a material that casts no shadow.
-const ALPHA_CLEAR: u32 = 3;
 /// How a coordinate wraps that is neither clamped nor mirrored.
 const ALPHA_WRAP_REPEAT: u32 = 0;
 
@@ -77,11 +79,14 @@ pub(super) fn alpha_table(scene: &Scene, max_bytes: u64) -> Vec<u32> {
             mode => mode as u32,
         };
         set(ALPHA_MODE, mode);
-        set(ALPHA_CUTOFF, material.alpha_cutoff.to_bits());
+        set(ALPHA_CUTOFF, alpha_cutoff(material).to_bits());
         set(ALPHA_FACTOR, material.base_color.w.to_bits());
         set(ALPHA_UV_SET, u32::MAX);
-        let is_seen = material.double_sided && !material.is_volume();
+        // Rays within a volume see the backs of its surface.
+        let is_seen = material.double_sided || material.is_volume();
         set(ALPHA_DOUBLE_SIDED, u32::from(is_seen));
+        let blends = material.alpha_mode == AlphaMode::Blend;
+        set(ALPHA_BLENDED, u32::from(blends));
         if let (AlphaMode::Mask | AlphaMode::Blend, Some(texture_ref)) =
             (material.alpha_mode, material.base_color_texture)
         {

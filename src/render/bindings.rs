@@ -86,10 +86,10 @@ impl Layouts {
         bindings.extend([(RAYS, Binding::Filtered); 5]);
         bindings.extend([(RAYS, Binding::Sampler); 5]);
         let material = pass::layout(gpu, "material", &bindings);
-        bindings.extend([(ShaderStages::FRAGMENT, Binding::Filtered); LAYER_TEXTURES]);
-        bindings.extend([(ShaderStages::FRAGMENT, Binding::Sampler); LAYER_TEXTURES]);
-        bindings.push((ShaderStages::FRAGMENT, Binding::Uniform));
-        bindings.push((ShaderStages::FRAGMENT, Binding::UniformAt));
+        bindings.extend([(RAYS, Binding::Filtered); LAYER_TEXTURES]);
+        bindings.extend([(RAYS, Binding::Sampler); LAYER_TEXTURES]);
+        bindings.push((RAYS, Binding::Uniform));
+        bindings.push((RAYS, Binding::UniformAt));
         let layers = pass::layout(gpu, "layers", &bindings);
         Self {
             frame: pass::layout(

@@ -112,9 +112,9 @@ impl Blend {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for (run, _) in &buffers.draws.blended {
+    /// What it compiles for `buffers`, where rays `see_through` glass or not.
+    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
+        for (run, _) in buffers.draws.over_surfaces(see_through) {
             let surface = &buffers.materials.surfaces[run.material];
             for sides in self.steps(surface) {
                 if surface.double_sided {
@@ -148,7 +148,7 @@ impl Blend {
     ) -> Result<()> {
         let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
         let draws = &buffers.draws;
-        let triangles = draws.blended.iter();
+        let triangles = draws.over_surfaces(frame.traces_reflections);
         let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
         let segments = draws.blended_segments.iter();
         let segments = segments.map(|run| (Piece::Segments(*run), run.part));

@@ -4,7 +4,7 @@ use crate::{
     accel::layout::ANY_HIT_TEST,
     scene::{AlphaMode, Scene},
 };
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 /// Triangles of one material that lie side by side in the merged buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +61,15 @@ pub(super) struct Surfaces {
 /// What each pass draws.
 #[derive(Debug)]
 pub struct DrawLists {
-    /// Whether any solid run has layers.
-    pub layered: bool,
     /// Opaque and masked runs, for the G-buffer.
-    pub solid: Vec<Run>,
+    solid: Vec<Run>,
+    /// Transmissive runs without alpha blending, which belong there where rays find what is behind them.
+    glass: Vec<Run>,
     /// Blended and transmissive parts: the run and the part's index in
     /// [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
-    pub blended: Vec<(Run, usize)>,
+    blended: Vec<(Run, usize)>,
+    /// Those of them without alpha blending.
+    glass_parts: HashSet<usize>,
     /// Runs that cast shadows whatever their alpha; the material is the first of the run's.
     pub opaque_casters: Vec<Run>,
     /// Masked runs.
@@ -146,10 +148,15 @@ impl DrawLists {
         let is_blended =
             |run: &&SegmentRun| scene.materials[run.material].alpha_mode == AlphaMode::Blend;
         let (blended_segments, segments) = surfaces.segments.iter().partition(is_blended);
+        let is_glass = |run: &Run| !solid(run) && material(run).alpha_mode != AlphaMode::Blend;
         let casts = |run: &Run| !solid(run) && !material(run).is_clear();
         Self {
-            layered: runs().any(|run| solid(&run) && material(&run).layers.is_some()),
             solid: joined(runs().filter(solid), same),
+            glass: joined(runs().filter(is_glass), same),
+            glass_parts: parts()
+                .filter(|(_, run)| is_glass(run))
+                .map(|(part, _)| part)
+                .collect(),
             blended: blended.map(|(part, run)| (run, part)).collect(),
             opaque_casters: joined(of_mode(AlphaMode::Opaque), |_, _| true),
             masked_casters: joined(of_mode(AlphaMode::Mask), same),
@@ -158,10 +165,24 @@ impl DrawLists {
             blended_segments,
         }
     }
+
+    /// The runs of the G-buffer, where rays `see_through` glass with what transmits too.
+    pub fn surfaces(&self, see_through: bool) -> impl Iterator<Item = &Run> {
+        let glass = self.glass.iter().filter(move |_| see_through);
+        self.solid.iter().chain(glass)
+    }
+
+    /// What is drawn over that, with the index of each part.
+    pub fn over_surfaces(&self, see_through: bool) -> impl Iterator<Item = &(Run, usize)> {
+        let is_surface = move |part| see_through && self.glass_parts.contains(part);
+        self.blended
+            .iter()
+            .filter(move |(_, part)| !is_surface(part))
+    }
 }
 
 /// The triangles of `runs` in order, in slices of up to `most` triangles; one slice where there are none.
-pub(super) fn slices(runs: &[Run], most: u32) -> Vec<Vec<Run>> {
+pub(super) fn slices<'a>(runs: impl IntoIterator<Item = &'a Run>, most: u32) -> Vec<Vec<Run>> {
     let (mut slices, mut room) = (vec![Vec::new()], most);
     for run in runs {
         let mut left = *run;

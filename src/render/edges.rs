@@ -15,7 +15,7 @@ use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usa
 /// Where the last frame saw what a pixel sees: common/signal_taps.wgsl.
 pub const TAPS_FORMAT: Format = Format::Rg32Uint;
 
-pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, PICTURE_FORMAT};
+pub use super::formats::{DEPTH_FORMAT, GBUFFER_FORMATS, HDR_FORMAT, LOBE_FORMATS, PICTURE_FORMAT};
 
 /// The merged triangles in world space at this frame's pose: made by `deform`.
 #[derive(Debug, Clone, Copy)]
@@ -114,27 +114,54 @@ impl GBuffer {
 pub struct Hits {
     /// As that of the picture. Its depth is one texel.
     pub gbuffer: GBuffer,
-    /// Weights of the triangle's second and third vertex, as bits.
-    pub barycentrics: GpuImage,
-    /// The rays (common/reflection_ray.wgsl).
-    pub rays: GpuImage,
+    /// Which triangles, and the rays: two layers (common/reflection_ray.wgsl).
+    pub found: GpuImage,
+    /// Of surfaces with layers, where the scene has any.
+    pub lobes: Lobes,
 }
 
 impl Hits {
-    /// Room for the hits of `size` pixels.
-    pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+    /// Room for the hits of `size` pixels, and for the lobes of `lobes_size`.
+    pub fn new(gpu: &Gpu, size: [u32; 2], lobes_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-        let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
         Self {
             gbuffer: GBuffer::with_usage(gpu, size, Usage::STORAGE_BINDING, [1, 1]),
-            barycentrics: image("hits.barycentrics", Format::Rg32Uint),
-            rays: image("hits.rays", Format::Rgba32Uint),
+            found: GpuImage::with_layers(gpu, "hits.found", size, 2, Format::Rgba32Uint, usage),
+            lobes: Lobes::new(gpu, lobes_size, Usage::STORAGE_BINDING),
         }
     }
 
     /// Pixels in a row, and rows.
     pub fn size(&self) -> [u32; 2] {
-        self.rays.size()
+        self.found.size()
+    }
+}
+
+/// The lobes by which surfaces with layers send rays on: made by `lobes`, and at hits by `reflection_lobes`.
+#[derive(Debug)]
+pub struct Lobes {
+    /// Coat, sheen and base (common/lobes.wgsl).
+    pub layers: GpuImage,
+    /// What is transmitted.
+    pub glass: GpuImage,
+}
+
+impl Lobes {
+    /// Empty images of `size` pixels, written as `usage` says.
+    pub fn new(gpu: &Gpu, size: [u32; 2], usage: Usage) -> Self {
+        let image = |label, index: usize| {
+            let usage = usage | Usage::TEXTURE_BINDING;
+            GpuImage::new(gpu, label, size, LOBE_FORMATS[index], usage)
+        };
+        Self {
+            layers: image("lobes.layers", 0),
+            glass: image("lobes.glass", 1),
+        }
+    }
+
+    /// Pixels in a row, and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.layers.size()
     }
 }
 
@@ -145,8 +172,10 @@ pub struct ReflectionSource<'a> {
     pub bounce: u32,
     /// The surfaces.
     pub gbuffer: &'a GBuffer,
-    /// The rays that have come there, from the second bounce on.
-    pub rays: &'a GpuImage,
+    /// Their lobes.
+    pub lobes: &'a Lobes,
+    /// What rays have found there, from the second bounce on.
+    pub found: &'a GpuImage,
 }
 
 /// Bytes of a pixel in [`Reflected::words`].

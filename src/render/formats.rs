@@ -10,6 +10,8 @@ pub const GBUFFER_FORMATS: [Format; 5] = [
     Format::R32Uint,
     Format::R32Uint,
 ];
+/// Formats of the images of lobes, in the order of `PackedLobes` in common/lobes.wgsl.
+pub const LOBE_FORMATS: [Format; 2] = [Format::Rgba32Uint, Format::Rg32Uint];
 /// Depth, which is reversed: 1 is near, 0 is far.
 pub const DEPTH_FORMAT: Format = Format::Depth32Float;
 /// Radiance.

@@ -67,9 +67,9 @@ impl GBufferPass {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for run in &buffers.draws.solid {
+    /// What it compiles for `buffers`, where rays `see_through` glass or not.
+    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
+        for run in buffers.draws.surfaces(see_through) {
             needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
         }
     }
@@ -103,7 +103,10 @@ impl GBufferPass {
             wgpu::LoadOp::Clear(0.0),
         );
         let keeps = (wgpu::LoadOp::Load, wgpu::LoadOp::Load);
-        let slices = slices(&buffers.draws.solid, recording.budget.triangles());
+        let slices = slices(
+            buffers.draws.surfaces(frame.traces_reflections),
+            recording.budget.triangles(),
+        );
         for (index, slice) in slices.iter().enumerate() {
             let (color, depth) = if index == 0 { clears } else { keeps };
             let color_attachments = self.output.attachments(color);

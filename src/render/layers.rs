@@ -59,15 +59,9 @@ impl LayersPass {
         }
     }
 
-    /// What it compiles for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        let surfaces = &buffers.materials.surfaces;
-        let runs = buffers
-            .draws
-            .solid
-            .iter()
-            .map(|run| &surfaces[run.material]);
-        for surface in runs.filter(|surface| surface.layered) {
+    /// What it compiles for `buffers`, where rays `see_through` glass or not.
+    pub fn needs(&self, buffers: &SceneBuffers, see_through: bool, needs: &mut Needs) {
+        for (_, surface) in buffers.layered(see_through) {
             needs.add(self.pipeline(surface));
         }
     }
@@ -94,7 +88,8 @@ impl LayersPass {
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
-        if !buffers.draws.layered {
+        let mut runs = buffers.layered(frame.traces_reflections).peekable();
+        if runs.peek().is_none() {
             return Ok(());
         }
         let group = bind_group(
@@ -123,11 +118,7 @@ impl LayersPass {
         pass.set_bind_group(0, &frame.group, &[]);
         pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
-        for run in &buffers.draws.solid {
-            let surface = &buffers.materials.surfaces[run.material];
-            if !surface.layered {
-                continue;
-            }
+        for (run, surface) in runs {
             pass.set_pipeline(self.pipeline(surface).get(gpu)?);
             buffers.materials.bind_layers(&mut pass, run.material);
             pass.draw(run.corners(), 0..1);

@@ -2,7 +2,7 @@
 
 use super::{
     bindings::LAYER_TEXTURES,
-    material_textures::{keeps_spread, layer_bindings, texture_refs},
+    material_textures::{BASE_TEXTURES, keeps_spread, layer_bindings, texture_refs},
 };
 use crate::{
     gpu::{
@@ -20,6 +20,8 @@ wgsl_constants! {
     const MATERIAL_STAND_IN: u32 = 32;
     const MATERIAL_NORMALS_SPREAD: u32 = 64;
     const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
+    /// Textures of the base of a material; those of layers are numbered after them.
+    const MATERIAL_TEXTURES: u32 = BASE_TEXTURES as u32;
     const LAYER_SPECULAR: u32 = LayerSlot::Specular as u32;
     const LAYER_SPECULAR_COLOR: u32 = LayerSlot::SpecularColor as u32;
     const LAYER_CLEARCOAT: u32 = LayerSlot::Clearcoat as u32;
@@ -67,11 +69,7 @@ pub(super) fn gpu_material(
         metallic: material.metallic,
         roughness: material.roughness,
         occlusion_strength: material.occlusion_strength,
-        alpha_cutoff: if material.alpha_mode == AlphaMode::Mask {
-            material.alpha_cutoff
-        } else {
-            0.0
-        },
+        alpha_cutoff: alpha_cutoff(material),
         uv_sets,
         flags: [
             (material.unlit, MATERIAL_UNLIT),
@@ -89,6 +87,14 @@ pub(super) fn gpu_material(
         ),
         texture_from_uv,
         ..GpuMaterial::default()
+    }
+}
+
+/// What alpha has to be at least where anything is to be seen.
+pub(super) fn alpha_cutoff(material: &Material) -> f32 {
+    match material.alpha_mode {
+        AlphaMode::Mask => material.alpha_cutoff,
+        AlphaMode::Opaque | AlphaMode::Blend => 0.0,
     }
 }
 
@@ -136,7 +142,13 @@ pub(super) fn gpu_layers(material: &Material) -> MaterialLayers {
             layers.iridescence_thickness_min,
             layers.iridescence_thickness_max,
         ],
+        // An index of 0 stands for a mirror, which lets nothing through.
+        volume_ior: match material.is_volume() {
+            true => layers.ior.max(1.0),
+            false => 0.0,
+        },
         layer_slots,
         layer_from_uv,
+        ..MaterialLayers::default()
     }
 }

@@ -8,7 +8,7 @@ use super::{
     material_textures::{
         Bound, Sampled, TextureUse, Textures, base_textures, layer_textures, texture_support,
     },
-    material_uniforms::{gpu_layers, gpu_material, uv_rows},
+    material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
     sheen,
 };
@@ -34,6 +34,7 @@ pub struct Materials {
     hit_groups: Groups,
     /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
     layer_groups: Groups,
+    hit_layer_groups: Groups,
     uniforms: UniformArray<GpuMaterial>,
     /// Uniforms of the materials that have layers.
     layer_uniforms: UniformArray<MaterialLayers>,
@@ -138,6 +139,7 @@ impl Materials {
         let mut groups = Groups::default();
         let mut layer_groups = Groups::default();
         let mut hit_groups = Groups::default();
+        let mut hit_layer_groups = Groups::default();
         let stride = hit_materials::stride(&uniforms);
         let hits = HitMaterials::new(gpu, &scene.materials, stride)?;
         for (index, material) in scene.materials.iter().enumerate() {
@@ -155,17 +157,16 @@ impl Materials {
             if material.layers.is_some() {
                 let mut bound = base.clone();
                 bound.extend(layer_textures(scene, material));
-                let table = Some((&sheen_table, layer_uniforms.at(0)));
-                bind(
-                    &mut layer_groups,
-                    "layers",
-                    &layouts.layers,
-                    seen,
-                    bound,
-                    table,
-                )?;
+                let layout = &layouts.layers;
+                for (groups, label, sampled) in [
+                    (&mut layer_groups, "layers", seen),
+                    (&mut hit_layer_groups, "layers at hits", Sampled::ByLevel),
+                ] {
+                    let table = Some((&sheen_table, layer_uniforms.at(0)));
+                    bind(groups, label, layout, sampled, bound.clone(), table)?;
+                }
             }
-            if hits.textured.binary_search(&index).is_ok() {
+            if hits.own.binary_search(&index).is_ok() {
                 let (label, hit) = ("material at hits", Sampled::ByLevel);
                 bind(&mut hit_groups, label, base_layout, hit, base.clone(), None)?;
             }
@@ -182,6 +183,7 @@ impl Materials {
             layer_indices: layer_indices.collect(),
             groups,
             layer_groups,
+            hit_layer_groups,
             surfaces: scene.materials.iter().map(Surface::new).collect(),
         })
     }
@@ -193,9 +195,14 @@ impl Materials {
         }
     }
 
-    /// Binds a material with textures to group 3 of a compute shader, for [`Layouts::material`].
-    pub fn bind_at_hits(&self, pass: &mut wgpu::ComputePass<'_>, material: usize) {
-        if let Some(group) = self.hit_groups.get(material) {
+    /// Binds a material with textures or layers to group 3 of a compute shader, for [`Layouts::layers`] or
+    /// [`Layouts::material`].
+    pub fn bind_at_hits(&self, pass: &mut wgpu::ComputePass<'_>, material: usize, layers: bool) {
+        if layers {
+            if let Some((group, offsets)) = self.of_layers(&self.hit_layer_groups, material) {
+                pass.set_bind_group(3, group, &offsets);
+            }
+        } else if let Some(group) = self.hit_groups.get(material) {
             pass.set_bind_group(3, group, &[self.uniforms.offset(material)]);
         }
     }
@@ -207,14 +214,23 @@ impl Materials {
 
     /// Binds a material with layers to group 3, for [`Layouts::layers`].
     pub fn bind_layers(&self, pass: &mut wgpu::RenderPass<'_>, material: usize) {
-        let group = self.layer_groups.get(material);
-        if let Some((group, index)) = group.zip(self.layer_indices.get(&material)) {
-            let offsets = [
-                self.uniforms.offset(material),
-                self.layer_uniforms.offset(*index),
-            ];
+        if let Some((group, offsets)) = self.of_layers(&self.layer_groups, material) {
             pass.set_bind_group(3, group, &offsets);
         }
+    }
+
+    /// The group of a material, and where its uniforms and those of its layers lie.
+    fn of_layers<'a>(
+        &self,
+        groups: &'a Groups,
+        material: usize,
+    ) -> Option<(&'a wgpu::BindGroup, [u32; 2])> {
+        let index = *self.layer_indices.get(&material)?;
+        let offsets = [
+            self.uniforms.offset(material),
+            self.layer_uniforms.offset(index),
+        ];
+        Some((groups.get(material)?, offsets))
     }
 }
 
@@ -238,7 +254,7 @@ impl MovedMaterials {
             materials.uniforms.write(gpu, index, &uniform);
             let alpha = &materials.alpha;
             let word = |word: u32| 4 * u64::from(ALPHA_HEADER * index as u32 + word);
-            let factors = [material.alpha_cutoff, material.base_color.w];
+            let factors = [alpha_cutoff(material), material.base_color.w];
             gpu.queue
                 .write_buffer(alpha, word(ALPHA_CUTOFF), bytemuck::cast_slice(&factors));
             if let Some(texture) = &material.base_color_texture {

@@ -19,12 +19,14 @@ pub mod frame;
 pub mod gbuffer;
 pub mod ground;
 pub mod history;
+mod hit_dispatch;
 pub mod hit_materials;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
 pub mod lighting;
 pub mod lights;
+pub mod lobes;
 pub mod material_textures;
 mod material_uniforms;
 pub mod materials;
@@ -42,8 +44,10 @@ mod readback;
 pub mod recording;
 pub mod reflection_classify;
 pub mod reflection_filter;
+pub mod reflection_layers;
 pub mod reflection_light;
 pub mod reflection_list;
+pub mod reflection_lobes;
 pub mod reflection_rays;
 pub mod reflection_sort;
 pub mod reflection_surface;
@@ -215,7 +219,8 @@ impl Renderer {
         self.environment.needs(config, &mut needs);
         self.deform.needs(&mut needs);
         self.trees.needs(gpu, &config.tree, &mut needs);
-        self.gbuffer.needs(buffers, &mut needs);
+        let see_through = config.reflections.sends_rays(gpu.capabilities.fast_rays);
+        self.gbuffer.needs(buffers, see_through, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
         self.ground.needs(input, &mut needs);
         if input.wants_motion(gpu) {
@@ -226,10 +231,10 @@ impl Renderer {
         }
         self.shadows.needs(input, buffers, &mut needs);
         self.occlusion.needs(gpu, input, &mut needs);
-        self.reflections.needs(gpu, input, &mut needs);
+        self.reflections.needs(gpu, input, buffers, &mut needs);
         self.lighting.needs(&mut needs);
-        self.layers.needs(buffers, &mut needs);
-        self.blend.needs(buffers, &mut needs);
+        self.layers.needs(buffers, see_through, &mut needs);
+        self.blend.needs(buffers, see_through, &mut needs);
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
         }

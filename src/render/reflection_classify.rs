@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Hits, Reflected},
+    edges::{Hits, Reflected, ReflectionSource},
     frame::Frame,
     recording::Recording,
     reflection_list::{MEAN_FORMAT, ReflectionList},
@@ -36,6 +36,8 @@ impl ReflectionClassify {
             words,
             words,
             Store(MEAN_FORMAT),
+            Uint,
+            Uint,
         ];
         let path = "render/reflection_classify.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings);
@@ -51,15 +53,14 @@ impl ReflectionClassify {
         self.arguments.needs(needs);
     }
 
-    /// Fills `list` with the pixels of `gbuffer` that send a ray at this bounce; the ids of `hits` become 0 where
+    /// Fills `list` with the pixels of `source` that send a ray at this bounce; the ids of `hits` become 0 where
     /// none is sent, and at the first bounce `reflected` and `mean` too.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        gbuffer: &GBuffer,
-        bounce: u32,
+        source: ReflectionSource<'_>,
         list: &ReflectionList,
         hits: &Hits,
         reflected: &Reflected,
@@ -67,17 +68,19 @@ impl ReflectionClassify {
     ) -> Result<()> {
         let gpu = recording.gpu;
         recording.scope.clear_buffer(&list.arguments, 0, None);
-        let params = list.params.at(bounce as usize);
+        let params = list.params.at(source.bounce as usize);
         let own: &[&dyn Bind] = &[
             &params,
-            &gbuffer.position,
-            &gbuffer.ids,
+            &source.gbuffer.position,
+            &source.gbuffer.ids,
             &list.arguments,
             &reflected.words,
             &list.sending,
             &list.entries,
             &hits.gbuffer.ids,
             mean,
+            &source.lobes.layers,
+            &source.lobes.glass,
         ];
         let shared = [(0, &frame.group)];
         let mut pass = recording.scope.scoped_compute_pass("reflection_classify");

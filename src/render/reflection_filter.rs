@@ -2,7 +2,7 @@
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Motion, Reflected, fitted},
+    edges::{GBuffer, Lobes, Motion, Reflected, fitted},
     frame::Frame,
     history::Reprojection,
     recording::Recording,
@@ -81,7 +81,7 @@ impl ReflectionFilter {
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
-        let round = [Read, uniform, Float, Uint, Uint, Uint];
+        let round = [Read, uniform, Float, Uint, Uint, Uint, Uint, Uint];
         let kernel = |entry, last: &[Binding]| {
             let bindings = [&round[..], last].concat();
             let path = "render/reflection_filter.wgsl";
@@ -130,6 +130,7 @@ impl ReflectionFilter {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
+        lobes: &Lobes,
         motion: Motion<'_>,
         history: Reprojection<'_>,
         list: &ReflectionList,
@@ -180,8 +181,16 @@ impl ReflectionFilter {
         let surfaces = history.surfaces;
         let mut run = |kernel: &Kernel, step: usize, signal: &GpuImage, rest: &[&dyn Bind]| {
             let params = self.params.at(step);
-            let mut own: Vec<&dyn Bind> =
-                vec![&list.sending, &params, position, normal, surfaces, signal];
+            let mut own: Vec<&dyn Bind> = vec![
+                &list.sending,
+                &params,
+                position,
+                normal,
+                surfaces,
+                &lobes.layers,
+                &lobes.glass,
+                signal,
+            ];
             own.extend(rest);
             let tiles = Workgroups::Indirect(&list.sending, 0);
             recording.dispatch(LABEL, kernel, &[(0, &frame.group)], &own, tiles)

@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{Float, Read, Uint, Uniform, Write},
+        pass::Binding::{Float, Read, Uint, UintArray, Uniform, Write},
     },
 };
 
@@ -27,7 +27,7 @@ impl ReflectionLight {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
-            Uniform, Read, Read, Write, Float, Uint, Uint, Uint, Uint, Uint,
+            Uniform, Read, Read, Write, Float, Uint, Uint, Uint, Uint, UintArray,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "render/reflection_light.wgsl";
@@ -64,7 +64,7 @@ impl ReflectionLight {
             &gbuffer.albedo,
             &gbuffer.emissive,
             &gbuffer.ids,
-            &hits.rays,
+            &hits.found,
         ];
         let shared = [(0, &frame.group), (2, geometry.group)];
         let hits = Workgroups::Indirect(&list.ranges, 0);

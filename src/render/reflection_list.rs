@@ -74,6 +74,7 @@ impl ReflectionList {
             bounce,
             batch: made_for.batch,
             blur: made_for.blur,
+            is_last: u32::from(bounce + 1 == made_for.bounces),
         });
         Ok(Self {
             entries: GpuImage::new(

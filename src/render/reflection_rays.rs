@@ -11,7 +11,7 @@ use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        pass::Binding::{Float, Store, Uint, Uniform, Write},
+        pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
     },
 };
 use wgpu::TextureFormat as Format;
@@ -37,10 +37,11 @@ impl ReflectionRays {
             Uint,
             Uint,
             Uint,
+            Uint,
+            UintArray,
             Write,
             Store(Format::R32Uint),
-            Store(Format::Rg32Uint),
-            Store(Format::Rgba32Uint),
+            StoreArray(Format::Rgba32Uint),
         ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "render/reflection_rays.wgsl";
@@ -79,11 +80,12 @@ impl ReflectionRays {
                 &source.gbuffer.normal,
                 &source.gbuffer.albedo,
                 &source.gbuffer.ids,
-                source.rays,
+                &source.lobes.layers,
+                &source.lobes.glass,
+                source.found,
                 &reflected.words,
                 &hits.gbuffer.ids,
-                &hits.barycentrics,
-                &hits.rays,
+                &hits.found,
             ];
             let listed = Workgroups::Indirect(&list.arguments, offset);
             recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;

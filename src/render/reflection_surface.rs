@@ -1,22 +1,24 @@
-//! `reflection_surface`: what the hits of reflection rays are made of, a dispatch for each material with textures and
-//! one for all others.
+//! `reflection_surface`: what the hits of reflection rays are made of, a dispatch for each material with textures or
+//! layers and one for all others.
 
 use super::{
     bindings::Layouts,
     edges::{Geometry, Hits},
     frame::Frame,
+    hit_dispatch::{Shading, each_material},
     recording::Recording,
     reflection_list::ReflectionList,
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
-        layout::HitRange,
-        pass::Binding::{Read, Store, Uint, Uniform},
+        Bind, Gpu, Kernel, Needs,
+        pass::Binding::{Read, Store, UintArray, Uniform},
     },
 };
 use wgpu::TextureFormat as Format;
+
+const LABEL: &str = "reflection_surface";
 
 /// The pass.
 #[derive(Debug)]
@@ -33,10 +35,7 @@ impl ReflectionSurface {
             Uniform,
             Uniform,
             Read,
-            Read,
-            Uint,
-            Uint,
-            Uint,
+            UintArray,
             Store(Format::Rgba32Float),
             words,
             words,
@@ -47,7 +46,7 @@ impl ReflectionSurface {
         let scene = [(0, &layouts.frame), (2, &layouts.scene)];
         let textured = [scene[0], scene[1], (3, &layouts.material)];
         Self {
-            textured: Kernel::new(gpu, path, "reflection_surface", &textured, &bindings[..11]),
+            textured: Kernel::new(gpu, path, LABEL, &textured, &bindings[..8]),
             plain: Kernel::new(gpu, path, "reflection_surface_plain", &scene, &bindings),
         }
     }
@@ -67,41 +66,25 @@ impl ReflectionSurface {
         list: &ReflectionList,
         hits: &Hits,
     ) -> Result<()> {
-        let (gpu, buffers) = (recording.gpu, geometry.buffers);
-        let materials = &buffers.materials;
-        let shared = [(0, &frame.group), (2, geometry.group)];
         let gbuffer = &hits.gbuffer;
-        let mut pass = recording.scope.scoped_compute_pass("reflection_surface");
-        let dispatches = materials.hits.dispatches(size_of::<HitRange>() as u64);
-        for (material, of, offset) in dispatches {
-            let mut own: Vec<&dyn Bind> = vec![
-                &of,
-                &list.ranges,
-                &list.sorted,
-                &buffers.triangle_info,
-                &gbuffer.ids,
-                &hits.barycentrics,
-                &hits.rays,
-                &gbuffer.position,
-                &gbuffer.normal,
-                &gbuffer.albedo,
-                &gbuffer.emissive,
-            ];
-            let workgroups = Workgroups::Indirect(&list.ranges, offset);
-            let kernel = match material {
-                Some(material) => {
-                    materials.bind_at_hits(&mut pass, material);
-                    &self.textured
-                }
-                None => {
-                    own.push(materials.all_uniforms());
-                    &self.plain
-                }
+        let images: [&dyn Bind; 4] = [
+            &gbuffer.position,
+            &gbuffer.normal,
+            &gbuffer.albedo,
+            &gbuffer.emissive,
+        ];
+        let mut plain = images.to_vec();
+        plain.push(geometry.buffers.materials.all_uniforms());
+        each_material(recording, LABEL, (frame, geometry), list, hits, |surface| {
+            let (kernel, own) = match surface {
+                Some(_) => (&self.textured, &images[..]),
+                None => (&self.plain, &plain[..]),
             };
-            kernel.dispatch(gpu, &mut pass, &shared, &own, workgroups)?;
-        }
-        drop(pass);
-        recording.split("reflection_surface");
-        Ok(())
+            Some(Shading {
+                kernel,
+                own,
+                layers: false,
+            })
+        })
     }
 }

@@ -6,14 +6,18 @@ use super::{
     edges::{GBuffer, Geometry, Hits, Motion, Reflected, ReflectionSource, Trees, fitted},
     frame::{Frame, FrameInput},
     history::Reprojection,
+    lobes::LobesPass,
     recording::Recording,
     reflection_classify::ReflectionClassify,
     reflection_filter::ReflectionFilter,
+    reflection_layers::ReflectionLayers,
     reflection_light::ReflectionLight,
     reflection_list::{ListKey, ReflectionList},
+    reflection_lobes::ReflectionLobes,
     reflection_rays::ReflectionRays,
     reflection_sort::ReflectionSort,
     reflection_surface::ReflectionSurface,
+    scene_buffers::SceneBuffers,
     shadows::Shadows,
     stats::ReflectionCounts,
 };
@@ -52,6 +56,9 @@ pub struct Reflections {
     sort: ReflectionSort,
     surface: ReflectionSurface,
     light: ReflectionLight,
+    lobes: LobesPass,
+    hit_lobes: ReflectionLobes,
+    layers: ReflectionLayers,
     filter: ReflectionFilter,
     /// Those of odd and of even bounces, which start from each other.
     hits: [Hits; 2],
@@ -76,8 +83,11 @@ impl Reflections {
             sort: ReflectionSort::new(gpu),
             surface: ReflectionSurface::new(gpu, layouts),
             light: ReflectionLight::new(gpu, layouts),
+            lobes: LobesPass::new(gpu, layouts),
+            hit_lobes: ReflectionLobes::new(gpu, layouts),
+            layers: ReflectionLayers::new(gpu, layouts),
             filter: ReflectionFilter::new(gpu, layouts)?,
-            hits: [(); 2].map(|()| Hits::new(gpu, [1, 1])),
+            hits: [(); 2].map(|()| Hits::new(gpu, [1, 1], [1, 1])),
             list: ReflectionList::new(gpu, NOTHING)?,
             output: Reflected::new(gpu, None)?,
             sent: Counters::new(gpu, "reflections.sent"),
@@ -86,7 +96,13 @@ impl Reflections {
     }
 
     /// What a frame compiles.
-    pub fn needs(&self, gpu: &Gpu, input: &FrameInput<'_>, needs: &mut Needs) {
+    pub fn needs(
+        &self,
+        gpu: &Gpu,
+        input: &FrameInput<'_>,
+        buffers: &SceneBuffers,
+        needs: &mut Needs,
+    ) {
         let settings = &input.config.reflections;
         if !settings.sends_rays(gpu.capabilities.fast_rays) {
             return;
@@ -96,6 +112,11 @@ impl Reflections {
         self.sort.needs(needs);
         self.surface.needs(needs);
         self.light.needs(needs);
+        self.lobes.needs(buffers, needs);
+        if buffers.layered(true).next().is_some() {
+            self.hit_lobes.needs(needs);
+            self.layers.needs(needs);
+        }
         if settings.averages() {
             self.filter.needs(settings.filter, needs);
         }
@@ -121,11 +142,13 @@ impl Reflections {
         }
         let settings = &frame.config.reflections;
         // From the second bounce on, hits are needed that the next ones start from.
-        let sizes = [size, size.filter(|_| settings.bounces > 1)];
-        for (hits, size) in self.hits.iter_mut().zip(sizes) {
+        let further = size.filter(|_| settings.bounces > 1);
+        let layered = geometry.buffers.layered(true).next().is_some();
+        let lobes = further.filter(|_| layered).unwrap_or([1, 1]);
+        for (hits, size) in self.hits.iter_mut().zip([size, further]) {
             let size = size.unwrap_or([1, 1]);
-            if hits.size() != size {
-                *hits = fitted(gpu, size, || Hits::new(gpu, size))?;
+            if (hits.size(), hits.lobes.size()) != (size, lobes) {
+                *hits = fitted(gpu, size, || Hits::new(gpu, size, lobes))?;
             }
         }
         if size.is_none() {
@@ -139,6 +162,7 @@ impl Reflections {
                 self.list = ReflectionList::new(gpu, NOTHING)?;
             }
             self.filter.fit(gpu, [1, 1], 0)?;
+            self.lobes.forget(gpu)?;
             shadows.forget_hits(gpu)?;
             return Ok(&self.output);
         }
@@ -162,33 +186,27 @@ impl Reflections {
         };
         let mean = self.filter.fit(gpu, averaged, history.index)?;
         let (list, output) = (&self.list, &self.output);
+        let lobes = self.lobes.record(recording, frame, geometry, gbuffer)?;
         for (bounce, at_hits) in (0..).zip(frame.at_hits()) {
             let [even, odd] = &self.hits;
             let (before, hits) = match bounce % 2 {
                 0 => (odd, even),
                 _ => (even, odd),
             };
+            let (gbuffer, lobes) = match bounce {
+                0 => (gbuffer, lobes),
+                _ => (&before.gbuffer, &before.lobes),
+            };
             let source = ReflectionSource {
                 bounce,
-                gbuffer: if bounce == 0 {
-                    gbuffer
-                } else {
-                    &before.gbuffer
-                },
-                rays: &before.rays,
+                gbuffer,
+                lobes,
+                found: &before.found,
             };
             // What surfaces look like and are lit by depends on which bounce has hit them.
             let at_source = frame.at_bounce(bounce);
-            self.classify.record(
-                recording,
-                &at_source,
-                source.gbuffer,
-                bounce,
-                list,
-                hits,
-                output,
-                mean,
-            )?;
+            self.classify
+                .record(recording, &at_source, source, list, hits, output, mean)?;
             self.rays.record(
                 recording, &at_source, geometry, trees, source, list, hits, output,
             )?;
@@ -201,15 +219,25 @@ impl Reflections {
             }
             self.surface
                 .record(recording, &at_hits, geometry, list, hits)?;
+            if layered && bounce + 1 < settings.bounces {
+                self.hit_lobes
+                    .record(recording, &at_hits, geometry, list, hits)?;
+            }
             let visibility =
                 shadows.record_at_hits(recording, &at_hits, geometry, trees, &hits.gbuffer)?;
             self.light.record(
                 recording, &at_hits, geometry, list, hits, visibility, output,
             )?;
+            if layered {
+                self.layers.record(
+                    recording, &at_hits, geometry, list, hits, visibility, output,
+                )?;
+            }
         }
         if settings.averages() {
-            self.filter
-                .record(recording, frame, gbuffer, motion, history, list, output)?;
+            self.filter.record(
+                recording, frame, gbuffer, lobes, motion, history, list, output,
+            )?;
         }
         Ok(output)
     }

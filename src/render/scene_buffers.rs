@@ -1,7 +1,10 @@
 //! A scene in GPU memory: what was uploaded once and frames only read. What frames change is in
 //! `scene_state`.
 
-use super::{draw_lists::DrawLists, materials::Materials};
+use super::{
+    draw_lists::{DrawLists, Run},
+    materials::{Materials, Surface},
+};
 use crate::{
     accel::MeshRange,
     scene::bounds::{Aabb, Bounds},
@@ -69,6 +72,14 @@ pub struct BindPose {
 }
 
 impl SceneBuffers {
+    /// Runs of the G-buffer whose materials have layers; rays `see_through` glass or not.
+    pub fn layered(&self, see_through: bool) -> impl Iterator<Item = (&Run, &Surface)> {
+        let surfaces = &self.materials.surfaces;
+        let runs = self.draws.surfaces(see_through);
+        let runs = runs.map(|run| (run, &surfaces[run.material]));
+        runs.filter(|(_, surface)| surface.layered)
+    }
+
     /// The box of the parts that have triangles, or of all where none has; `parts` are the boxes of all
     /// parts.
     pub fn triangle_bounds(&self, parts: &[Aabb]) -> Aabb {

@@ -58,7 +58,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         let parse_ms = stopwatch.ms();
         let mut parse_ms = Some(parse_ms);
         for (index, entry) in reflected.module.entry_points.iter().enumerate() {
-            if entry.stage == ShaderStage::Vertex && reflected.draws() {
+            if entry.stage == ShaderStage::Vertex && reflected.is_for_others() {
                 continue;
             }
             let [make_ms, first_use_ms] = reflected.measure(gpu, &module, index)?;
@@ -110,10 +110,11 @@ impl Reflected {
         Ok(Self { module, info })
     }
 
-    /// Whether it has a fragment entry point: vertex entry points are then measured with it.
-    fn draws(&self) -> bool {
+    /// Whether it has an entry point of another stage: vertex entry points are measured with the fragment ones, and
+    /// compute ones do not use what a shared file holds of them.
+    fn is_for_others(&self) -> bool {
         let mut entries = self.module.entry_points.iter();
-        entries.any(|entry| entry.stage == ShaderStage::Fragment)
+        entries.any(|entry| entry.stage != ShaderStage::Vertex)
     }
 
     /// Number of expressions of an entry point and of all functions that it reaches, each counted once: the

@@ -1,0 +1,58 @@
+//! Dispatches over what reflection rays have hit: one for each material that has textures or layers, and one for all
+//! others.
+
+use super::{
+    edges::{Geometry, Hits},
+    frame::Frame,
+    materials::Surface,
+    recording::Recording,
+    reflection_list::ReflectionList,
+};
+use crate::{
+    Result,
+    gpu::{Bind, Kernel, Workgroups, layout::HitRange},
+};
+
+/// What shades the hits of a material.
+pub(super) struct Shading<'a> {
+    pub(super) kernel: &'a Kernel,
+    /// Its bindings, behind those of common/listed_hit.wgsl.
+    pub(super) own: &'a [&'a dyn Bind],
+    /// Whether it looks at the material's layers.
+    pub(super) layers: bool,
+}
+
+/// Dispatches, in a compute pass called `label`, what `shading` says for each material of the `hits` that `list` has
+/// sorted: first for all those together that have neither textures nor layers.
+pub(super) fn each_material<'a>(
+    recording: &mut Recording<'_>,
+    label: &'static str,
+    (frame, geometry): (&Frame<'_>, Geometry<'_>),
+    list: &ReflectionList,
+    hits: &Hits,
+    shading: impl Fn(Option<&Surface>) -> Option<Shading<'a>>,
+) -> Result<()> {
+    let gpu = recording.gpu;
+    let materials = &geometry.buffers.materials;
+    let shared = [(0, &frame.group), (2, geometry.group)];
+    let mut pass = recording.scope.scoped_compute_pass(label);
+    let dispatches = materials.hits.dispatches(size_of::<HitRange>() as u64);
+    for (material, of, offset) in dispatches {
+        let surface = material.map(|material| &materials.surfaces[material]);
+        let Some(shading) = shading(surface) else {
+            continue;
+        };
+        let mut own: Vec<&dyn Bind> = vec![&of, &list.ranges, &list.sorted, &hits.found];
+        own.extend(shading.own);
+        if let Some(material) = material {
+            materials.bind_at_hits(&mut pass, material, shading.layers);
+        }
+        let workgroups = Workgroups::Indirect(&list.ranges, offset);
+        shading
+            .kernel
+            .dispatch(gpu, &mut pass, &shared, &own, workgroups)?;
+    }
+    drop(pass);
+    recording.split(label);
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! `reflection_lobes`: the lobes of hits of reflection rays whose materials have layers.
+
+use super::{
+    bindings::Layouts,
+    edges::{Geometry, Hits, LOBE_FORMATS},
+    frame::Frame,
+    hit_dispatch::{Shading, each_material},
+    recording::Recording,
+    reflection_list::ReflectionList,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs,
+        pass::Binding::{Read, Store, UintArray, Uniform},
+    },
+};
+
+const LABEL: &str = "reflection_lobes";
+
+/// The pass.
+#[derive(Debug)]
+pub struct ReflectionLobes {
+    kernel: Kernel,
+}
+
+impl ReflectionLobes {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let [layers, glass] = LOBE_FORMATS.map(Store);
+        let bindings = [Uniform, Uniform, Read, UintArray, layers, glass];
+        let shared = [
+            (0, &layouts.frame),
+            (2, &layouts.scene),
+            (3, &layouts.layers),
+        ];
+        let path = "render/reflection_lobes.wgsl";
+        Self {
+            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+        }
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Finds the lobes of those `hits`, which `list` has sorted: a dispatch a material.
+    pub fn record(
+        &self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        list: &ReflectionList,
+        hits: &Hits,
+    ) -> Result<()> {
+        let own: &[&dyn Bind] = &[&hits.lobes.layers, &hits.lobes.glass];
+        let kernel = &self.kernel;
+        each_material(recording, LABEL, (frame, geometry), list, hits, |surface| {
+            let layers = surface.is_some_and(|surface| surface.layered);
+            layers.then_some(Shading {
+                kernel,
+                own,
+                layers,
+            })
+        })
+    }
+}
