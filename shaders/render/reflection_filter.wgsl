@@ -13,8 +13,9 @@
 // out  reflected_words: the last round
 //
 // A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
-// reflected_words and in the means, and anything in what rounds exchange. Mirrors are neither averaged nor
-// filtered: they have no noise. The sharpest lobe of a surface decides how wide the filter is. The words are those of common/reflected.wgsl.
+// reflected_words and in the means, and anything in what rounds exchange. The sharpest lobe of a surface decides
+// how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
+// choice of lobes are averaged over frames. The words are those of common/reflected.wgsl.
 #import "common/dispatch.wgsl"
 #import "common/lobes.wgsl"
 #import "common/motion.wgsl"
