@@ -186,6 +186,48 @@ fn frame_reports_every_pass() {
 }
 
 #[test]
+fn reflect_compares_every_step_with_leaving_it_out() {
+    // Everything sends rays, however rough.
+    let report = report("reflect scene.obj --size 24x16 --set reflections.max_roughness=1");
+    let steps: Vec<_> = runs(&report)
+        .iter()
+        .map(|run| [&run["list"], &run["sort"]].map(|step| step.as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["pixels", "material"],
+        ["tiles", "material"],
+        ["all", "material"],
+        ["pixels", "workgroup"],
+        ["pixels", "ray"],
+        ["pixels", "off"],
+    ];
+    assert_eq!(steps, expected);
+    let counts = |key: &str| -> Vec<_> {
+        let counts = runs(&report).iter().map(|run| number(&run[key]));
+        counts.collect()
+    };
+    let listed = counts("listed");
+    assert!(
+        listed[0] < listed[1] && listed[1] <= listed[2],
+        "{listed:?}"
+    );
+    assert_eq!(listed[2], 24.0 * 16.0);
+    assert_eq!(listed[3..], [listed[0]; 3]);
+    // Where nothing is compacted, each ray is listed as a hit.
+    let hits = counts("hits");
+    assert!(0.0 < hits[0] && hits[0] < listed[0], "{hits:?}");
+    assert_eq!(hits[..5], [hits[0]; 5]);
+    assert_eq!(hits[5], listed[0]);
+    for run in runs(&report) {
+        let first = &run["first"];
+        assert_eq!(first["listed"], run["listed"]);
+        assert!(number(&first["trace_steps"]) > 0.0 && number(&first["trace_ms"]) > 0.0);
+        assert_eq!(number(&first["rays"]), listed[0]);
+        assert!(number(&run["ratio"]) > 0.0);
+    }
+}
+
+#[test]
 fn compile_measures_every_entry_point_once() {
     let output = bench("compile --json");
     let stderr = String::from_utf8_lossy(&output.stderr);

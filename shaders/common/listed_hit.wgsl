@@ -26,11 +26,15 @@ fn listed_hit(number: u32) -> ListedHit {
     if number >= ranges[shaded.range].count {
         return ListedHit(vec2u(0u), ReflectionHit(0u, 0u, vec2f(0.0)), false);
     }
-    let pixel = ray_list_pixel(sorted[ranges[shaded.range].first + number]);
+    let entry = sorted[ranges[shaded.range].first + number];
+    if entry == HIT_NONE {
+        return ListedHit(vec2u(0u), ReflectionHit(0u, 0u, vec2f(0.0)), false);
+    }
+    let pixel = ray_list_pixel(entry);
     return ListedHit(pixel, reflection_hit_unpack(textureLoad(hits_texture, pixel, HITS_TRIANGLE, 0)), true);
 }
 
-// Whether the dispatch shades it: materials may share a bin.
+// Whether the dispatch shades it: materials may share a range.
 fn listed_hit_is_shaded(listed: ListedHit) -> bool {
     return listed.exists && listed.hit.material == shaded.material;
 }

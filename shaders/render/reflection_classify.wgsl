@@ -2,7 +2,7 @@
 //
 // in   G-buffer (position, ids) and lobes, of the picture or of the hits before; `arguments` all zero
 // out  list: the pixels, x in the lower 16 bits. Tiles come in any order; within a tile of 8 × 8 pixels they are
-//      in order, row by row.
+//      in order, row by row. To compare costs, pixels that send no ray are listed too (common/reflection_params.wgsl).
 //      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
 //      then for each batch of rays its workgroups, the number of its rays, and its first one
 //      hit_ids_out: zeros where no ray is sent
@@ -11,7 +11,7 @@
 // A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
 // `reflection_arguments` is a dispatch of its own, of one thread.
 #import "common/dispatch.wgsl"
-#import "common/lobes.wgsl"
+#import "common/lobes_at.wgsl"
 #import "common/reflection.wgsl"
 #import "common/reflection_params.wgsl"
 #import "common/ray_list.wgsl"
@@ -30,22 +30,20 @@
 @group(1) @binding(9) var layers_texture: texture_2d<u32>;
 @group(1) @binding(10) var glass_texture: texture_2d<u32>;
 
-// A bit for each pixel of a row that sends a ray.
+// A bit for each pixel of a row that sends a ray, and above them one for each that the picture has.
 var<workgroup> row_masks: array<u32, 64>;
 // First entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;
 
 fn sends(pixel: vec2u) -> bool {
-    if !gbuffer_is_triangle(textureLoad(ids_texture, pixel, 0).r) {
-        return false;
-    }
     let s = gbuffer_unpack(textureLoad(position_texture, pixel, 0), 0u, 0u, 0u);
-    if s.layered {
-        let layers = textureLoad(layers_texture, pixel, 0);
-        let packed = PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);
-        return lobes_send(packed, s);
-    }
-    return reflection_share(s) > 0.0;
+    return sends_ray(pixel, textureLoad(ids_texture, pixel, 0).r, s);
+}
+
+// Bits of the pixels of a row that are listed.
+fn listed_mask(row: u32, listing: u32, tile_sends: bool) -> u32 {
+    let whole = listing == LIST_ALL || (listing == LIST_TILES && tile_sends);
+    return select(row_masks[row], row_masks[row] >> 8u, whole) & 0xffu;
 }
 
 @compute @workgroup_size(64)
@@ -54,12 +52,15 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
     let row = thread % 8u;
     let first = vec2u(64u * workgroup.x + 8u * tile, 8u * workgroup.y + row);
     let is_first = unseen_zero(f32(first.x)) + params.bounce == 0u;
+    let listing = unseen_zero(f32(first.x)) + params.listing;
     var mask = 0u;
+    var seen = 0u;
     for (var column = 0u; column < 8u; column++) {
         let pixel = first + vec2u(column, 0u);
         if any(pixel >= frame.size) {
             break;
         }
+        seen |= 1u << column;
         if sends(pixel) {
             mask |= 1u << column;
         } else {
@@ -73,12 +74,17 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
             }
         }
     }
-    row_masks[thread] = mask;
+    row_masks[thread] = mask | (seen << 8u);
     workgroupBarrier();
+    var sending_rows = 0u;
+    for (var other = 0u; other < 8u; other++) {
+        sending_rows |= row_masks[8u * tile + other] & 0xffu;
+    }
+    let tile_sends = sending_rows != 0u;
     if row == 0u {
         var rays = 0u;
         for (var other = 0u; other < 8u; other++) {
-            rays += countOneBits(row_masks[thread + other]);
+            rays += countOneBits(listed_mask(thread + other, listing, tile_sends));
         }
         if rays > 0u {
             tile_first[tile] = atomicAdd(&arguments[REFLECTION_RAYS], rays);
@@ -91,8 +97,9 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
     workgroupBarrier();
     var entry = tile_first[tile];
     for (var other = 0u; other < row; other++) {
-        entry += countOneBits(row_masks[8u * tile + other]);
+        entry += countOneBits(listed_mask(8u * tile + other, listing, tile_sends));
     }
+    mask = listed_mask(thread, listing, tile_sends);
     while mask != 0u {
         let pixel = first + vec2u(firstTrailingBit(mask), 0u);
         textureStore(list_out, ray_list_texel(entry), vec4u(pixel.x | (pixel.y << 16u), 0u, 0u, 0u));

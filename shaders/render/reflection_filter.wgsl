@@ -17,7 +17,7 @@
 // how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
 // choice of lobes are averaged over frames. The words are those of common/reflected.wgsl.
 #import "common/dispatch.wgsl"
-#import "common/lobes.wgsl"
+#import "common/lobes_at.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection.wgsl"
@@ -85,8 +85,7 @@ fn mirroring_at(pixel: vec2u) -> Mirroring {
         0u,
     );
     if s.layered {
-        let layers = textureLoad(layers_texture, pixel, 0);
-        let packed = PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);
+        let packed = packed_lobes_at(pixel);
         let roughness = lobes_roughness(packed, s);
         let has_choice = lobes_have_coat(packed) || lobes_transmit(packed);
         let is_mirror = roughness < REFLECTION_MIRROR && !has_choice;

@@ -37,7 +37,11 @@ fn reflection_light(
     if number >= ranges[0].count {
         return;
     }
-    let pixel = ray_list_pixel(sorted[number]);
+    let entry = sorted[number];
+    if entry == HIT_NONE {
+        return;
+    }
+    let pixel = ray_list_pixel(entry);
     var s = gbuffer_unpack(
         textureLoad(position_texture, pixel, 0),
         textureLoad(normal_texture, pixel, 0).r,

@@ -18,6 +18,7 @@
 #import "common/dispatch.wgsl"
 #import "common/ggx_sample.wgsl"
 #import "common/lobe_weights.wgsl"
+#import "common/lobes_at.wgsl"
 #import "common/ray_list.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection_params.wgsl"
@@ -199,14 +200,6 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     return Sent(direction, weight, roughness, enters, inside);
 }
 
-fn lobes_at(pixel: vec2u, s: Surface) -> Lobes {
-    if s.layered {
-        let layers = textureLoad(layers_texture, pixel, 0);
-        return lobes_unpack(PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy), s.normal);
-    }
-    return lobes_plain(s);
-}
-
 @compute @workgroup_size(RAY_BLOCK)
 fn reflection_rays(
     @builtin(workgroup_id) workgroup: vec3u,
@@ -226,6 +219,10 @@ fn reflection_rays(
         textureLoad(albedo_texture, pixel, 0).r,
         0u,
     );
+    // Lists of whole tiles are for comparison.
+    if !sends_ray(pixel, seen, s) {
+        return;
+    }
     let bounce = unseen_zero(f32(pixel.x)) + params.bounce;
     let is_first = bounce == 0u;
     var arriving = ReflectionRay(-frame_to_eye(s.position), vec3f(1.0), frame_pixel_width(s.position));

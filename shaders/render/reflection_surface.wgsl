@@ -9,7 +9,7 @@
 // in   the same, of materials without textures, with the uniforms of all materials
 // out  the same
 //
-// One thread per hit of the range. Those of other materials, with which the material may share its bin, are left
+// One thread per hit of the range. Those of other materials, with which the material may share its range, are left
 // out. Levels of textures come from the ray's width.
 #import "common/dispatch.wgsl"
 #import "common/hit_sample.wgsl"
@@ -66,7 +66,11 @@ fn reflection_surface_plain(
     let base_color = materials[at] * seen.fragment.color;
     let emissive = materials[at + 1u].xyz;
     let factors = materials[at + 2u];
+    let uv_sets = bitcast<u32>(materials[at + 3u].x);
     let flags = bitcast<u32>(materials[at + 3u].y);
+    if (uv_sets | (flags & MATERIAL_LAYERED)) != 0u {
+        return;
+    }
     let normal = material_normal(seen.fragment);
     let facing = select(-normal, normal, seen.front);
     let unlit = (flags & MATERIAL_UNLIT) != 0u;

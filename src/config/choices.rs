@@ -244,6 +244,61 @@ impl ReflectionMode {
 }
 
 choice! {
+    /// Of which pixels reflection rays are listed.
+    RayListing {
+        /// Those that send one.
+        Pixels,
+        /// All of tiles where any does.
+        Tiles,
+        /// All.
+        All,
+    }
+}
+
+impl RayListing {
+    /// All of them, from the shortest list to the longest.
+    pub const ALL: [Self; 3] = [Self::Pixels, Self::Tiles, Self::All];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pixels => "pixels",
+            Self::Tiles => "tiles",
+            Self::All => "all",
+        }
+    }
+}
+
+choice! {
+    /// In which order the hits of reflection rays are listed.
+    HitOrder {
+        /// By the material.
+        Material,
+        /// Those that a workgroup lists by the material.
+        Workgroup,
+        /// As their rays are listed.
+        Ray,
+        /// As their rays are listed, which keep their entries where they hit nothing.
+        Off,
+    }
+}
+
+impl HitOrder {
+    /// All of them, from the most ordered to the least.
+    pub const ALL: [Self; 4] = [Self::Material, Self::Workgroup, Self::Ray, Self::Off];
+
+    /// The name in `config.toml` and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Material => "material",
+            Self::Workgroup => "workgroup",
+            Self::Ray => "ray",
+            Self::Off => "off",
+        }
+    }
+}
+
+choice! {
     /// On, off, or as the scene needs it.
     Switch {
         /// When the scene has none of its own.

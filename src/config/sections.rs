@@ -3,9 +3,9 @@
 use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
-        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode,
-        OcclusionMode, Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap, TreeQuality,
-        UpAxis,
+        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, HitOrder,
+        OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap,
+        TreeQuality, UpAxis,
     },
     describe::Describe,
 };
@@ -204,6 +204,8 @@ section! {
         bounces: u32 => BOUNCES: RangeInclusive<u32> = 1..=8,
         history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
         filter: bool,
+        list: RayListing,
+        sort: HitOrder,
     }
 }
 

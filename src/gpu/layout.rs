@@ -325,6 +325,12 @@ gpu_structs! {
         blur: f32,
         /// 1 where no bounce follows.
         is_last: u32,
+        /// As `RayListing` of the settings.
+        listing: u32,
+        /// As `HitOrder` of the settings.
+        order: u32,
+        /// Bins of the scene's materials.
+        bins: u32,
     }
     /// Which hits a dispatch over a material shades.
     HitMaterial {

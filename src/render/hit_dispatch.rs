@@ -23,7 +23,7 @@ pub(super) struct Shading<'a> {
 }
 
 /// Dispatches, in a compute pass called `label`, what `shading` says for each material of the `hits` that `list` has
-/// sorted: first for all those together that have neither textures nor layers.
+/// listed: first for all those together that have neither textures nor layers.
 pub(super) fn each_material<'a>(
     recording: &mut Recording<'_>,
     label: &'static str,
@@ -36,7 +36,9 @@ pub(super) fn each_material<'a>(
     let materials = &geometry.buffers.materials;
     let shared = [(0, &frame.group), (2, geometry.group)];
     let mut pass = recording.scope.scoped_compute_pass(label);
-    let dispatches = materials.hits.dispatches(size_of::<HitRange>() as u64);
+    let dispatches = materials
+        .hits
+        .dispatches(list.made_for().order, size_of::<HitRange>() as u64);
     for (material, of, offset) in dispatches {
         let surface = material.map(|material| &materials.surfaces[material]);
         let Some(shading) = shading(surface) else {

@@ -3,6 +3,7 @@
 use super::material_textures::texture_refs;
 use crate::{
     Result,
+    config::HitOrder,
     gpu::{
         Gpu, UniformArray,
         layout::{HitMaterial, Material as GpuMaterial, REFLECTION_BINS},
@@ -18,19 +19,15 @@ pub struct HitMaterials {
     /// Materials with textures or layers: each has a dispatch of its own. The last bin is that of all that find no
     /// other.
     pub own: Vec<usize>,
-    /// What is dispatched: first all other materials, then each of those.
-    uniforms: UniformArray<HitMaterial>,
+    /// What is dispatched: first all other materials, then each of those. Where hits lie by their material, and where
+    /// all lie in one range.
+    uniforms: [UniformArray<HitMaterial>; 2],
 }
 
 impl HitMaterials {
     /// Those of `materials`, whose uniforms lie `stride` bytes apart.
     pub(super) fn new(gpu: &Gpu, materials: &[Material], stride: u32) -> Result<Self> {
-        let has_own = |material: &Material| {
-            material.layers.is_some() || texture_refs(material).iter().any(Option::is_some)
-        };
-        let own: Vec<_> = (0..materials.len())
-            .filter(|index| has_own(&materials[*index]))
-            .collect();
+        let own = has_own(materials);
         let mut bins = vec![0; materials.len().max(1)];
         let plain = HitMaterial {
             range: 1,
@@ -45,25 +42,55 @@ impl HitMaterials {
                 material: material as u32,
             });
         }
+        let in_one: Vec<_> = dispatches
+            .iter()
+            .map(|dispatch| HitMaterial {
+                range: 0,
+                ..*dispatch
+            })
+            .collect();
+        let made = |dispatches: Vec<HitMaterial>| {
+            UniformArray::new(gpu, "materials of hits", dispatches.into_iter())
+        };
         Ok(Self {
             bins: gpu.buffer_with("reflection.bins", &bins, wgpu::BufferUsages::STORAGE),
             own,
-            uniforms: UniformArray::new(gpu, "materials of hits", dispatches.into_iter())?,
+            uniforms: [made(dispatches)?, made(in_one)?],
         })
+    }
+
+    /// Bins that materials have.
+    pub fn bin_count(&self) -> u32 {
+        REFLECTION_BINS.min(1 + self.own.len() as u32)
     }
 
     /// What is dispatched, with the material of those that have their own: its uniform, and the byte of its range's
     /// indirect arguments among ranges of `range_bytes` each.
     pub fn dispatches(
         &self,
+        order: HitOrder,
         range_bytes: u64,
     ) -> impl Iterator<Item = (Option<usize>, wgpu::BufferBinding<'_>, u64)> {
+        let [sorted, in_one] = &self.uniforms;
+        let is_sorted = order == HitOrder::Material;
+        let uniforms = if is_sorted { sorted } else { in_one };
         let materials = std::iter::once(None).chain(self.own.iter().copied().map(Some));
         materials.enumerate().map(move |(number, material)| {
             let bin = u64::min(number as u64, u64::from(REFLECTION_BINS - 1));
-            (material, self.uniforms.at(number), (1 + bin) * range_bytes)
+            let range = if is_sorted { 1 + bin } else { 0 };
+            (material, uniforms.at(number), range * range_bytes)
         })
     }
+}
+
+/// Indices of the materials with textures or layers.
+pub fn has_own(materials: &[Material]) -> Vec<usize> {
+    let has_own = |material: &Material| {
+        material.layers.is_some() || texture_refs(material).iter().any(Option::is_some)
+    };
+    (0..materials.len())
+        .filter(|index| has_own(&materials[*index]))
+        .collect()
 }
 
 /// Bytes from one material's uniform to the next, which shaders that read all of them go by.

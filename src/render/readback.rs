@@ -28,6 +28,8 @@ pub struct Merged {
     pub scales: Vec<f32>,
     /// Vertices of each triangle.
     pub indices: Vec<[u32; 3]>,
+    /// Index of the material of each triangle.
+    pub materials: Vec<u32>,
     /// Range of triangles of each mesh instance.
     pub meshes: Vec<std::ops::Range<u32>>,
 }
@@ -114,6 +116,12 @@ impl Renderer {
                 .collect(),
             scales: frames.iter().map(|frame| frame[6].abs()).collect(),
             indices: bytemuck::pod_collect_to_vec(&gpu.read(&buffers.indices)?[..12 * triangles]),
+            materials: bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(
+                &gpu.read(&buffers.triangle_info)?[..8 * triangles],
+            )
+            .into_iter()
+            .map(|[_, material]| material)
+            .collect(),
             meshes: buffers
                 .meshes
                 .iter()

@@ -4,6 +4,7 @@
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS},
+    config::{HitOrder, RayListing},
     gpu::{
         Gpu, GpuImage, UniformArray,
         layout::{HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams},
@@ -31,7 +32,7 @@ pub struct ReflectionList {
     pub ranges: wgpu::Buffer,
     /// How many hits of each bin a block of the sort has.
     pub counts: wgpu::Buffer,
-    /// Pixels of the hits, sorted by bin.
+    /// Pixels of the hits, in [`ListKey::order`].
     pub sorted: wgpu::Buffer,
     /// Tiles that send rays at the first bounce, with the workgroups of a dispatch over them.
     pub sending: wgpu::Buffer,
@@ -51,6 +52,12 @@ pub struct ListKey {
     pub bounces: u32,
     /// As [`ReflectionParams::blur`].
     pub blur: f32,
+    /// Of which pixels rays are listed.
+    pub listing: RayListing,
+    /// How hits are listed.
+    pub order: HitOrder,
+    /// Bins of the scene's materials.
+    pub bins: u32,
 }
 
 impl ReflectionList {
@@ -75,6 +82,9 @@ impl ReflectionList {
             batch: made_for.batch,
             blur: made_for.blur,
             is_last: u32::from(bounce + 1 == made_for.bounces),
+            listing: made_for.listing as u32,
+            order: made_for.order as u32,
+            bins: made_for.bins,
         });
         Ok(Self {
             entries: GpuImage::new(

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     Result,
+    config::HitOrder,
     gpu::{
         Bind, Gpu, Kernel, Needs, Workgroups,
-        layout::REFLECTION_BINS,
         pass::Binding::{Read, Uint, Uniform, Write},
     },
 };
@@ -21,12 +21,15 @@ pub struct ReflectionSort {
     scan: Kernel,
     ranges: Kernel,
     scatter: Kernel,
+    scatter_workgroup: Kernel,
 }
 
 impl ReflectionSort {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu) -> Self {
-        let bindings = [Uniform, Uint, Uint, Read, Read, Write, Write, Write];
+        let bindings = [
+            Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform,
+        ];
         let path = "render/reflection_sort.wgsl";
         let kernel = |entry| Kernel::new(gpu, path, entry, &[], &bindings);
         Self {
@@ -34,17 +37,25 @@ impl ReflectionSort {
             scan: kernel("reflection_scan"),
             ranges: kernel("reflection_ranges"),
             scatter: kernel("reflection_scatter"),
+            scatter_workgroup: kernel("reflection_scatter_workgroup"),
         }
     }
 
     /// What it compiles.
-    pub fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.count, &self.scan, &self.ranges, &self.scatter] {
+    pub fn needs(&self, order: HitOrder, needs: &mut Needs) {
+        for kernel in [&self.count, &self.scan, &self.ranges, self.last(order)] {
             kernel.needs(needs);
         }
     }
 
-    /// Sorts the `hits` of the rays of `list` into [`ReflectionList::sorted`].
+    fn last(&self, order: HitOrder) -> &Kernel {
+        match order {
+            HitOrder::Workgroup => &self.scatter_workgroup,
+            HitOrder::Material | HitOrder::Ray | HitOrder::Off => &self.scatter,
+        }
+    }
+
+    /// Lists the `hits` of the rays of `list` in [`ReflectionList::sorted`].
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -62,6 +73,7 @@ impl ReflectionSort {
             &list.counts,
             &list.ranges,
             &list.sorted,
+            &list.params.at(0),
         ];
         // The four kernels have the same bindings, and the arguments lie in the buffer of the parameters.
         let group = self.count.bind(gpu, own);
@@ -69,9 +81,9 @@ impl ReflectionSort {
         let mut pass = recording.scope.scoped_compute_pass("reflection_sort");
         for (kernel, workgroups) in [
             (&self.count, blocks),
-            (&self.scan, Workgroups::Count(REFLECTION_BINS)),
+            (&self.scan, Workgroups::Count(list.made_for().bins)),
             (&self.ranges, Workgroups::Count(1)),
-            (&self.scatter, blocks),
+            (self.last(list.made_for().order), blocks),
         ] {
             kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
         }

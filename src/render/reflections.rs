@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     Result,
+    config::{HitOrder, RayListing},
     gpu::{
         Gpu, Needs,
         layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
@@ -46,6 +47,9 @@ const NOTHING: ListKey = ListKey {
     batch: 1,
     bounces: 1,
     blur: 0.0,
+    listing: RayListing::Pixels,
+    order: HitOrder::Material,
+    bins: 1,
 };
 
 /// The passes, with what they hand each other.
@@ -109,7 +113,7 @@ impl Reflections {
         }
         self.classify.needs(needs);
         self.rays.needs(needs);
-        self.sort.needs(needs);
+        self.sort.needs(settings.sort, needs);
         self.surface.needs(needs);
         self.light.needs(needs);
         self.lobes.needs(buffers, needs);
@@ -174,6 +178,9 @@ impl Reflections {
                 .min(frame.size[0] * frame.size[1]),
             bounces: settings.bounces,
             blur: if settings.filter { BLUR } else { 0.0 },
+            listing: settings.list,
+            order: settings.sort,
+            bins: geometry.buffers.materials.hits.bin_count(),
         };
         if self.list.made_for() != made_for {
             self.list = fitted(gpu, frame.size, || ReflectionList::new(gpu, made_for))??;

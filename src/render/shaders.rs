@@ -55,6 +55,7 @@ pub static SHADERS: Library = Library {
         "common/listed_hit.wgsl",
         "common/lobe_weights.wgsl",
         "common/lobes.wgsl",
+        "common/lobes_at.wgsl",
         "common/material.wgsl",
         "common/material_layers.wgsl",
         "common/material_sample.wgsl",

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, irradiance or compile
+    /// What to measure: sort, build, trace, frame, reflect, irradiance or compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, frame)
+    /// Scene files, which make one scene (build, trace, frame, reflect)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -61,7 +61,7 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub faces: Vec<u32>,
-    /// Size of the picture whose pixels send rays (trace, frame)
+    /// Size of the picture whose pixels send rays (trace, frame, reflect)
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Input")]
     pub size: Option<[u32; 2]>,
     /// Seed of generated triangles and of random rays
@@ -101,6 +101,9 @@ Suites:
   trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff,
          beside a textbook's traversal
   frame  every pass of a whole frame, for every policy tree.rebuild
+  reflect
+         reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
+         in time, and in steps of rays and of hits in lockstep
   irradiance
          cubes of half and full floats to spherical harmonics of order 3 and 5, beside the CPU in f32 (one
          thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
@@ -137,6 +140,8 @@ pub enum Suite {
     Trace,
     /// The whole frame
     Frame,
+    /// Steps of reflections by rays
+    Reflect,
     /// Spherical harmonics of an environment
     Irradiance,
     /// Shaders, until they have run once
@@ -151,6 +156,7 @@ impl Suite {
             Self::Build => "build",
             Self::Trace => "trace",
             Self::Frame => "frame",
+            Self::Reflect => "reflect",
             Self::Irradiance => "irradiance",
             Self::Compile => "compile",
         }
@@ -166,7 +172,7 @@ impl BenchArgs {
     /// Fails for an option that the suite does not have.
     pub(super) fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
-        let draws = matches!(self.suite, Suite::Trace | Suite::Frame);
+        let draws = matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Reflect);
         let projects = self.suite == Suite::Irradiance;
         let no_scene = sorts || projects || self.suite == Suite::Compile;
         let wrong = [

@@ -11,7 +11,7 @@ use glam::DVec3;
 use std::ops::Range;
 
 /// Rays of a group.
-const GROUP: usize = 32;
+pub(super) const GROUP: usize = 32;
 /// Groups that are replayed at most, evenly spread.
 const GROUPS: usize = 2048;
 
@@ -30,6 +30,8 @@ pub(super) struct Steps {
     pub(super) nodes: f64,
     /// Steps of a group: in each phase those of its slowest ray.
     pub(super) lockstep: f64,
+    /// Steps of all groups.
+    pub(super) all: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -155,14 +157,17 @@ impl<'a> Replay<'a> {
         (around, Next::Node(at))
     }
 
-    /// Replays `rays`, some groups of them.
-    pub(super) fn run(&self, rays: &[Ray], query: Query) -> Steps {
+    /// Replays `rays`, some groups of them. Threads without a ray wait for the others of their group.
+    pub(super) fn run(&self, rays: impl IntoIterator<Item = Option<Ray>>, query: Query) -> Steps {
+        let rays: Vec<_> = rays.into_iter().collect();
         let groups: Vec<_> = rays.chunks(GROUP).collect();
         let stride = groups.len().div_ceil(GROUPS).max(1);
+        let all = groups.len() as f64;
         let (mut nodes, mut lockstep, mut ray_count, mut group_count) = (0.0, 0.0, 0.0, 0.0);
         for group in groups.into_iter().step_by(stride) {
-            let rounds: Vec<_> = group.iter().map(|ray| self.trace(ray, query)).collect();
-            ray_count += group.len() as f64;
+            let sent = group.iter().flatten();
+            let rounds: Vec<_> = sent.map(|ray| self.trace(ray, query)).collect();
+            ray_count += rounds.len() as f64;
             group_count += 1.0;
             nodes += rounds
                 .iter()
@@ -179,6 +184,7 @@ impl<'a> Replay<'a> {
         Steps {
             nodes: nodes / ray_count,
             lockstep: lockstep / group_count,
+            all: lockstep / f64::max(group_count, 1.0) * all,
         }
     }
 

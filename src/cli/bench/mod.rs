@@ -15,6 +15,7 @@ pub(super) mod irradiance;
 mod lockstep;
 mod progress;
 mod rays;
+mod reflect;
 mod report;
 mod session;
 mod sort;
@@ -73,6 +74,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Build => build::run(&mut session)?,
         Suite::Trace => trace::run(&mut session)?,
         Suite::Frame => frame::run(&mut session)?,
+        Suite::Reflect => reflect::run(&mut session)?,
         Suite::Irradiance => irradiance::run(&mut session)?,
         Suite::Compile => compile::run(&mut session)?,
     }
@@ -90,6 +92,7 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Build => build::COLUMNS,
         Suite::Trace => trace::COLUMNS,
         Suite::Frame => frame::COLUMNS,
+        Suite::Reflect => reflect::COLUMNS,
         Suite::Irradiance => irradiance::COLUMNS,
         Suite::Compile => compile::COLUMNS,
     }

@@ -135,7 +135,8 @@ pub struct Timings {
 }
 
 impl Timings {
-    fn add(&mut self, repetition: Repetition) {
+    /// Adds a repetition.
+    pub fn add(&mut self, repetition: Repetition) {
         self.gpu_ms.push(repetition.gpu_ms);
         self.wall_ms.push(repetition.wall_ms);
         for (name, ms) in repetition.stages {

@@ -254,9 +254,10 @@ fn measure(
         run.set("rays_per_s", count / timings.median_ms() * 1e3);
         run.set("nodes_per_ray", mean(|v| v.nodes));
         run.set("triangles_per_ray", mean(|v| v.triangles));
-        let binary = Replay::new(built, *cutoff, Width::Two).run(&rays.list, query);
+        let listed = || rays.list.iter().copied().map(Some);
+        let binary = Replay::new(built, *cutoff, Width::Two).run(listed(), query);
         let data = tree.read(&meter.gpu)?;
-        let wide = Replay::new(&data, *cutoff, Width::Four).run(&rays.list, query);
+        let wide = Replay::new(&data, *cutoff, Width::Four).run(listed(), query);
         run.set("replayed_nodes_per_ray", wide.nodes);
         run.set("lockstep_steps", wide.lockstep);
         run.set("binary_nodes_per_ray", binary.nodes);

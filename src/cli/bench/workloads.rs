@@ -167,17 +167,20 @@ impl Workload {
     }
 }
 
-/// The merged triangles of the last frame.
+/// The merged triangles of the last frame, with their materials.
 pub(super) fn triangles(offscreen: &Offscreen) -> Result<Input> {
     let merged = offscreen.merged()?;
     let meshes: Vec<MeshRange> = offscreen.meshes().to_vec();
-    let mesh_of = |(number, mesh): (usize, &MeshRange)| {
-        std::iter::repeat_n([number as u32, 0], mesh.triangle_count as usize)
+    let info_of = |(number, mesh): (usize, &MeshRange)| {
+        let first = mesh.first_triangle as usize;
+        let materials = &merged.materials[first..first + mesh.triangle_count as usize];
+        let info: Vec<_> = materials.iter().map(|m| [number as u32, *m]).collect();
+        info
     };
     Ok(Input {
         positions: merged.positions.iter().map(|p| p.to_array()).collect(),
         indices: merged.indices,
-        triangle_info: meshes.iter().enumerate().flat_map(mesh_of).collect(),
+        triangle_info: meshes.iter().enumerate().flat_map(info_of).collect(),
         meshes,
     })
 }
