@@ -1,8 +1,8 @@
 // reflection_filter: averages what pixels reflect over frames and over neighbouring pixels.
 //
 // reflection_accumulate
-// in   reflected_words: what this frame's rays have found; taps of the last frame, its means and its surfaces; the
-//      G-buffer (position, normal), lobes, surfaces
+// in   reflected_words: what this frame's rays have found, and sent_texture: where to; taps of the last frame, its means
+//      and its surfaces; the G-buffer (position, normal), lobes, surfaces
 // out  signal_out: means over frames
 //
 // reflection_smooth
@@ -16,12 +16,14 @@
 // reflected_words and in the means, and anything in what rounds exchange. The sharpest lobe of a surface decides
 // how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
 // choice of lobes are averaged over frames. The words are those of common/reflected.wgsl.
+#import "common/brdf.wgsl"
 #import "common/dispatch.wgsl"
 #import "common/lobes_at.wgsl"
 #import "common/motion.wgsl"
 #import "common/reflected.wgsl"
 #import "common/reflection.wgsl"
 #import "common/sending_tiles.wgsl"
+#import "common/sent_ray.wgsl"
 #import "common/signal_find.wgsl"
 #import "common/signal_smooth.wgsl"
 #import "common/unseen.wgsl"
@@ -36,6 +38,8 @@ struct ReflectionFilterParams {
     moves: u32,
     // How much less bright radiance counts among neighbours: over the radiance that is shown like a colour of 1.
     compression: f32,
+    // Whether rays of neighbours are reused.
+    reuses: u32,
 }
 
 @group(1) @binding(0) var<storage, read> sending: SendingTiles;
@@ -51,6 +55,7 @@ struct ReflectionFilterParams {
 @group(1) @binding(10) var taps_texture: texture_2d<u32>;
 @group(1) @binding(11) var last_surfaces: texture_2d<u32>;
 @group(1) @binding(12) var<uniform> motion: MotionParams;
+@group(1) @binding(13) var sent_texture: texture_2d<u32>;
 
 @group(1) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
 
@@ -161,6 +166,70 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
     return last_mean(taps.corner, taps.weights);
 }
 
+// Points of a plane mirror as far from each other as two directions of the lobe are over the ray's length show about the
+// same: a part of that, in pixels.
+fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
+    return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+}
+
+// What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF over the
+// density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections"). The sum of these
+// weights stands below, so that little noise of theirs is left; the share of light that the lobe reflects is known.
+// The more frames the mean holds, the less the neighbours count; and none does whose lobe is narrower than a pixel is
+// wide, because what it shows changes faster than a ratio of so few rays can tell.
+fn resolved(pixel: vec2u, s: Surface, surface: SignalSurface, own: vec3f, distance: f32, frames: u32) -> vec3f {
+    let sent = sent_ray_unpack(textureLoad(sent_texture, pixel, 0).xy);
+    let to_eye = frame_to_eye(s.position);
+    let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
+    let alpha = max(s.roughness * s.roughness, 1.0e-4);
+    let trust = saturate(lobe_width(s, alpha, distance) - 1.0) * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
+    if trust == 0.0 || sent.lobe == 0.0 {
+        return own;
+    }
+    let near = signal_tolerance(s.position);
+    var sum = own;
+    var weights = sent.lobe;
+    for (var i = 0u; i < 9u; i++) {
+        let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
+        let at = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
+        let tap = vec2u(at);
+        let words = textureLoad(sent_texture, tap, 0).xy;
+        if i == 4u || all(words == vec2u(0u)) || any(at != vec2i(pixel) + step) {
+            continue;
+        }
+        let found = reflected_unpack(fresh_words[word_of(tap)]);
+        // Between what is far off this surface and what it sees, something else may stand.
+        let there = signal_surface_unpack(textureLoad(surfaces, tap, 0));
+        let off = there.position - surface.position;
+        let away = max(abs(dot(off, surface.normal)), abs(dot(off, there.normal)));
+        if away > near + REUSED_AWAY * found.a || there.mesh != surface.mesh {
+            continue;
+        }
+        let other = sent_ray_unpack(words);
+        // What is hit is the same point for both; what is not hit is the same direction.
+        let hit = there.position + found.a * other.direction;
+        let to_hit = normalize(hit - s.position);
+        let n_dot_l = dot(s.normal, to_hit);
+        if found.a == 0.0 || n_dot_l <= 0.0 {
+            continue;
+        }
+        let half_vector = normalize(to_eye + to_hit);
+        let lobe = brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha) * n_dot_l;
+        let weight = trust * min(lobe / other.density, REUSED_MOST);
+        sum += weight / other.lobe * found.rgb;
+        weights += weight;
+    }
+    let split = brdf_table_at(s.roughness, saturate(dot(s.normal, to_eye)));
+    return select(own, sum * ((split.x + split.y) / max(weights, 1.0e-9)), weights > 1.0e-6);
+}
+
+// Frames up to which the rays of neighbours count in full.
+const REUSED_FRAMES = 8.0;
+// How far off the plane of this surface a neighbour may be, over the length of its ray.
+const REUSED_AWAY = 0.05;
+// Most that a ray of a neighbour counts: no ray by chance outweighs all others.
+const REUSED_MOST = 1.0;
+
 @compute @workgroup_size(8, 8)
 fn reflection_accumulate(
     @builtin(workgroup_id) workgroup: vec3u,
@@ -205,8 +274,13 @@ fn reflection_accumulate(
         last = vec4f(expanded(color), last.a);
     }
     let known = last.a > 0.5 && surface.frames > 0u && zero + params.remembered > 0u;
-    let gain = select(1.0, 1.0 / f32(min(max(surface.frames, 1u) - 1u, params.remembered) + 1u), known);
-    let mean = mix(last.rgb, fresh.rgb, gain);
+    let frames = min(max(surface.frames, 1u) - 1u, params.remembered) + 1u;
+    let gain = select(1.0, 1.0 / f32(frames), known);
+    var now = fresh.rgb;
+    if zero + params.reuses != 0u && !s.layered {
+        now = resolved(pixel, s, surface, fresh.rgb, found.distance, frames);
+    }
+    let mean = mix(last.rgb, now, gain);
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
 }
 
@@ -239,9 +313,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
     own_normal = s.normal;
     own_lobe = m.roughness * m.roughness;
     let n = signal_neighbours(pixel);
-    // Points of a plane mirror whose distance is that of two directions of the lobe over the ray's length show
-    // about the same: the filter is no wider than a part of the lobe there, in pixels.
-    let lobe = 0.65 * own_lobe * min(found.a, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
+    let lobe = lobe_width(s, own_lobe, found.a);
     let step = f32(params.step);
     let most = lobe * lobe / (3.0 * step * step);
     let mean = signal_mean(n, min(signal_spread(n.frames * f32(params.rays)), most));

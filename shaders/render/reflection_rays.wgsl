@@ -6,6 +6,7 @@
 //      0 where nothing is hit
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
+//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where nobody asks
 // One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them, chosen by
 // what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point of
 // the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of
@@ -24,6 +25,7 @@
 #import "common/reflection_params.wgsl"
 #import "common/reflection_ray.wgsl"
 #import "common/sampling.wgsl"
+#import "common/sent_ray.wgsl"
 #import "common/shadow_start.wgsl"
 #import "common/unseen.wgsl"
 
@@ -41,6 +43,7 @@
 @group(3) @binding(10) var<storage, read_write> reflected_words: array<vec2u>;
 @group(3) @binding(11) var hit_ids_out: texture_storage_2d<r32uint, write>;
 @group(3) @binding(12) var hits_out: texture_storage_2d_array<rgba32uint, write>;
+@group(3) @binding(13) var sent_out: texture_storage_2d<rg32uint, write>;
 
 struct ReflectionBatch {
     groups: vec3u,
@@ -114,6 +117,9 @@ struct Sent {
     // Whether the ray goes on behind the surface, and whether within its volume.
     enters: bool,
     inside: bool,
+    // As those of SentRay; 0 of surfaces with layers, which choose among lobes, and of mirrors.
+    lobe: f32,
+    density: f32,
 }
 
 fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
@@ -197,7 +203,9 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     local.z = select(local.z, -local.z, through && !refracts);
     let direction = local.x * basis.tangent + local.y * basis.bitangent + local.z * normal;
     let inside = l.ior > 0.0 && (enters != is_back);
-    return Sent(direction, weight, roughness, enters, inside);
+    let is_shared = !s.layered && !is_mirror && above > 0.0;
+    let density = brdf_ggx(vec3f(0.0, 0.0, 1.0), half_vector, max(alpha2, 1.0e-4)) / sampled.inverse_density;
+    return Sent(direction, weight, roughness, enters, inside, select(0.0, lobe, is_shared), density);
 }
 
 @compute @workgroup_size(RAY_BLOCK)
@@ -241,6 +249,12 @@ fn reflection_rays(
     let origin = select(start.origin, 2.0 * start.position - start.origin, ray_sent.enters);
     let below = dot(ray_sent.direction, outward);
     let direction = normalize(ray_sent.direction - min(2.0 * below, 0.0) * outward);
+    if is_first && all(pixel < textureDimensions(sent_out)) {
+        // Less is lost in the steps that it is stored in.
+        let is_shared = ray_sent.lobe > 0.01 && below > 0.0;
+        let words = sent_ray_pack(SentRay(direction, ray_sent.lobe, ray_sent.density));
+        textureStore(sent_out, pixel, vec4u(select(vec2u(0u), words, is_shared), 0u, 0u));
+    }
     var weight = ray_sent.weight;
     if is_first {
         weight /= max(lobe_weights_sum(w), vec3f(1.0e-9));

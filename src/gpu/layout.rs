@@ -359,6 +359,8 @@ gpu_structs! {
         moves: u32,
         /// How much less bright radiance counts among neighbours.
         compression: f32,
+        /// Whether rays of neighbours are reused.
+        reuses: u32,
     }
     /// What `occlusion_rays` needs.
     OcclusionParams {

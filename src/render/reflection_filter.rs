@@ -6,7 +6,7 @@ use super::{
     frame::Frame,
     history::Reprojection,
     recording::Recording,
-    reflection_list::{MEAN_FORMAT, ReflectionList},
+    reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT},
     view::View,
 };
 use crate::{
@@ -51,15 +51,18 @@ struct Images {
     /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
     means: [GpuImage; 2],
     smooth: GpuImage,
+    /// Rays of this frame, where neighbours reuse them.
+    sent: GpuImage,
 }
 
 impl Images {
-    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+    fn new(gpu: &Gpu, size: [u32; 2], sent_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         let image = |label| GpuImage::new(gpu, label, size, MEAN_FORMAT, usage);
         Self {
             means: [(); 2].map(|()| image("reflection.mean")),
             smooth: image("reflection.smooth"),
+            sent: GpuImage::new(gpu, "reflection.sent", sent_size, SENT_FORMAT, usage),
         }
     }
 
@@ -88,12 +91,13 @@ impl ReflectionFilter {
             Kernel::new(gpu, path, entry, &[(0, &layouts.frame)], &bindings)
         };
         let out = Store(MEAN_FORMAT);
+        let taken = [out, Read, Uint, Uint, uniform, Uint];
         let params = STEPS.map(|_| ReflectionFilterParams::default());
         Ok(Self {
-            accumulate: kernel("reflection_accumulate", &[out, Read, Uint, Uint, uniform]),
+            accumulate: kernel("reflection_accumulate", &taken),
             smooth: kernel("reflection_smooth", &[out]),
             last_round: kernel(LABEL, &[Write]),
-            images: Images::new(gpu, [1, 1]),
+            images: Images::new(gpu, [1, 1], [1, 1]),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
             last: None,
             still: 0,
@@ -109,17 +113,25 @@ impl ReflectionFilter {
         }
     }
 
-    /// Makes room for pictures of `size` pixels, and returns the image that the means of a frame go to.
+    /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the means of a
+    /// frame and its rays go to.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Gpu`] where the adapter has no memory left.
-    pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], index: u32) -> Result<&GpuImage> {
-        if self.images.smooth.size() != size {
-            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+    pub fn fit(
+        &mut self,
+        gpu: &Gpu,
+        size: [u32; 2],
+        filters: bool,
+        index: u32,
+    ) -> Result<[&GpuImage; 2]> {
+        let sent_size = if filters { size } else { [1, 1] };
+        if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
+            self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
         }
         let [_, now] = self.images.by_parity(index);
-        Ok(now)
+        Ok([now, &self.images.sent])
     }
 
     /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
@@ -173,6 +185,7 @@ impl ReflectionFilter {
             step,
             moves: u32::from(moves),
             compression,
+            reuses: u32::from(settings.filter && !is_one_of_many),
         });
         self.params.write_all(gpu, PARAMS, &params)?;
         // The last frame's means are read once, and then have room for the filter's first round.
@@ -196,7 +209,15 @@ impl ReflectionFilter {
             recording.dispatch(LABEL, kernel, &[(0, &frame.group)], &own, tiles)
         };
         let (taps, last_surfaces) = (history.taps, history.last_surfaces);
-        let found: &[&dyn Bind] = &[now, &reflected.words, taps, last_surfaces, motion.params];
+        let sent = &self.images.sent;
+        let found: &[&dyn Bind] = &[
+            now,
+            &reflected.words,
+            taps,
+            last_surfaces,
+            motion.params,
+            sent,
+        ];
         run(&self.accumulate, 0, last, found)?;
         if !settings.filter {
             return run(&self.last_round, 0, now, &[&reflected.words]);

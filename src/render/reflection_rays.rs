@@ -5,12 +5,12 @@ use super::{
     edges::{Geometry, Hits, Reflected, ReflectionSource, Trees},
     frame::Frame,
     recording::Recording,
-    reflection_list::ReflectionList,
+    reflection_list::{ReflectionList, SENT_FORMAT},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Workgroups,
+        Bind, Gpu, GpuImage, Kernel, Needs, Workgroups,
         pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
     },
 };
@@ -42,6 +42,7 @@ impl ReflectionRays {
             Write,
             Store(Format::R32Uint),
             StoreArray(Format::Rgba32Uint),
+            Store(SENT_FORMAT),
         ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "render/reflection_rays.wgsl";
@@ -56,7 +57,7 @@ impl ReflectionRays {
     }
 
     /// Traces the rays of `list` from the surfaces of `source` into `hits`. What hits nothing adds the environment to
-    /// `reflected`.
+    /// `reflected`. At the first bounce `sent` gets the rays that neighbours may reuse.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
@@ -68,6 +69,7 @@ impl ReflectionRays {
         list: &ReflectionList,
         hits: &Hits,
         reflected: &Reflected,
+        sent: &GpuImage,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let params = list.params.at(source.bounce as usize);
@@ -86,6 +88,7 @@ impl ReflectionRays {
                 &reflected.words,
                 &hits.gbuffer.ids,
                 &hits.found,
+                sent,
             ];
             let listed = Workgroups::Indirect(&list.arguments, offset);
             recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;

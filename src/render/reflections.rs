@@ -165,7 +165,7 @@ impl Reflections {
             if self.list.made_for() != NOTHING {
                 self.list = ReflectionList::new(gpu, NOTHING)?;
             }
-            self.filter.fit(gpu, [1, 1], 0)?;
+            self.filter.fit(gpu, [1, 1], false, 0)?;
             self.lobes.forget(gpu)?;
             shadows.forget_hits(gpu)?;
             return Ok(&self.output);
@@ -191,7 +191,9 @@ impl Reflections {
         } else {
             [1, 1]
         };
-        let mean = self.filter.fit(gpu, averaged, history.index)?;
+        let [mean, sent] = self
+            .filter
+            .fit(gpu, averaged, settings.filter, history.index)?;
         let (list, output) = (&self.list, &self.output);
         let lobes = self.lobes.record(recording, frame, geometry, gbuffer)?;
         for (bounce, at_hits) in (0..).zip(frame.at_hits()) {
@@ -215,7 +217,7 @@ impl Reflections {
             self.classify
                 .record(recording, &at_source, source, list, hits, output, mean)?;
             self.rays.record(
-                recording, &at_source, geometry, trees, source, list, hits, output,
+                recording, &at_source, geometry, trees, source, list, hits, output, sent,
             )?;
             if bounce == 0 {
                 self.sent.record(&mut recording.scope, &list.arguments);

@@ -75,6 +75,7 @@ pub static SHADERS: Library = Library {
         "common/sampling.wgsl",
         "common/scene.wgsl",
         "common/sending_tiles.wgsl",
+        "common/sent_ray.wgsl",
         "common/sh.wgsl",
         "common/sh_basis.wgsl",
         "common/shadow_map.wgsl",
