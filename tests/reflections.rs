@@ -15,8 +15,8 @@ use canopy::{
     },
     render::{Channel, View, blue_noise},
     scene::{
-        Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef, Transform, Wrap,
+        AlphaMode, Image, Layers, LightKind, Material, Pose, Primitive, Projection, Sampler, Scene,
+        Texture, TextureRef, Transform, Wrap,
     },
 };
 use common::{
@@ -387,6 +387,140 @@ fn a_mirror_shows_what_is_seen_from_behind_it() {
             assert!(share < 0.005, "{mode:?}: {share}");
         }
     }
+}
+
+/// `material`, blended with what is behind it.
+fn blended(material: Material, alpha: f32) -> Material {
+    Material {
+        alpha_mode: AlphaMode::Blend,
+        base_color: material.base_color.truncate().extend(alpha),
+        ..material
+    }
+}
+
+/// The largest difference of two pixels, and the share of pixels that differ by more than a hundredth of what is there.
+fn differences(a: &[Vec3], b: &[Vec3]) -> (f32, f64) {
+    let off = |(a, b): (&Vec3, &Vec3)| {
+        let off = (*a - *b).abs().max_element();
+        off / a.max_element().max(b.max_element()).max(0.05)
+    };
+    let off: Vec<f32> = a.iter().zip(b).map(off).collect();
+    let wrong = off.iter().filter(|off| **off > 0.01).count();
+    let largest = off.iter().copied().fold(0.0, f32::max);
+    (largest, wrong as f64 / off.len() as f64)
+}
+
+#[test]
+fn blended_mirrors_show_what_solid_ones_do() {
+    let solid = room_before_a_mirror();
+    let mirror = solid.materials[0].clone();
+    let view = look_at(Vec3::new(0.2, 0.1, 1.8), Vec3::ZERO, 50.0);
+    for gpu in [gpu(), portable_gpu()] {
+        let draw = |scene: &Scene, mode: ReflectionMode| {
+            let mut stage = stage(&gpu, scene, [80, 60]);
+            stage.config.reflections.mode = mode;
+            stage.config.reflections.max_roughness = 0.5;
+            stage.config.environment.color = [0.3, 0.4, 0.6];
+            stage.draw(&rest(scene), view);
+            lit(&mut stage)
+        };
+        let with = |material: Material| {
+            let mut scene = solid.clone();
+            scene.materials[0] = material;
+            scene
+        };
+        let expected = draw(&solid, ReflectionMode::Rays);
+        let found = draw(&with(blended(mirror.clone(), 1.0)), ReflectionMode::Rays);
+        let (largest, wrong) = differences(&found, &expected);
+        println!("alpha 1: {largest}, {wrong}");
+        assert!(wrong < 0.005, "{wrong}");
+        // Half of it, and half of the background.
+        let found = draw(&with(blended(mirror.clone(), 0.5)), ReflectionMode::Rays);
+        let behind = draw(&with(blended(mirror.clone(), 0.0)), ReflectionMode::Rays);
+        let half = expected.iter().zip(&behind);
+        let half: Vec<_> = half.map(|(a, b)| 0.5 * (*a + *b)).collect();
+        let (largest, wrong) = differences(&found, &half);
+        println!("alpha 0.5: {largest}, {wrong}");
+        assert!(wrong < 0.005, "{wrong}");
+        // The comparison tells what rays find from the environment.
+        let cube = draw(&with(blended(mirror.clone(), 1.0)), ReflectionMode::Off);
+        assert!(differences(&cube, &expected).1 > 0.2);
+    }
+}
+
+#[test]
+fn only_the_front_most_blended_surface_sends_rays() {
+    let gpu = gpu();
+    // Two panes before a glowing wall's back; what glows lies behind the eye.
+    let pane = |z: f32| quad(Vec3::new(-2.0, -2.0, z), 4.0 * Vec3::X, 4.0 * Vec3::Y, 0);
+    let mut lamp = glowing(Vec3::splat(4.0));
+    lamp.double_sided = true;
+    let lamp_at = quad(
+        Vec3::new(-9.0, -9.0, 6.0),
+        18.0 * Vec3::X,
+        18.0 * Vec3::Y,
+        1,
+    );
+    let glass = blended(metal(Vec3::ONE, 0.0), 0.25);
+    let view = look_at(Vec3::new(0.0, 0.0, 3.0), Vec3::ZERO, 50.0);
+    let draw = |panes: &[f32], frames: u32| {
+        let things = panes.iter().map(|z| pane(*z)).chain([lamp_at.clone()]);
+        let scene = scene(things, vec![glass.clone(), lamp.clone()]);
+        let mut stage = stage(&gpu, &scene, SIZE);
+        stage.darken();
+        for _ in 0..frames {
+            stage.draw(&rest(&scene), view);
+        }
+        lit(&mut stage)[(SIZE[0] * SIZE[1] / 2 + SIZE[0] / 2) as usize].x
+    };
+    // A quarter of 4; the second pane shows the dark environment.
+    for panes in [&[0.0][..], &[0.0, -1.0], &[-1.0, 0.0]] {
+        let found = draw(panes, 2);
+        assert!((found - 1.0).abs() < 0.01, "{panes:?}: {found}");
+    }
+    assert_eq!(draw(&[], 1), 0.0);
+}
+
+#[test]
+fn blended_coats_meet_solid_ones() {
+    let gpu = gpu();
+    let panel = quad(Vec3::new(-2.0, 0.2, -1.5), 4.0 * Vec3::X, 1.5 * Vec3::Y, 1);
+    let floor = quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
+    let coat = Layers {
+        clearcoat: 1.0,
+        // What is seen through it is not sent for: it is there already.
+        transmission: 0.0,
+        ..Layers::default()
+    };
+    let coated = layered(glossy(Vec3::new(0.2, 0.1, 0.3), 0.3), coat);
+    let view = look_at(Vec3::new(0.0, 1.0, 2.5), Vec3::ZERO, 50.0);
+    let mean = |material: Material| {
+        let scene = scene(
+            [floor.clone(), panel.clone()],
+            vec![material, glowing(Vec3::splat(5.0))],
+        );
+        let mut stage = stage(&gpu, &scene, SIZE);
+        stage.darken();
+        stage.supersampled(&rest(&scene), view, 64);
+        let meshes = stage.channel(Channel::Emissive).texels;
+        let lit = lit(&mut stage);
+        let dark = lit.iter().zip(&meshes).filter(|(_, own)| own[0] == 0.0);
+        dark.map(|(lit, _)| f64::from(lit.x)).sum::<f64>()
+    };
+    let (solid, over) = (mean(coated.clone()), mean(blended(coated.clone(), 1.0)));
+    println!("{solid} {over}");
+    assert!(
+        solid > 20.0 && (over / solid - 1.0).abs() < 0.02,
+        "{solid} {over}"
+    );
+    // One that transmits, too, shows what it reflects and no more.
+    let mut clear = coated;
+    if let Some(layers) = &mut clear.layers {
+        layers.transmission = 0.9;
+    }
+    let clear = mean(blended(clear, 1.0));
+    println!("{clear}");
+    assert!((clear / solid - 1.0).abs() < 0.05, "{solid} {clear}");
 }
 
 #[test]

@@ -203,8 +203,8 @@ fn layer_lobes(s: Surface, l: Layers) -> Lobes {
 }
 
 // As those who read the packed lobes know them.
-fn layer_lobes_packed(s: Surface, l: Layers) -> Lobes {
-    return lobes_unpack(lobes_pack(layer_lobes(s, l), s.normal), s.normal);
+fn lobes_packed(lobes: Lobes, s: Surface) -> Lobes {
+    return lobes_unpack(lobes_pack(lobes, s.normal), s.normal);
 }
 
 // The BRDF times each layer's own cosine, for unit vectors to the eye and to the light.
@@ -271,10 +271,12 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by all lobes.
+// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by `lobes`, which
+// are those that they were sent by.
 fn layers_ambient(
     s: Surface,
     l: Layers,
+    lobes: Lobes,
     to_eye: vec3f,
     ambient: AmbientVisibility,
     reflected: Reflected,
@@ -303,7 +305,7 @@ fn layers_ambient(
     let coat_unseen = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * s.occlusion
         * specular_visibility(ambient.visibility, coat_n_dot_v, l.clearcoat_roughness);
     let coat = coat_unseen * environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
-    let weights = lobe_weights(layer_lobes_packed(s, l), s, to_eye);
+    let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))
         + reflected.share * lobe_weights_sum(weights) * reflected.radiance;
 }

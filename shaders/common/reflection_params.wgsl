@@ -3,6 +3,8 @@
 struct ReflectionParams {
     // Number of the bounce, from 0 on.
     bounce: u32,
+    // Added to SAMPLE_REFLECTIONS and SAMPLE_LOBES.
+    dimension: u32,
     // Most rays of a batch.
     batch: u32,
     // The part of a lobe's width that what a ray finds is blurred by.

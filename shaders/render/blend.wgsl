@@ -3,8 +3,8 @@
 // with layers are drawn twice: `blend_behind` attenuates the background, `blend_layers` adds the light that
 // the surface itself scatters.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees (group
-//      1)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the front-most
+//      surface of each pixel and what that reflects (group 1)
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"
@@ -12,9 +12,21 @@
 #import "common/light_visibility.wgsl"
 #import "common/material_layers.wgsl"
 #import "common/material_sample.wgsl"
+#import "common/reflected_at.wgsl"
 #import "common/shadow_map.wgsl"
 #import "common/shadow_ray.wgsl"
 #import "common/unseen.wgsl"
+
+@group(1) @binding(3) var front_ids: texture_2d<u32>;
+@group(1) @binding(4) var<storage, read> reflected_words: array<vec2u>;
+
+// What rays have found for the fragment, where nothing blended lies before it.
+fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
+    if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel, 0).r != triangle + 1u {
+        return reflected_nothing();
+    }
+    return reflected_at(pixel, s);
+}
 
 // The visibility of light `i` from a fragment.
 fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
@@ -80,8 +92,9 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let zero = unseen_zero(in.clip.x);
     if (zero | u32(s.unlit)) == 0u {
         let start = shadow_ray_start(in.triangle + 1u, s.position);
-        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let pixel = vec2u(in.clip.xy);
+        let reflected = fragment_reflected(pixel, in.triangle, s);
+        radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected);
         var all = blended_lights(pixel, s, to_eye);
         for (var i = 0u; i < zero + frame.light_count; i++) {
             let sample = light_sample(lights[i], s.position);
@@ -124,8 +137,10 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     let l = material_layers(in, s, front, to_eye);
     let covered = coverage(base_color.a);
     let start = shadow_ray_start(in.triangle + 1u, s.position);
-    var radiance = layers_ambient(s, l, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
     let pixel = vec2u(in.clip.xy);
+    let lobes = lobes_packed(material_lobes(s, l), s);
+    let reflected = fragment_reflected(pixel, in.triangle, s);
+    var radiance = layers_ambient(s, l, lobes, to_eye, ambient_unoccluded(s.normal), reflected);
     var all = blended_lights(pixel, s, to_eye);
     let light_count = unseen_zero(in.clip.x) + frame.light_count;
     for (var i = 0u; i < light_count; i++) {

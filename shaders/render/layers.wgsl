@@ -26,7 +26,9 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let s = material_surface(in, base_color, front);
     let to_eye = frame_to_eye(s.position);
     let l = material_layers(in, s, front, to_eye);
-    var radiance = layers_ambient(s, l, to_eye, ambient_visibility_at(pixel, s.normal), reflected_at(pixel, s));
+    let lobes = lobes_packed(layer_lobes(s, l), s);
+    let ambient = ambient_visibility_at(pixel, s.normal);
+    var radiance = layers_ambient(s, l, lobes, to_eye, ambient, reflected_at(pixel, s));
     let slots = unseen_zero(in.clip.x) + frame.light_slots;
     for (var slot = 0u; slot < slots; slot++) {
         let chosen = visibility_light(slot, pixel);

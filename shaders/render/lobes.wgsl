@@ -14,5 +14,5 @@ fn lobes(in: Fragment, @builtin(front_facing) front: bool) -> PackedLobes {
     }
     let base_color = material_base_color(in.uv, in.color);
     let s = material_surface(in, base_color, front);
-    return lobes_pack(layer_lobes(s, material_layers(in, s, front, frame_to_eye(s.position))), s.normal);
+    return lobes_pack(material_lobes(s, material_layers(in, s, front, frame_to_eye(s.position))), s.normal);
 }

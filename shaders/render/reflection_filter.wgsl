@@ -273,8 +273,9 @@ fn reflection_accumulate(
         );
         last = vec4f(expanded(color), last.a);
     }
-    let known = last.a > 0.5 && surface.frames > 0u && zero + params.remembered > 0u;
-    let frames = min(max(surface.frames, 1u) - 1u, params.remembered) + 1u;
+    let remembered = zero + params.remembered;
+    let known = last.a > 0.5 && surface.frames > 0u && remembered > 0u;
+    let frames = min(max(surface.frames, 1u) - 1u, remembered) + 1u;
     let gain = select(1.0, 1.0 / f32(frames), known);
     var now = fresh.rgb;
     if zero + params.reuses != 0u && !s.layered {

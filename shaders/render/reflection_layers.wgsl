@@ -32,7 +32,8 @@ fn reflection_layers(
     let l = hit.layers;
     let follows = select(0.0, 1.0, frame.reflect_below > 0.0);
     let traced = Reflected(vec3f(0.0), follows);
-    var radiance = layers_ambient(s, l, hit.to_eye, ambient_unoccluded(s.normal), traced);
+    let lobes = lobes_packed(layer_lobes(s, l), s);
+    var radiance = layers_ambient(s, l, lobes, hit.to_eye, ambient_unoccluded(s.normal), traced);
     let behind = environment_prefiltered(-hit.to_eye, s.roughness);
     radiance += (1.0 - follows) * layers_transmittance(s, l, hit.to_eye) * behind;
     let slots = unseen_zero(f32(pixel.x)) + frame.light_slots;

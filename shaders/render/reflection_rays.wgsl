@@ -240,8 +240,10 @@ fn reflection_rays(
     let to_eye = -arriving.direction;
     let l = lobes_at(pixel, s);
     let w = lobe_weights(l, s, to_eye);
-    let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + bounce);
-    let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + bounce);
+    // What a point is chosen by decides which lobe sends the ray.
+    let dimension = unseen_zero(f32(pixel.x)) + params.dimension;
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + dimension);
+    let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + dimension);
     let start = shadow_ray_start(seen, s.position);
     let ray_sent = sent(l, s, w, to_eye, start.is_back, u, choice.x);
     // Of the side to which the ray goes on.

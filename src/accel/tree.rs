@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Array, Arrays, Gpu, bind_group,
+        Array, Arrays, Bind, Gpu, bind_group,
         pass::{self, Binding},
     },
 };
@@ -386,20 +386,23 @@ impl Tree {
         &self.mesh_bounds
     }
 
-    /// The bind group layout of `common/bvh.wgsl`, group 1: sizes, nodes, triangles.
+    /// What `common/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
+    pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::ReadArray, Binding::ReadArray];
+
+    /// The bind group layout of [`Tree::BINDINGS`].
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {
-        let bindings = [Binding::Uniform, Binding::ReadArray, Binding::ReadArray];
-        pass::layout(gpu, "tree", &bindings.map(|binding| (visibility, binding)))
+        let bindings = Self::BINDINGS.map(|binding| (visibility, binding));
+        pass::layout(gpu, "tree", &bindings)
+    }
+
+    /// What stands at [`Tree::BINDINGS`].
+    pub fn bindings(&self) -> [&dyn Bind; 3] {
+        [&self.info, &self.nodes, &self.triangles]
     }
 
     /// The bind group for [`Tree::layout`].
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
-        bind_group(
-            gpu,
-            "tree",
-            layout,
-            &[&self.info, &self.nodes, &self.triangles],
-        )
+        bind_group(gpu, "tree", layout, &self.bindings())
     }
 
     /// Reads the trees back, waiting for them.

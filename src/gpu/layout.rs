@@ -30,9 +30,10 @@ wgsl_constants! {
     pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
     /// Dimension for the first light of blended surfaces; one more for each further light.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
-    /// Dimension for the reflections of the first bounce; one more for each further bounce.
+    /// Dimension for the reflections of the first bounce; one more for each further bounce, and 16 for those of
+    /// blended surfaces.
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
-    /// Dimension for the choice of the lobe that sends the ray of the first bounce; one more for each further bounce.
+    /// Dimension for the choice of the lobe that sends the ray of the first bounce; further ones as above.
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
     /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
     pub const REFLECTION_BINS: u32 = 256;
@@ -319,6 +320,8 @@ gpu_structs! {
     /// What all passes of a bounce of reflections know.
     ReflectionParams {
         bounce: u32,
+        /// Added to `SAMPLE_REFLECTIONS` and `SAMPLE_LOBES`.
+        dimension: u32,
         /// Most rays that are traced at once.
         batch: u32,
         /// The part of a lobe's width that what a ray finds is blurred by.

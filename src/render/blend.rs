@@ -4,7 +4,7 @@
 use super::{
     bindings::{Layouts, SurfacePipeline},
     draw_lists::{Run, SegmentRun},
-    edges::{GBuffer, Geometry, HDR_FORMAT, Radiance, Trees},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry, HDR_FORMAT, Radiance, Reflected, Trees},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -13,8 +13,13 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Needs, OnDemand, pass},
+    accel::Tree,
+    gpu::{
+        Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
+        pass::{self, Binding},
+    },
 };
+use wgpu::{ShaderStages, TextureUsages as Usage};
 
 /// The pass.
 #[derive(Debug)]
@@ -24,6 +29,10 @@ pub struct Blend {
     layered: [Sides; 2],
     /// For points and lines.
     segments: SegmentPipelines,
+    /// Group 1: the trees, and what the front-most surfaces reflect.
+    layout: wgpu::BindGroupLayout,
+    /// What stands for the surfaces and for what they reflect where nothing is traced.
+    nothing: GpuImage,
 }
 
 /// What is drawn of a part.
@@ -43,7 +52,13 @@ struct Sides {
 
 impl Blend {
     /// Ready to be compiled.
-    pub fn new(layouts: &Layouts) -> Self {
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let bindings = [&Tree::BINDINGS[..], &[Binding::Uint, Binding::Read]].concat();
+        let bindings: Vec<_> = bindings
+            .into_iter()
+            .map(|binding| (ShaderStages::FRAGMENT, binding))
+            .collect();
+        let layout = pass::layout(gpu, "blend", &bindings);
         use wgpu::BlendFactor::{One, OneMinusSrcAlpha, Src, Zero};
         // Radiance, and colours that are shown as they are: the same for both, as not all adapters can tell
         // targets apart.
@@ -67,7 +82,7 @@ impl Blend {
                     topology: wgpu::PrimitiveTopology::TriangleList,
                     indexed: false,
                     depth_compare: wgpu::CompareFunction::GreaterEqual,
-                    group1: Some(layouts.tree.clone()),
+                    group1: Some(layout.clone()),
                     layered,
                 })
             };
@@ -105,10 +120,18 @@ impl Blend {
                     topology,
                     indexed: false,
                     depth_compare: wgpu::CompareFunction::GreaterEqual,
-                    group1: Some(layouts.tree.clone()),
+                    group1: Some(layout.clone()),
                     layered: false,
                 })
             }),
+            nothing: GpuImage::new(
+                gpu,
+                "blend.nothing",
+                [1, 1],
+                GBUFFER_FORMATS[4],
+                Usage::TEXTURE_BINDING,
+            ),
+            layout,
         }
     }
 
@@ -136,7 +159,9 @@ impl Blend {
         }
     }
 
-    /// Draws the blended parts of the scene over `radiance`, the farthest first.
+    /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows show what is
+    /// `reflected`.
+    #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -144,6 +169,8 @@ impl Blend {
         geometry: Geometry<'_>,
         trees: Trees<'_>,
         gbuffer: &GBuffer,
+        blended: Option<&GBuffer>,
+        reflected: &Reflected,
         radiance: &Radiance,
     ) -> Result<()> {
         let (gpu, buffers, parts) = (recording.gpu, geometry.buffers, &frame.parts);
@@ -160,6 +187,10 @@ impl Blend {
         let distance =
             |part: usize| (parts[part].center() - frame.view.eye()).dot(frame.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
+        let front = blended.map_or(&self.nothing, |blended| &blended.ids);
+        let [info, nodes, triangles] = trees.tree.bindings();
+        let own: &[&dyn Bind] = &[info, nodes, triangles, front, &reflected.words];
+        let group = bind_group(gpu, "blend", &self.layout, own);
         let views = [&radiance.hdr.view, &radiance.display.view];
         let mut pass = recording.scope.scoped_render_pass(
             "blend",
@@ -174,7 +205,7 @@ impl Blend {
             },
         );
         pass.set_bind_group(0, &frame.group, &[]);
-        pass.set_bind_group(1, trees.group, &[]);
+        pass.set_bind_group(1, &group, &[]);
         pass.set_bind_group(2, geometry.group, &[]);
         for (piece, _) in order {
             let run = match piece {

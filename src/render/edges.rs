@@ -4,6 +4,7 @@
 use super::scene_buffers::SceneBuffers;
 use crate::{
     Error, Result,
+    accel::Tree,
     gpu::{
         Gpu, GpuImage, Uniform,
         layout::{MotionParams, SHADOW_HEADER, ShadowView},
@@ -31,6 +32,8 @@ pub struct Geometry<'a> {
 pub struct Trees<'a> {
     /// Bind group of `Layouts::tree`, group 1 of the passes that trace rays.
     pub group: &'a wgpu::BindGroup,
+    /// What it holds, for passes that bind more beside it.
+    pub tree: &'a Tree,
 }
 
 /// Room for the depth that lights see, and from where they see it: made by `shadow_map`.
@@ -83,7 +86,7 @@ impl GBuffer {
                 "depth",
                 depth_size,
                 DEPTH_FORMAT,
-                Usage::RENDER_ATTACHMENT,
+                Usage::RENDER_ATTACHMENT | Usage::COPY_SRC | Usage::COPY_DST,
             ),
         }
     }
@@ -165,9 +168,20 @@ impl Lobes {
     }
 }
 
+/// Which surfaces of the picture reflection rays start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReflectionStart {
+    /// What the G-buffer shows.
+    Solid,
+    /// The front-most blended surfaces.
+    Blended,
+}
+
 /// The surfaces that a bounce of reflections starts from: those of the picture, or the hits of the bounce before.
 #[derive(Debug, Clone, Copy)]
 pub struct ReflectionSource<'a> {
+    /// Where the first bounce has started.
+    pub start: ReflectionStart,
     /// Number of the bounce, from 0 on.
     pub bounce: u32,
     /// The surfaces.

@@ -4,7 +4,7 @@ use super::{
     aov::Channel,
     bindings::Layouts,
     blue_noise,
-    edges::{REFLECTED_BYTES, ShadowMaps},
+    edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     environment::Environment,
     lights::{self, LightPlan},
     scene_buffers::SceneBuffers,
@@ -305,28 +305,35 @@ impl<'a> Prepared<'a> {
 pub struct Frame<'a> {
     /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
     pub group: wgpu::BindGroup,
-    /// The same for the passes that look at what reflection rays have hit, for each bounce.
+    /// The same for the passes that look at what reflection rays have hit, for each bounce; then for those of rays
+    /// from blended surfaces.
     hit_groups: Rc<[wgpu::BindGroup]>,
     prepared: Rc<Prepared<'a>>,
 }
 
 impl Frame<'_> {
     /// The frame as passes over the hits of each bounce see it.
-    pub fn at_hits(&self) -> impl Iterator<Item = Self> {
-        self.hit_groups.iter().map(|group| Self {
+    pub fn at_hits(&self, start: ReflectionStart) -> impl Iterator<Item = Self> {
+        self.hit_groups_of(start).iter().map(|group| Self {
             group: group.clone(),
             ..self.clone()
         })
     }
 
     /// The frame as the rays of a bounce see it where they start: the picture, then the hits of the bounce before.
-    pub fn at_bounce(&self, bounce: u32) -> Self {
+    pub fn at_bounce(&self, start: ReflectionStart, bounce: u32) -> Self {
         let before = bounce.checked_sub(1).map(|before| before as usize);
-        let group = before.and_then(|before| self.hit_groups.get(before));
+        let group = before.and_then(|before| self.hit_groups_of(start).get(before));
         Self {
             group: group.unwrap_or(&self.group).clone(),
             ..self.clone()
         }
+    }
+
+    fn hit_groups_of(&self, start: ReflectionStart) -> &[wgpu::BindGroup] {
+        let bounces = self.config.reflections.bounces as usize;
+        let mut starts = self.hit_groups.chunks(bounces.max(1));
+        starts.nth(start as usize).unwrap_or(&[])
     }
 }
 
@@ -474,9 +481,16 @@ impl FrameUniforms {
             true => config.reflections.bounces,
             false => 0,
         };
-        let at_hits = (1..=bounces).map(|bounce| GpuFrame {
+        let blended = input
+            .buffers
+            .blended()
+            .next()
+            .map(|_| ReflectionStart::Blended);
+        let starts = std::iter::once(ReflectionStart::Solid).chain(blended);
+        let at_bounces = starts.flat_map(|start| (1..=bounces).map(move |bounce| (start, bounce)));
+        let at_hits = at_bounces.map(|(start, bounce)| GpuFrame {
             counts_cost: 0,
-            first_dimension: bounce * SAMPLE_BOUNCE,
+            first_dimension: (bounce + start as u32 * bounces) * SAMPLE_BOUNCE,
             reflect_below: if bounce < bounces {
                 frame.reflect_below
             } else {
@@ -512,7 +526,7 @@ impl FrameUniforms {
         };
         Ok(Frame {
             group: group(&self.frame),
-            hit_groups: (0..bounces as usize)
+            hit_groups: (0..at_hits.len())
                 .map(|bounce| group(&self.at_hits.at(bounce)))
                 .collect(),
             prepared: Rc::new(prepared),

@@ -2,7 +2,8 @@
 
 use super::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, Geometry, LOBE_FORMATS, Lobes, fitted},
+    draw_lists::Run,
+    edges::{GBuffer, Geometry, LOBE_FORMATS, Lobes, ReflectionStart, fitted},
     frame::Frame,
     materials::Surface,
     recording::Recording,
@@ -23,7 +24,8 @@ pub struct LobesPass {
     single_sided: OnDemand<wgpu::RenderPipeline>,
     double_sided: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
-    output: Lobes,
+    /// Of each start.
+    outputs: [Lobes; 2],
 }
 
 impl LobesPass {
@@ -48,13 +50,15 @@ impl LobesPass {
             single_sided: pipeline(Some(wgpu::Face::Back)),
             double_sided: pipeline(None),
             layout,
-            output: Lobes::new(gpu, [1, 1], Usage::RENDER_ATTACHMENT),
+            outputs: [(); 2].map(|()| Lobes::new(gpu, [1, 1], Usage::RENDER_ATTACHMENT)),
         }
     }
 
     /// What it compiles for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        for (_, surface) in buffers.layered(true) {
+        for (_, surface) in
+            runs(buffers, ReflectionStart::Solid).chain(runs(buffers, ReflectionStart::Blended))
+        {
             needs.add(self.pipeline(surface));
         }
     }
@@ -66,38 +70,42 @@ impl LobesPass {
         }
     }
 
-    /// Forgets all of them.
-    pub fn forget(&mut self, gpu: &Gpu) -> Result<()> {
-        self.fit(gpu, [1, 1])
+    /// Forgets those of a start.
+    pub fn forget(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
+        self.fit(gpu, start, [1, 1])
     }
 
-    fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
-        if self.output.size() != size {
-            self.output = fitted(gpu, size, || {
+    fn fit(&mut self, gpu: &Gpu, start: ReflectionStart, size: [u32; 2]) -> Result<()> {
+        let output = &mut self.outputs[start as usize];
+        if output.size() != size {
+            *output = fitted(gpu, size, || {
                 Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT)
             })?;
         }
         Ok(())
     }
 
-    /// Draws the lobes of all surfaces with layers that `gbuffer` shows. A texel where there are none.
+    /// Draws the lobes of all surfaces with layers that `gbuffer` shows, which is that of `start`. A texel where there
+    /// are none.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         geometry: Geometry<'_>,
         gbuffer: &GBuffer,
+        start: ReflectionStart,
     ) -> Result<&Lobes> {
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
-        let mut runs = buffers.layered(true).peekable();
+        let mut runs = runs(buffers, start).peekable();
         if runs.peek().is_none() {
-            self.forget(gpu)?;
-            return Ok(&self.output);
+            self.forget(gpu, start)?;
+            return Ok(&self.outputs[start as usize]);
         }
-        self.fit(gpu, frame.size)?;
+        self.fit(gpu, start, frame.size)?;
+        let output = &self.outputs[start as usize];
         let group = bind_group(gpu, "lobes", &self.layout, &[&gbuffer.ids]);
         let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
-        let images = [&self.output.layers, &self.output.glass];
+        let images = [&output.layers, &output.glass];
         let attachments = images.map(|image| Some(pass::color(&image.view, clear)));
         let mut pass = recording.scope.scoped_render_pass(
             "lobes",
@@ -121,6 +129,20 @@ impl LobesPass {
         }
         drop(pass);
         recording.split("lobes");
-        Ok(&self.output)
+        Ok(output)
+    }
+}
+
+/// The runs with layers of a start.
+fn runs(
+    buffers: &SceneBuffers,
+    start: ReflectionStart,
+) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
+    match start {
+        ReflectionStart::Solid => Box::new(buffers.layered(true)),
+        ReflectionStart::Blended => {
+            let blended = buffers.blended().map(|(run, surface, _)| (run, surface));
+            Box::new(blended.filter(|(_, surface)| surface.layered))
+        }
     }
 }

@@ -55,6 +55,8 @@ pub struct Surface {
     pub masked: bool,
     /// Whether it has layers.
     pub layered: bool,
+    /// Whether its colour is shown as it is.
+    pub unlit: bool,
 }
 
 impl Surface {
@@ -63,6 +65,7 @@ impl Surface {
             double_sided: material.double_sided && !material.is_volume(),
             masked: material.alpha_mode == AlphaMode::Mask,
             layered: material.layers.is_some(),
+            unlit: material.unlit,
         }
     }
 }

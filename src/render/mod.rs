@@ -7,6 +7,7 @@ pub mod aov;
 mod bands;
 pub mod bindings;
 pub mod blend;
+pub mod blend_gbuffer;
 pub mod blue_noise;
 pub mod channel;
 pub mod deform;
@@ -42,6 +43,7 @@ pub mod present;
 pub mod ray_list;
 mod readback;
 pub mod recording;
+pub mod reflection_bounces;
 pub mod reflection_classify;
 pub mod reflection_filter;
 pub mod reflection_layers;
@@ -93,6 +95,7 @@ use crate::{
 };
 use bands::FirstRows;
 use blend::Blend;
+use blend_gbuffer::BlendGBuffer;
 use channel::{ChannelPass, ChannelSource};
 use deform::Deform;
 use environment::Environment;
@@ -131,6 +134,7 @@ pub struct Renderer {
     reflections: Reflections,
     lighting: Lighting,
     layers: LayersPass,
+    blend_gbuffer: BlendGBuffer,
     blend: Blend,
     channel: ChannelPass,
     present: Present,
@@ -173,7 +177,8 @@ impl Renderer {
             reflections: Reflections::new(gpu, layouts)?,
             lighting: Lighting::new(gpu, layouts),
             layers: LayersPass::new(gpu, layouts),
-            blend: Blend::new(layouts),
+            blend_gbuffer: BlendGBuffer::new(gpu, layouts),
+            blend: Blend::new(gpu, layouts),
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             profiler: Profiler::new(gpu)?,
@@ -234,6 +239,9 @@ impl Renderer {
         self.reflections.needs(gpu, input, buffers, &mut needs);
         self.lighting.needs(&mut needs);
         self.layers.needs(buffers, see_through, &mut needs);
+        if see_through {
+            self.blend_gbuffer.needs(buffers, &mut needs);
+        }
         self.blend.needs(buffers, see_through, &mut needs);
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
@@ -314,7 +322,8 @@ impl Renderer {
 
         state.last_positions.keep(r, &frame, &plan)?;
         let geometry = self.deform.record(r, &frame, &plan)?;
-        let trees = self.trees.record(r, geometry, state, &plan)?;
+        let (tree, policy) = (&mut state.tree, &mut state.policy);
+        let trees = self.trees.record(r, geometry, tree, policy, &plan)?;
         let gbuffer = self.gbuffer.record(r, &frame, geometry)?;
         self.points_lines.record(r, &frame, geometry, gbuffer)?;
         self.ground.record(r, &frame, geometry, gbuffer)?;
@@ -341,8 +350,15 @@ impl Renderer {
         self.layers.record(
             r, &frame, geometry, gbuffer, visibility, ambient, reflected, radiance,
         )?;
-        self.blend
-            .record(r, &frame, geometry, trees, gbuffer, radiance)?;
+        let blended = self.blend_gbuffer.record(r, &frame, geometry, gbuffer)?;
+        let shadows = &mut self.shadows;
+        let reflected = self
+            .reflections
+            .record_blended(r, &frame, geometry, trees, blended, shadows)?;
+        self.blend.record(
+            r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
+        )?;
+        let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
         let source = ChannelSource {
             group: &frame.group,
             buffers,

@@ -68,7 +68,7 @@ impl ReflectionClassify {
     ) -> Result<()> {
         let gpu = recording.gpu;
         recording.scope.clear_buffer(&list.arguments, 0, None);
-        let params = list.params.at(source.bounce as usize);
+        let params = list.params(source.start, source.bounce);
         let own: &[&dyn Bind] = &[
             &params,
             &source.gbuffer.position,

@@ -1,6 +1,7 @@
 //! The list of reflection rays of a bounce, and of their hits: `reflection_classify` fills it, `reflection_rays` traces
 //! it in batches, and `reflection_sort` sorts the hits.
 
+use super::edges::ReflectionStart;
 use crate::{
     Result,
     accel::layout::{SORT_BLOCK, SORT_ROUNDS},
@@ -16,6 +17,8 @@ use wgpu::{BufferUsages, TextureUsages};
 /// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
 
+/// Dimensions of the sampling sequence that the bounces of a start have.
+const START_DIMENSIONS: u32 = 16;
 /// Words in front of the list of sending tiles.
 const SENDING_HEADER: u64 = 4;
 /// What reflections are averaged in over frames.
@@ -38,8 +41,8 @@ pub struct ReflectionList {
     pub sorted: wgpu::Buffer,
     /// Tiles that send rays at the first bounce, with the workgroups of a dispatch over them.
     pub sending: wgpu::Buffer,
-    /// Parameters of each bounce.
-    pub params: UniformArray<ReflectionParams>,
+    /// Parameters of each bounce, for either start.
+    params: UniformArray<ReflectionParams>,
     made_for: ListKey,
 }
 
@@ -79,15 +82,22 @@ impl ReflectionList {
         let storage = BufferUsages::STORAGE;
         let indirect = storage | BufferUsages::INDIRECT;
         let rows = rays.div_ceil(u64::from(RAY_LIST_WIDTH)) as u32;
-        let params = (0..made_for.bounces).map(|bounce| ReflectionParams {
-            bounce,
-            batch: made_for.batch,
-            blur: made_for.blur,
-            is_last: u32::from(bounce + 1 == made_for.bounces),
-            listing: made_for.listing as u32,
-            order: made_for.order as u32,
-            bins: made_for.bins,
-        });
+        let starts = [ReflectionStart::Solid, ReflectionStart::Blended];
+        let bounces = starts.map(|start| (0..made_for.bounces).map(move |bounce| (start, bounce)));
+        let params: Vec<_> = bounces
+            .into_iter()
+            .flatten()
+            .map(|(start, bounce)| ReflectionParams {
+                bounce,
+                dimension: bounce + START_DIMENSIONS * start as u32,
+                batch: made_for.batch,
+                blur: made_for.blur,
+                is_last: u32::from(bounce + 1 == made_for.bounces),
+                listing: made_for.listing as u32,
+                order: made_for.order as u32,
+                bins: made_for.bins,
+            })
+            .collect();
         Ok(Self {
             entries: GpuImage::new(
                 gpu,
@@ -117,7 +127,7 @@ impl ReflectionList {
                 4 * (SENDING_HEADER + tiles),
                 indirect,
             ),
-            params: UniformArray::new(gpu, "bounces of reflections", params)?,
+            params: UniformArray::new(gpu, "bounces of reflections", params.into_iter())?,
             made_for,
         })
     }
@@ -125,6 +135,12 @@ impl ReflectionList {
     /// What it was made for.
     pub fn made_for(&self) -> ListKey {
         self.made_for
+    }
+
+    /// The parameters of a bounce.
+    pub fn params(&self, start: ReflectionStart, bounce: u32) -> wgpu::BufferBinding<'_> {
+        let first = start as u32 * self.made_for.bounces;
+        self.params.at((first + bounce) as usize)
     }
 
     /// The parameters of the sort.

@@ -72,7 +72,7 @@ impl ReflectionRays {
         sent: &GpuImage,
     ) -> Result<()> {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
-        let params = list.params.at(source.bounce as usize);
+        let params = list.params(source.start, source.bounce);
         for (batch, offset) in list.batches() {
             let own: &[&dyn Bind] = &[
                 &params,

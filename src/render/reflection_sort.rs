@@ -1,7 +1,7 @@
 //! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
 
 use super::{
-    edges::{Geometry, Hits},
+    edges::{Geometry, Hits, ReflectionStart},
     recording::Recording,
     reflection_list::ReflectionList,
 };
@@ -73,7 +73,7 @@ impl ReflectionSort {
             &list.counts,
             &list.ranges,
             &list.sorted,
-            &list.params.at(0),
+            &list.params(ReflectionStart::Solid, 0),
         ];
         // The four kernels have the same bindings, and the arguments lie in the buffer of the parameters.
         let group = self.count.bind(gpu, own);

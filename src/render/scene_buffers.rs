@@ -80,6 +80,20 @@ impl SceneBuffers {
         runs.filter(|(_, surface)| surface.layered)
     }
 
+    /// Runs of alpha-blended surfaces that may reflect, with the index of each part.
+    pub fn blended(&self) -> impl Iterator<Item = (&Run, &Surface, usize)> {
+        let surfaces = &self.materials.surfaces;
+        let runs = self.draws.over_surfaces(true);
+        let runs = runs.map(|(run, part)| (run, &surfaces[run.material], *part));
+        runs.filter(|(_, surface, _)| !surface.unlit)
+    }
+
+    /// Whether any triangles have layers, however they are drawn.
+    pub fn has_layers(&self) -> bool {
+        let mut blended = self.blended();
+        self.layered(true).next().is_some() || blended.any(|(_, surface, _)| surface.layered)
+    }
+
     /// The box of the parts that have triangles, or of all where none has; `parts` are the boxes of all
     /// parts.
     pub fn triangle_bounds(&self, parts: &[Aabb]) -> Aabb {

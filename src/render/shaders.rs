@@ -91,6 +91,7 @@ pub static SHADERS: Library = Library {
         "render/accumulate.wgsl",
         "render/antialias.wgsl",
         "render/blend.wgsl",
+        "render/blend_gbuffer.wgsl",
         "render/blend_points_lines.wgsl",
         "render/channel.wgsl",
         "render/deform.wgsl",

@@ -3,12 +3,11 @@
 use super::{
     edges::{Geometry, Trees},
     recording::Recording,
-    scene_state::SceneState,
-    tree_policy::{self, TreePlan, TreeWork},
+    tree_policy::{self, TreePlan, TreePolicy, TreeWork},
 };
 use crate::{
     Result,
-    accel::{Cost, Lbvh, Quality, Work},
+    accel::{Cost, Lbvh, Quality, Tree, Work},
     config::{self, Rebuild},
     gpu::{Gpu, Needs},
 };
@@ -47,7 +46,8 @@ impl TreePasses {
         &self,
         recording: &mut Recording<'_>,
         geometry: Geometry<'a>,
-        state: &mut SceneState,
+        tree: &'a mut Tree,
+        policy: &mut TreePolicy,
         plan: &TreePlan,
     ) -> Result<Trees<'a>> {
         let gpu = recording.gpu;
@@ -59,24 +59,25 @@ impl TreePasses {
         };
         if let Some((meshes, work)) = work {
             if plan.work == TreeWork::Rebuild {
-                state.tree.set_leaf_cutoff(gpu, plan.leaf_cutoff);
+                tree.set_leaf_cutoff(gpu, plan.leaf_cutoff);
             }
-            state.tree.build_only(gpu, meshes);
-            state.tree.set_quality(plan.quality);
+            tree.build_only(gpu, meshes);
+            tree.set_quality(plan.quality);
             let scope = &mut recording.scope;
-            self.lbvh.record(gpu, scope, &mut state.tree, work)?;
+            self.lbvh.record(gpu, scope, tree, work)?;
             let built = work == Work::Rebuild;
             if built {
-                state.policy.built();
+                policy.built();
             }
             if plan.measures {
-                self.cost.record(gpu, scope, &state.policy.cost)?;
-                state.policy.read_cost(scope, built);
+                self.cost.record(gpu, scope, &policy.cost)?;
+                policy.read_cost(scope, built);
             }
         }
         recording.split("lbvh");
         Ok(Trees {
             group: &geometry.buffers.tree_group,
+            tree,
         })
     }
 }

@@ -1,0 +1,115 @@
+//! `blend_gbuffer`: the front-most blended surface of each pixel as a G-buffer, for the rays that it sends.
+
+use super::{
+    bindings::{Layouts, SurfacePipeline},
+    edges::{GBUFFER_FORMATS, GBuffer, Geometry, fitted},
+    frame::Frame,
+    materials::Surface,
+    recording::Recording,
+    scene_buffers::SceneBuffers,
+};
+use crate::{
+    Result,
+    gpu::{Gpu, Needs, OnDemand, pass},
+};
+
+const LABEL: &str = "blend_gbuffer";
+
+/// The pass.
+#[derive(Debug)]
+pub struct BlendGBuffer {
+    single_sided: OnDemand<wgpu::RenderPipeline>,
+    double_sided: OnDemand<wgpu::RenderPipeline>,
+    output: GBuffer,
+}
+
+impl BlendGBuffer {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let pipeline = |cull_mode| {
+            layouts.surface_pipeline(SurfacePipeline {
+                path: "render/blend_gbuffer.wgsl",
+                entry: LABEL,
+                targets: GBUFFER_FORMATS.map(Into::into).into(),
+                cull_mode,
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                indexed: false,
+                // As `blend` draws them.
+                depth_compare: wgpu::CompareFunction::GreaterEqual,
+                group1: None,
+                layered: false,
+            })
+        };
+        Self {
+            single_sided: pipeline(Some(wgpu::Face::Back)),
+            double_sided: pipeline(None),
+            output: GBuffer::new(gpu, [1, 1]),
+        }
+    }
+
+    /// What it compiles for `buffers`.
+    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
+        for (_, surface, _) in buffers.blended() {
+            needs.add(self.pipeline(surface));
+        }
+    }
+
+    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+        match surface.double_sided {
+            true => &self.double_sided,
+            false => &self.single_sided,
+        }
+    }
+
+    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where no rays are
+    /// traced.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        geometry: Geometry<'_>,
+        gbuffer: &GBuffer,
+    ) -> Result<Option<&GBuffer>> {
+        let (gpu, buffers) = (recording.gpu, geometry.buffers);
+        let shows = |part: usize| !frame.parts[part].is_empty();
+        let mut runs = buffers
+            .blended()
+            .filter(|(.., part)| shows(*part))
+            .peekable();
+        let is_drawn = frame.traces_reflections && runs.peek().is_some();
+        let size = if is_drawn { frame.size } else { [1, 1] };
+        if self.output.size() != size {
+            self.output = fitted(gpu, size, || GBuffer::new(gpu, size))?;
+        }
+        if !is_drawn {
+            return Ok(None);
+        }
+        let [from, to] = [&gbuffer.depth, &self.output.depth];
+        recording.scope.copy_texture_to_texture(
+            from.texture.as_image_copy(),
+            to.texture.as_image_copy(),
+            from.texture.size(),
+        );
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let depth = pass::depth(&self.output.depth.view, wgpu::LoadOp::Load);
+        let mut pass = recording.scope.scoped_render_pass(
+            LABEL,
+            wgpu::RenderPassDescriptor {
+                label: Some(LABEL),
+                color_attachments: &self.output.attachments(clear),
+                depth_stencil_attachment: Some(depth),
+                ..Default::default()
+            },
+        );
+        pass.set_bind_group(0, &frame.group, &[]);
+        pass.set_bind_group(2, geometry.group, &[]);
+        for (run, surface, _) in runs {
+            pass.set_pipeline(self.pipeline(surface).get(gpu)?);
+            buffers.materials.bind(&mut pass, run.material);
+            pass.draw(run.corners(), 0..1);
+        }
+        drop(pass);
+        recording.split(LABEL);
+        Ok(Some(&self.output))
+    }
+}
