@@ -228,6 +228,26 @@ fn reflect_compares_every_step_with_leaving_it_out() {
 }
 
 #[test]
+fn textures_compares_arrays_with_a_dispatch_for_each_material() {
+    // It fails by itself where both do not see the same texels.
+    let report = report("textures");
+    let ways = runs(&report).iter().map(|run| {
+        let text = |key: &str| run[key].as_str().unwrap();
+        (text("name"), text("order"), number(&run["dispatches"]))
+    });
+    let expected = [1.0, 8.0, 64.0].map(|materials| {
+        [
+            ("own", "material", materials),
+            ("arrays", "material", 1.0),
+            ("arrays", "ray", 1.0),
+        ]
+    });
+    assert_eq!(ways.collect::<Vec<_>>(), expected.concat());
+    let many = &runs(&report)[6..];
+    assert!(number(&many[0]["texture_mib"]) < number(&many[1]["texture_mib"]));
+}
+
+#[test]
 fn compile_measures_every_entry_point_once() {
     let output = bench("compile --json");
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -81,6 +81,8 @@ pub enum Binding {
     ReadArray,
     /// A texture of floats that may be filtered.
     Filtered,
+    /// An array of textures of floats that may be filtered.
+    FilteredArray,
     /// A texture of floats that is loaded.
     Float,
     /// An array of textures of floats that is loaded.
@@ -137,6 +139,7 @@ impl Binding {
                 Arrays::Textures => Self::Uint.ty(arrays),
             },
             Self::Filtered => texture(Sample::Float { filterable: true }, View::D2),
+            Self::FilteredArray => texture(Sample::Float { filterable: true }, View::D2Array),
             Self::Float => texture(Sample::Float { filterable: false }, View::D2),
             Self::FloatArray => texture(Sample::Float { filterable: false }, View::D2Array),
             Self::Cube => texture(Sample::Float { filterable: true }, View::Cube),

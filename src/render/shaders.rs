@@ -14,6 +14,7 @@ pub static SHADERS: Library = Library {
     files: wgsl_files![
         "bench/baseline.wgsl",
         "bench/copy.wgsl",
+        "bench/textures.wgsl",
         "common/alpha.wgsl",
         "common/ambient_visibility.wgsl",
         "common/apron.wgsl",

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, reflect, irradiance or compile
+    /// What to measure: sort, build, trace, frame, reflect, textures, irradiance or compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
     /// Scene files, which make one scene (build, trace, frame, reflect)
@@ -104,6 +104,8 @@ Suites:
   reflect
          reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
          in time, and in steps of rays and of hits in lockstep
+  textures
+         hits on many materials, by textures that each material binds for itself and by arrays of all of them
   irradiance
          cubes of half and full floats to spherical harmonics of order 3 and 5, beside the CPU in f32 (one
          thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
@@ -142,6 +144,8 @@ pub enum Suite {
     Frame,
     /// Steps of reflections by rays
     Reflect,
+    /// Ways to bind the textures of hits
+    Textures,
     /// Spherical harmonics of an environment
     Irradiance,
     /// Shaders, until they have run once
@@ -157,6 +161,7 @@ impl Suite {
             Self::Trace => "trace",
             Self::Frame => "frame",
             Self::Reflect => "reflect",
+            Self::Textures => "textures",
             Self::Irradiance => "irradiance",
             Self::Compile => "compile",
         }
@@ -174,7 +179,7 @@ impl BenchArgs {
         let sorts = self.suite == Suite::Sort;
         let draws = matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Reflect);
         let projects = self.suite == Suite::Irradiance;
-        let no_scene = sorts || projects || self.suite == Suite::Compile;
+        let no_scene = sorts || projects || matches!(self.suite, Suite::Textures | Suite::Compile);
         let wrong = [
             ("FILE", no_scene && !self.files.is_empty()),
             ("--triangles", no_scene && !self.triangles.is_empty()),

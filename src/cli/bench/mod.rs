@@ -19,6 +19,7 @@ mod reflect;
 mod report;
 mod session;
 mod sort;
+mod textures;
 pub mod timing;
 mod trace;
 pub(super) mod trees;
@@ -75,6 +76,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Trace => trace::run(&mut session)?,
         Suite::Frame => frame::run(&mut session)?,
         Suite::Reflect => reflect::run(&mut session)?,
+        Suite::Textures => textures::run(&mut session)?,
         Suite::Irradiance => irradiance::run(&mut session)?,
         Suite::Compile => compile::run(&mut session)?,
     }
@@ -93,6 +95,7 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Trace => trace::COLUMNS,
         Suite::Frame => frame::COLUMNS,
         Suite::Reflect => reflect::COLUMNS,
+        Suite::Textures => textures::COLUMNS,
         Suite::Irradiance => irradiance::COLUMNS,
         Suite::Compile => compile::COLUMNS,
     }
