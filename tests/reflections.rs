@@ -666,6 +666,46 @@ fn what_is_rough_sends_no_rays() {
     assert_eq!(stage.renderer.stats().reflections.rays, 0);
 }
 
+#[test]
+fn scenes_without_gloss_pay_nothing() {
+    let gpu = gpu();
+    let view = look_at(Vec3::new(0.0, 2.0, 3.0), Vec3::ZERO, 50.0);
+    let passes = |material: Material, channel: Channel| {
+        let floor = quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
+        let scene = scene([floor], vec![material]);
+        let mut stage = stage(&gpu, &scene, [16, 16]);
+        stage.config.reflections.max_roughness = 0.6;
+        stage.shown = channel;
+        for _ in 0..3 {
+            stage.draw(&rest(&scene), view);
+        }
+        stage.renderer.collect(&gpu);
+        let passes = &stage.renderer.stats().passes;
+        assert!(passes.iter().any(|pass| pass.name == "gbuffer"));
+        let of_reflections = |name: &str| name.starts_with("reflection");
+        passes
+            .iter()
+            .filter(|pass| of_reflections(&pass.name))
+            .count()
+    };
+    assert_eq!(passes(glossy(Vec3::ONE, 0.7), Channel::Lit), 0);
+    assert!(passes(glossy(Vec3::ONE, 0.5), Channel::Lit) > 0);
+    // Where it is asked for, it is told that there is none.
+    assert!(passes(glossy(Vec3::ONE, 0.7), Channel::ReflectionTiles) > 0);
+    let coat = Layers {
+        clearcoat: 1.0,
+        clearcoat_roughness: 0.1,
+        ..Layers::default()
+    };
+    let rough = glossy(Vec3::ONE, 0.9);
+    assert!(passes(layered(rough.clone(), coat.clone()), Channel::Lit) > 0);
+    let dull = Layers {
+        clearcoat_roughness: 0.9,
+        ..coat
+    };
+    assert_eq!(passes(layered(rough, dull), Channel::Lit), 0);
+}
+
 const CALM_SIZE: [u32; 2] = [192, 144];
 
 /// Views on a circle about the origin, a degree apart.

@@ -68,12 +68,31 @@ impl FrameInput<'_> {
         self.channel == channel || self.reads.contains(&channel)
     }
 
+    /// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and there is room
+    /// for what they find.
+    pub fn traces_reflections(&self, gpu: &Gpu) -> bool {
+        let settings = &self.config.reflections;
+        // The G-buffer rounds roughnesses.
+        let below = settings.below() + 1e-3;
+        let moved = self.pose.materials.iter().map(|(_, material)| material);
+        let mut materials = self.scene.materials.iter().chain(moved);
+        let shows = [
+            Channel::Reflection,
+            Channel::ReflectionDistance,
+            Channel::ReflectionTiles,
+        ];
+        settings.sends_rays(gpu.capabilities.fast_rays)
+            && fits_reflections(gpu, self.size)
+            && (materials.any(|material| material.least_roughness() < below)
+                || shows.into_iter().any(|channel| self.wants(channel)))
+    }
+
     /// Whether a signal may be averaged over frames.
     pub fn has_history(&self, gpu: &Gpu) -> bool {
         let config = self.config;
         let fast_rays = gpu.capabilities.fast_rays;
         config.occlusion.sends_rays(fast_rays)
-            || (config.reflections.sends_rays(fast_rays) && config.reflections.averages())
+            || (config.reflections.averages() && self.traces_reflections(gpu))
             || (config.shadows.averages() && lights::may_be_soft(self.scene, config))
     }
 
@@ -236,8 +255,7 @@ impl<'a> Prepared<'a> {
             ground: input.ground.map(|ground| ground.moved(-origin)),
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
-            traces_reflections: config.reflections.sends_rays(gpu.capabilities.fast_rays)
-                && fits_reflections(gpu, input.size),
+            traces_reflections: input.traces_reflections(gpu),
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
@@ -346,7 +364,7 @@ impl<'a> std::ops::Deref for Frame<'a> {
 }
 
 /// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
-fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
+pub(super) fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
     REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 

@@ -224,7 +224,7 @@ impl Renderer {
         self.environment.needs(config, &mut needs);
         self.deform.needs(&mut needs);
         self.trees.needs(gpu, &config.tree, &mut needs);
-        let see_through = config.reflections.sends_rays(gpu.capabilities.fast_rays);
+        let see_through = input.traces_reflections(gpu);
         self.gbuffer.needs(buffers, see_through, &mut needs);
         self.points_lines.needs(buffers, &mut needs);
         self.ground.needs(input, &mut needs);

@@ -4,7 +4,7 @@
 use super::{
     bindings::Layouts,
     edges::{GBuffer, Geometry, Motion, Reflected, ReflectionStart, Trees, fitted},
-    frame::{Frame, FrameInput},
+    frame::{Frame, FrameInput, fits_reflections},
     history::Reprojection,
     lobes::LobesPass,
     recording::Recording,
@@ -65,7 +65,7 @@ impl Reflections {
         needs: &mut Needs,
     ) {
         let settings = &input.config.reflections;
-        if !settings.sends_rays(gpu.capabilities.fast_rays) {
+        if !input.traces_reflections(gpu) {
             return;
         }
         self.lobes.needs(buffers, needs);
@@ -97,7 +97,8 @@ impl Reflections {
         self.bounces.fit(recording, frame, geometry.buffers)?;
         let settings = &frame.config.reflections;
         if size.is_none() {
-            if settings.sends_rays(gpu.capabilities.fast_rays) {
+            let wanted = settings.sends_rays(gpu.capabilities.fast_rays);
+            if wanted && !fits_reflections(gpu, frame.size) {
                 let [width, height] = frame.size;
                 TOO_LARGE.call_once(|| {
                     log::warn!("{width} × {height} pixels are too many for reflections by rays");

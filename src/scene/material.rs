@@ -85,6 +85,33 @@ impl Material {
         self.transmission() > 0.0 && thickness > 0.0
     }
 
+    /// The least perceptual roughness of what it reflects or transmits by, whatever its textures hold; infinite where it
+    /// is unlit.
+    pub fn least_roughness(&self) -> f32 {
+        if self.unlit {
+            return f32::INFINITY;
+        }
+        // A texture may make it smoother, and none makes it rougher.
+        let least = |roughness: f32, texture: Option<TextureRef>| match texture {
+            Some(_) => 0.0,
+            None => roughness,
+        };
+        let base = least(self.roughness, self.metallic_roughness_texture);
+        let of_layers = self.layers.as_deref().map(|layers| {
+            if layers.transmission > 0.0 {
+                return 0.0;
+            }
+            match layers.clearcoat > 0.0 {
+                true => least(
+                    layers.clearcoat_roughness,
+                    layers.clearcoat_roughness_texture,
+                ),
+                false => f32::INFINITY,
+            }
+        });
+        base.min(of_layers.unwrap_or(f32::INFINITY))
+    }
+
     /// The set of texture coordinates that tangents follow; `None` where nothing needs tangents.
     pub fn tangent_uv_set(&self) -> Option<u32> {
         let uv_set = |texture: Option<TextureRef>| texture.map(|texture| texture.uv_set);

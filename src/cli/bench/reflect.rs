@@ -145,6 +145,8 @@ fn measure(session: &mut Session<'_>, workload: &Workload, size: [u32; 2]) -> Re
     let mut config = session.config.clone();
     config.reflections.mode = ReflectionMode::Rays;
     let mut offscreen = workload.open(&config, size)?;
+    // Frames trace reflections even if nothing sends any.
+    offscreen.reads = vec![Channel::ReflectionDistance];
     let moment = offscreen.moment(config.animation.time);
     let drawn = draw(session, &mut offscreen, &moment)?;
     let least_ms: Vec<_> = drawn.iter().map(|drawn| drawn.least_ms()).collect();
