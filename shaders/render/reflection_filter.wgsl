@@ -174,16 +174,19 @@ fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
 
 // What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF over the
 // density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections"). The sum of these
-// weights stands below, so that little noise of theirs is left; the share of light that the lobe reflects is known.
-// The more frames the mean holds, the less the neighbours count; and none does whose lobe is narrower than a pixel is
-// wide, because what it shows changes faster than a ratio of so few rays can tell.
+// weights stands below, so that little noise of theirs is left; the share of light that the lobe reflects is known. The
+// more frames the mean holds, the less this counts beside the pixel's `own` ray; and not at all where the lobe is narrower
+// than a pixel is wide, because what it shows changes faster than a ratio of so few rays can tell.
 fn resolved(pixel: vec2u, s: Surface, surface: SignalSurface, own: vec3f, distance: f32, frames: u32) -> vec3f {
     let sent = sent_ray_unpack(textureLoad(sent_texture, pixel, 0).xy);
     let to_eye = frame_to_eye(s.position);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let alpha = max(s.roughness * s.roughness, 1.0e-4);
     let trust = saturate(lobe_width(s, alpha, distance) - 1.0) * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
-    if trust == 0.0 || sent.lobe == 0.0 {
+    // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours cannot use
+    // have no weight to go by.
+    let has_weight = sent.lobe > 0.0 || all(own == vec3f(0.0));
+    if trust == 0.0 || !has_weight {
         return own;
     }
     let near = signal_tolerance(s.position);
@@ -215,12 +218,13 @@ fn resolved(pixel: vec2u, s: Surface, surface: SignalSurface, own: vec3f, distan
         }
         let half_vector = normalize(to_eye + to_hit);
         let lobe = brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha) * n_dot_l;
-        let weight = trust * min(lobe / other.density, REUSED_MOST);
+        let weight = min(lobe / other.density, REUSED_MOST);
         sum += weight / other.lobe * found.rgb;
         weights += weight;
     }
     let split = brdf_table_at(s.roughness, saturate(dot(s.normal, to_eye)));
-    return select(own, sum * ((split.x + split.y) / max(weights, 1.0e-9)), weights > 1.0e-6);
+    let ratio = sum * ((split.x + split.y) / max(weights, 1.0e-9));
+    return mix(own, ratio, select(0.0, trust, weights > 1.0e-6));
 }
 
 // Frames up to which the rays of neighbours count in full.
@@ -279,7 +283,7 @@ fn reflection_accumulate(
     let gain = select(1.0, 1.0 / f32(frames), known);
     var now = fresh.rgb;
     if zero + params.reuses != 0u && !s.layered {
-        now = resolved(pixel, s, surface, fresh.rgb, found.distance, frames);
+        now = resolved(pixel, s, surface, fresh.rgb, found.distance, select(1u, frames, known));
     }
     let mean = mix(last.rgb, now, gain);
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));

@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config},
     output,
-    render::{FrameInput, View, lights::may_be_soft},
+    render::{FrameInput, View, frame::may_reflect, lights::may_be_soft},
     scene::Pose,
 };
 use std::{
@@ -220,6 +220,7 @@ impl Viewer {
             exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
             averages_shadows: picture.config.shadows.averages()
                 && may_be_soft(&stage.scene, &picture.config),
+            may_reflect: may_reflect(&stage.scene, &pose, &picture.config, |_| true),
         };
         let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
         let Some(frame) = chosen else {

@@ -116,6 +116,8 @@ pub(super) struct RendererState {
     pub(super) exposure_changes: bool,
     /// Whether shadows of lights that have a size are averaged over frames.
     pub(super) averages_shadows: bool,
+    /// Whether any material may send reflection rays.
+    pub(super) may_reflect: bool,
 }
 
 /// Passes that are being compiled on a thread.
@@ -310,7 +312,8 @@ impl Schedule {
                 false => 1,
             };
             let reflections = &config.reflections;
-            let reflected = match reflections.sends_rays(renderer.fast_rays) {
+            let traced = renderer.may_reflect && reflections.sends_rays(renderer.fast_rays);
+            let reflected = match traced {
                 true => reflections.history,
                 false => 1,
             };
@@ -450,6 +453,7 @@ mod tests {
         environment_is_pending: false,
         exposure_changes: false,
         averages_shadows: false,
+        may_reflect: false,
     };
     const HALF: Scales = Scales {
         moving: 0.5,

@@ -61,8 +61,8 @@ impl BlendGBuffer {
         }
     }
 
-    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where no rays are
-    /// traced.
+    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where they send no
+    /// rays.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -76,7 +76,7 @@ impl BlendGBuffer {
             .blended()
             .filter(|(.., part)| shows(*part))
             .peekable();
-        let is_drawn = frame.traces_reflections && runs.peek().is_some();
+        let is_drawn = frame.traces_blended && runs.peek().is_some();
         let size = if is_drawn { frame.size } else { [1, 1] };
         if self.output.size() != size {
             self.output = fitted(gpu, size, || GBuffer::new(gpu, size))?;

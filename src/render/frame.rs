@@ -18,7 +18,7 @@ use crate::{
         layout::{Frame as GpuFrame, LIGHT_LIMIT, Light, SHADOW_VIEW_LIMIT, ShadowView},
         library::wgsl_constants,
     },
-    scene::{Pose, Projection, Scene, bounds::Aabb, framing::Ground},
+    scene::{AlphaMode, Material, Pose, Projection, Scene, bounds::Aabb, framing::Ground},
 };
 use glam::{Mat4, Vec2, Vec3};
 use std::{borrow::Cow, rc::Rc};
@@ -71,20 +71,25 @@ impl FrameInput<'_> {
     /// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and there is room
     /// for what they find.
     pub fn traces_reflections(&self, gpu: &Gpu) -> bool {
-        let settings = &self.config.reflections;
-        // The G-buffer rounds roughnesses.
-        let below = settings.below() + 1e-3;
-        let moved = self.pose.materials.iter().map(|(_, material)| material);
-        let mut materials = self.scene.materials.iter().chain(moved);
         let shows = [
             Channel::Reflection,
             Channel::ReflectionDistance,
             Channel::ReflectionTiles,
         ];
-        settings.sends_rays(gpu.capabilities.fast_rays)
+        self.config
+            .reflections
+            .sends_rays(gpu.capabilities.fast_rays)
             && fits_reflections(gpu, self.size)
-            && (materials.any(|material| material.least_roughness() < below)
-                || shows.into_iter().any(|channel| self.wants(channel)))
+            && (may_reflect(self.scene, self.pose, self.config, |_| true)
+                || shows.into_iter().any(|shown| self.wants(shown)))
+    }
+
+    /// Whether they find what blended surfaces reflect.
+    pub fn traces_blended(&self, gpu: &Gpu) -> bool {
+        self.traces_reflections(gpu)
+            && may_reflect(self.scene, self.pose, self.config, |material| {
+                material.alpha_mode == AlphaMode::Blend
+            })
     }
 
     /// Whether a signal may be averaged over frames.
@@ -199,6 +204,8 @@ pub struct Prepared<'a> {
     pub samples_occlusion: bool,
     /// Whether rays find what surfaces reflect.
     pub traces_reflections: bool,
+    /// Whether they find what blended surfaces reflect.
+    pub traces_blended: bool,
     /// Whether shadow rays are averaged over frames and neighbours: to lights that have a size.
     pub filters_shadows: bool,
     /// Number of frames before, of whose rays this frame's are the next ones.
@@ -256,6 +263,7 @@ impl<'a> Prepared<'a> {
             light_plan,
             samples_occlusion: config.occlusion.sends_rays(gpu.capabilities.fast_rays),
             traces_reflections: input.traces_reflections(gpu),
+            traces_blended: input.traces_blended(gpu),
             filters_shadows: config.shadows.averages()
                 && light_plan.is_soft
                 && !light_plan.chooses(),
@@ -361,6 +369,20 @@ impl<'a> std::ops::Deref for Frame<'a> {
     fn deref(&self) -> &Prepared<'a> {
         &self.prepared
     }
+}
+
+/// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
+pub fn may_reflect(
+    scene: &Scene,
+    pose: &Pose,
+    config: &Config,
+    asked: impl Fn(&Material) -> bool,
+) -> bool {
+    // The roughness of a coat is stored in eight bits.
+    let below = config.reflections.below() + 5e-3;
+    let moved = pose.materials.iter().map(|(_, material)| material);
+    let mut materials = scene.materials.iter().chain(moved);
+    materials.any(|material| asked(material) && material.least_roughness() < below)
 }
 
 /// Whether a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.

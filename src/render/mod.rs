@@ -239,7 +239,7 @@ impl Renderer {
         self.reflections.needs(gpu, input, buffers, &mut needs);
         self.lighting.needs(&mut needs);
         self.layers.needs(buffers, see_through, &mut needs);
-        if see_through {
+        if input.traces_blended(gpu) {
             self.blend_gbuffer.needs(buffers, &mut needs);
         }
         self.blend.needs(buffers, see_through, &mut needs);

@@ -8,7 +8,7 @@ use crate::{
     config::{HitOrder, RayListing},
     gpu::{
         Gpu, GpuImage, UniformArray,
-        layout::{HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams},
+        layout::{HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams, SAMPLE_STARTS},
     },
 };
 use std::num::NonZeroU64;
@@ -17,8 +17,6 @@ use wgpu::{BufferUsages, TextureUsages};
 /// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
 
-/// Dimensions of the sampling sequence that the bounces of a start have.
-const START_DIMENSIONS: u32 = 16;
 /// Words in front of the list of sending tiles.
 const SENDING_HEADER: u64 = 4;
 /// What reflections are averaged in over frames.
@@ -89,9 +87,13 @@ impl ReflectionList {
             .flatten()
             .map(|(start, bounce)| ReflectionParams {
                 bounce,
-                dimension: bounce + START_DIMENSIONS * start as u32,
+                dimension: bounce + SAMPLE_STARTS * start as u32,
                 batch: made_for.batch,
-                blur: made_for.blur,
+                // Nothing averages what blended surfaces show.
+                blur: match start {
+                    ReflectionStart::Solid => made_for.blur,
+                    ReflectionStart::Blended => 0.0,
+                },
                 is_last: u32::from(bounce + 1 == made_for.bounces),
                 listing: made_for.listing as u32,
                 order: made_for.order as u32,

@@ -118,6 +118,11 @@ impl Reflections {
         let [mean, sent] = self
             .filter
             .fit(gpu, averaged, settings.filter, history.index)?;
+        // The samples of a picture do without their neighbours' rays.
+        let sent = match frame.is_one_of_many() {
+            true => &self.unused,
+            false => sent,
+        };
         let start = ReflectionStart::Solid;
         let lobes = self
             .lobes

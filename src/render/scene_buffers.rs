@@ -80,7 +80,7 @@ impl SceneBuffers {
         runs.filter(|(_, surface)| surface.layered)
     }
 
-    /// Runs of alpha-blended surfaces that may reflect, with the index of each part.
+    /// Runs of alpha-blended surfaces that light falls on, with the index of each part.
     pub fn blended(&self) -> impl Iterator<Item = (&Run, &Surface, usize)> {
         let surfaces = &self.materials.surfaces;
         let runs = self.draws.over_surfaces(true);

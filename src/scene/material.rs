@@ -91,12 +91,17 @@ impl Material {
         if self.unlit {
             return f32::INFINITY;
         }
-        // A texture may make it smoother, and none makes it rougher.
+        // A texture makes it smoother, but for one of glossiness.
         let least = |roughness: f32, texture: Option<TextureRef>| match texture {
             Some(_) => 0.0,
             None => roughness,
         };
-        let base = least(self.roughness, self.metallic_roughness_texture);
+        let is_glossiness = self
+            .layers
+            .as_deref()
+            .is_some_and(|layers| layers.glossiness);
+        let texture = self.metallic_roughness_texture.filter(|_| !is_glossiness);
+        let base = least(self.roughness, texture);
         let of_layers = self.layers.as_deref().map(|layers| {
             if layers.transmission > 0.0 {
                 return 0.0;
