@@ -30,13 +30,11 @@ wgsl_constants! {
     pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
     /// Dimension for the first light of blended surfaces; one more for each further light.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
-    /// Dimension for the reflections of the first bounce; one more for each further bounce, and SAMPLE_STARTS
-    /// more for those of blended surfaces.
+    /// Dimension for the reflections of the first bounce; one more for each further bounce. Those of blended
+    /// surfaces lie behind the choices of lobes.
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
     /// Dimension for the choice of the lobe that sends the ray of the first bounce; further ones as above.
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
-    /// Dimensions of the reflections of one start, up to eight bounces.
-    pub const SAMPLE_STARTS: u32 = 2 * (SAMPLE_LOBES - SAMPLE_REFLECTIONS);
     /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
     pub const REFLECTION_BINS: u32 = 256;
     /// Roughness over which tracing what a surface reflects fades out.

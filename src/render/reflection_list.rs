@@ -8,7 +8,10 @@ use crate::{
     config::{HitOrder, RayListing},
     gpu::{
         Gpu, GpuImage, UniformArray,
-        layout::{HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams, SAMPLE_STARTS},
+        layout::{
+            HitRange, RAY_LIST_WIDTH, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES,
+            SAMPLE_REFLECTIONS,
+        },
     },
 };
 use std::num::NonZeroU64;
@@ -17,6 +20,8 @@ use wgpu::{BufferUsages, TextureUsages};
 /// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
 const STRIDE: u64 = 256;
 
+/// Dimensions of the sampling sequence for the rays of one start, and the choices of their lobes.
+const SAMPLE_STARTS: u32 = 2 * (SAMPLE_LOBES - SAMPLE_REFLECTIONS);
 /// Words in front of the list of sending tiles.
 const SENDING_HEADER: u64 = 4;
 /// What reflections are averaged in over frames.
