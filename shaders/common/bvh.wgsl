@@ -1,4 +1,4 @@
-// Traversal: the one core that every query shares. The tree is group 1.
+// Rays through the tree, which is group 1 (common/tree_read.wgsl).
 //
 // One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
 // serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
@@ -18,29 +18,8 @@
 // called for triangles with ANY_HIT_TEST. There `triangle.triangle` is the number in the merged index buffer.
 #import "common/box.wgsl"
 #import "common/ray.wgsl"
-#import "common/tree.wgsl"
+#import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
-
-@group(1) @binding(0) var<uniform> tree: TreeInfo;
-#array read 1 1 tree_node_rows: vec4u
-#array read 1 2 tree_triangle_rows: vec4u
-
-fn tree_node(index: u32) -> Node {
-    let row = NODE_ROWS * index;
-    let a = tree_node_rows(row);
-    let b = tree_node_rows(row + 1u);
-    let c = tree_node_rows(row + 2u);
-    let d = tree_node_rows(row + 3u);
-    return Node(bitcast<vec3f>(a.xyz), a.w, b.xyz, b.w, c.xyz, c.w, d);
-}
-
-fn tree_triangle(leaf: u32) -> LeafTriangle {
-    let row = TRIANGLE_ROWS * leaf;
-    let a = tree_triangle_rows(row);
-    let b = tree_triangle_rows(row + 1u);
-    let c = tree_triangle_rows(row + 2u);
-    return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
-}
 
 // A hit during traversal: its leaf, and the first triangle of its mesh. Names are looked up once, at the end.
 struct BvhLeafHit {
@@ -50,9 +29,6 @@ struct BvhLeafHit {
     first: u32,
 }
 
-// Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
-const BVH_MESH = 0x80000000u;
-
 // Nodes, those of the TLAS among them, and triangles that this thread has visited.
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
@@ -61,11 +37,6 @@ var<private> bvh_triangles_visited: u32;
 fn bvh_inverse(direction: vec3f) -> vec3f {
     let tiny = vec3f(1.0e-20);
     return 1.0 / select(direction, select(tiny, -tiny, direction < vec3f(0.0)), abs(direction) < tiny);
-}
-
-// Four bytes as floats; by way of signed integers, which processors without GPUs convert in one instruction.
-fn bvh_steps(packed: u32) -> vec4f {
-    return vec4f(vec4i((vec4u(packed) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)));
 }
 
 // Distances at which the ray enters a node's four boxes, or negative numbers for those that it misses (`t_min` is
@@ -78,7 +49,7 @@ fn bvh_enter(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let forward = inverse >= vec3f(0.0);
     let near = select(node.upper, node.lower, forward);
     let far = select(node.lower, node.upper, forward);
-    let step = bitcast<vec3f>(node_exponents(node.exponents) << vec3u(23u)) * inverse;
+    let step = bvh_grid_step(node) * inverse;
     let start = (node.origin - ray.origin) * inverse;
     let near_x = bvh_steps(near.x) * step.x + start.x;
     let near_y = bvh_steps(near.y) * step.y + start.y;
@@ -120,11 +91,6 @@ fn bvh_child(numbers: vec4u, key: u32) -> u32 {
     return select(select(pair.x, pair.y, (key & 1u) != 0u), BVH_MISS, key == BVH_MISS);
 }
 
-// Whether `next` is a node: neither a mesh nor BVH_MISS, which has BVH_MESH's bit too.
-fn bvh_is_node(next: u32) -> bool {
-    return (next & BVH_MESH) == 0u;
-}
-
 // The nearest hit, or with `any` the first that is found.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
@@ -139,8 +105,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var end = 0u;
     var later_leaf = 0u;
     var later_end = 0u;
-    let root = tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u);
-    var next = select(root, BVH_MISS, tree.mesh_count == 0u);
+    var next = bvh_root();
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
     // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
@@ -200,10 +165,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let high = max(keys.xz, keys.yw);
                     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
                     var later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
-                    let is_right = (vec4u(node.exponents >> 24u) & vec4u(1u, 2u, 4u, 8u)) != vec4u(0u);
-                    let is_mesh = is_leaf & vec4<bool>(over_meshes);
-                    let numbers = select(node.ends - 1u, starts, is_right)
-                        | select(vec4u(0u), vec4u(BVH_MESH), is_mesh);
+                    let numbers = bvh_children(node, over_meshes, is_leaf);
                     next = bvh_child(numbers, min(low.x, low.y));
                     let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
                     let room = depth + counted.x + counted.y + counted.z;

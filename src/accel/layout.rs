@@ -77,8 +77,10 @@ wgsl_constants! {
     pub const PLOC_ROWS: u32 = 3;
     /// Workgroups of `cost`, and threads of each.
     pub const COST_BLOCK: u32 = 256;
-    /// Threads of a workgroup of `trace`.
+    /// Threads of a workgroup of `trace` and of other queries.
     pub const TRACE_BLOCK: u32 = 64;
+    /// Numbers that a workgroup of `scan` sums.
+    pub const SCAN_BLOCK: u32 = 1024;
     /// Coordinates of the empty box, whose lower corner is at plus this and whose upper one is at minus this.
     pub const BOX_FAR: f64 = 3.0e38;
     /// Factor by which a ray leaves a box later than computed: see `bvh_enter`.
@@ -227,6 +229,33 @@ gpu_structs! {
         /// Weights of the triangle's second and third vertex.
         barycentric: [f32; 2],
         /// Index of the mesh among the ranges of the geometry; [`BVH_MISS`] for a miss.
+        mesh: u32,
+        /// Index of the triangle within that mesh, in the order of the index buffer.
+        triangle: u32,
+    }
+    /// The point of the tree's triangles that is nearest to a point.
+    Nearest {
+        position: [f32; 3],
+        /// From there to the point; how far was looked, where nothing is as near.
+        distance: f32,
+        /// Weights of the triangle's second and third vertex.
+        barycentric: [f32; 2],
+        /// Index of the mesh among the ranges of the geometry; [`BVH_MISS`] where nothing is as near.
+        mesh: u32,
+        /// Index of the triangle within that mesh, in the order of the index buffer.
+        triangle: u32,
+    }
+    /// A box whose triangles are looked for. One whose lower corner is not below its upper one touches nothing.
+    BoxQuery {
+        lower: [f32; 3],
+        _pad0: u32,
+        upper: [f32; 3],
+        _pad1: u32,
+    }
+    /// A triangle that a box touches.
+    Touched {
+        /// Index of the box.
+        query: u32,
         mesh: u32,
         /// Index of the triangle within that mesh, in the order of the index buffer.
         triangle: u32,

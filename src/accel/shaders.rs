@@ -18,11 +18,14 @@ pub static SHADERS: Library = Library {
         "accel/hierarchy.wgsl",
         "accel/hierarchy_across.wgsl",
         "accel/morton.wgsl",
+        "accel/nearest.wgsl",
+        "accel/overlap.wgsl",
         "accel/ploc.wgsl",
         "accel/ploc_leaves.wgsl",
         "accel/ploc_nodes.wgsl",
         "accel/pyramid.wgsl",
         "accel/regroup.wgsl",
+        "accel/scan.wgsl",
         "accel/software/hierarchy_join.wgsl",
         "accel/software/hierarchy_serial.wgsl",
         "accel/software/sort_serial.wgsl",
@@ -34,6 +37,8 @@ pub static SHADERS: Library = Library {
         "accel/trace.wgsl",
         "common/box.wgsl",
         "common/bvh.wgsl",
+        "common/bvh_nearest.wgsl",
+        "common/bvh_overlap.wgsl",
         "common/dispatch.wgsl",
         "common/geometry.wgsl",
         "common/items.wgsl",
@@ -50,6 +55,7 @@ pub static SHADERS: Library = Library {
         "common/sort_scatter.wgsl",
         "common/sorted.wgsl",
         "common/tree.wgsl",
+        "common/tree_read.wgsl",
         "common/unseen.wgsl",
     ],
     constants: &[layout::CONSTANTS],
@@ -67,6 +73,7 @@ pub static SHADERS: Library = Library {
 /// offers `bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit` and `bvh_any_hit(ray: Ray, leaf_cutoff: u32)
 /// -> bool`. The caller's shader defines `fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) ->
 /// bool`, the any-hit test of triangles with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST).
+/// `common/bvh_nearest.wgsl` and `common/bvh_overlap.wgsl` are other queries of the same bind group.
 ///
 /// # Errors
 ///

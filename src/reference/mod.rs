@@ -12,6 +12,7 @@ pub mod lighting;
 pub mod motion;
 pub mod occlusion;
 pub mod ploc;
+pub mod queries;
 pub mod reflections;
 pub mod sampling;
 pub mod shadow_motion;

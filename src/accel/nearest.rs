@@ -1,0 +1,125 @@
+//! `nearest`: the nearest point of the tree's triangles, for each point of a list. Kernels of your own import
+//! `common/bvh_nearest.wgsl`.
+
+pub use super::layout::Nearest;
+use super::{layout::TRACE_BLOCK, tree::Tree};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        pass::Binding::{Read, Uniform, Write},
+    },
+};
+
+/// Points in GPU memory, with room for what is nearest to them.
+#[derive(Debug)]
+pub struct PointBatch {
+    /// Three coordinates a point, and how far from it is looked.
+    pub points: wgpu::Buffer,
+    /// A [`Nearest`] per point, once the query is done.
+    pub found: wgpu::Buffer,
+    count: u32,
+}
+
+impl PointBatch {
+    /// Uploads points, each with how far from it is looked: `f32::INFINITY` for anywhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    pub fn new(gpu: &Gpu, points: &[[f32; 4]]) -> Result<Self> {
+        let bytes = size_of_val(points) / size_of::<[f32; 4]>() * size_of::<Nearest>();
+        gpu.check_binding(&format!("a list of {} points", points.len()), bytes as u64)?;
+        gpu.catch(|| Self {
+            points: gpu.buffer_with("nearest.points", points, wgpu::BufferUsages::STORAGE),
+            found: gpu.buffer(
+                "nearest.found",
+                bytes as u64,
+                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            ),
+            // A binding holds less than 2^32 bytes.
+            count: points.len() as u32,
+        })
+    }
+
+    /// What the last query has found, waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<Nearest>> {
+        let bytes = gpu.read(&self.found)?;
+        let used = self.count as usize * size_of::<Nearest>();
+        Ok(bytemuck::pod_collect_to_vec(&bytes[..used]))
+    }
+}
+
+/// The query.
+#[derive(Debug)]
+pub struct NearestPoints {
+    kernel: Kernel,
+    tree: wgpu::BindGroupLayout,
+}
+
+impl NearestPoints {
+    /// The query, compiled when it is first needed.
+    pub fn new(gpu: &Gpu) -> Self {
+        let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
+        let bindings = [Uniform, Read, Write];
+        let kernel = Kernel::new(
+            gpu,
+            "accel/nearest.wgsl",
+            "nearest",
+            &[(1, &tree)],
+            &bindings,
+        );
+        Self { kernel, tree }
+    }
+
+    /// Adds its kernel to what has to be compiled.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel, where it was not compiled before.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        tree: &Tree,
+        batch: &PointBatch,
+        leaf_cutoff: u32,
+    ) -> Result<()> {
+        let query = [[batch.count, leaf_cutoff.max(1), 0, 0]];
+        let query = gpu.buffer_with("nearest.query", &query, wgpu::BufferUsages::UNIFORM);
+        let tree = tree.bind_group(gpu, &self.tree);
+        let mut pass = recorder.scoped_compute_pass("nearest");
+        let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK));
+        let own: [&dyn Bind; 3] = [&query, &batch.points, &batch.found];
+        self.kernel
+            .dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
+    }
+
+    /// Finds what is nearest to `points`, as [`PointBatch::new`] takes them, and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`PointBatch::new`], [`NearestPoints::record`] and [`PointBatch::read`].
+    pub fn run(
+        &self,
+        gpu: &Gpu,
+        tree: &Tree,
+        points: &[[f32; 4]],
+        leaf_cutoff: u32,
+    ) -> Result<Vec<Nearest>> {
+        let batch = PointBatch::new(gpu, points)?;
+        let mut encoder = gpu.encoder("nearest");
+        self.record(gpu, &mut encoder, tree, &batch, leaf_cutoff)?;
+        gpu.queue.submit([encoder.finish()]);
+        batch.read(gpu)
+    }
+}

@@ -1,0 +1,53 @@
+//! `scan`: numbers into the sums of those before each, in place.
+
+use super::layout::SCAN_BLOCK;
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Kernel, Recorder, Workgroups,
+        pass::Binding::{Uniform, Write},
+    },
+};
+
+/// The kernels.
+#[derive(Debug)]
+pub(super) struct Scan {
+    kernels: [Kernel; 3],
+}
+
+impl Scan {
+    pub(super) fn new(gpu: &Gpu) -> Self {
+        let kernels = ["scan_blocks", "scan_sums", "scan_add"].map(|entry| {
+            let bindings = [Uniform, Write, Write];
+            Kernel::new(gpu, "accel/scan.wgsl", entry, &[], &bindings)
+        });
+        Self { kernels }
+    }
+
+    /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by the sum of
+    /// all: `u32::MAX` where that is not less.
+    pub(super) fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        numbers: &wgpu::Buffer,
+        count: u32,
+    ) -> Result<()> {
+        // Kernels of the tree may be created without checks of indices.
+        let room = u32::try_from(numbers.size() / 4).unwrap_or(u32::MAX);
+        let count = count.min(room.saturating_sub(1));
+        let blocks = count.div_ceil(SCAN_BLOCK);
+        let uniform = [[count, blocks, 0, 0]];
+        let uniform = gpu.buffer_with("scan.params", &uniform, wgpu::BufferUsages::UNIFORM);
+        let bytes = 4 * u64::from(blocks.max(1));
+        let sums = gpu.buffer("scan.sums", bytes, wgpu::BufferUsages::STORAGE);
+        let own: [&dyn Bind; 3] = [&uniform, numbers, &sums];
+        let group = self.kernels[0].bind(gpu, &own);
+        let mut pass = recorder.scoped_compute_pass("scan");
+        for (kernel, workgroups) in self.kernels.iter().zip([blocks, 1, blocks]) {
+            let workgroups = Workgroups::Count(workgroups);
+            kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
+        }
+        Ok(())
+    }
+}
