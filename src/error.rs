@@ -22,7 +22,7 @@ pub enum Error {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// A scene or an environment is broken, or needs what canopy does not support.
+    /// A scene, an environment or a file of questions is broken, or needs what canopy does not support.
     #[error("{}: {what}", path.display())]
     Scene {
         /// The file that was opened.

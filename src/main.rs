@@ -45,6 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(args) => cli::render::run(&args, config()?, quiet)?,
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
+        Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
         Command::BakeEnv(args) => cli::bake_env::run(&args, config()?, quiet)?,
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,

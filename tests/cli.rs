@@ -939,6 +939,116 @@ fn export_brings_back_what_was_loaded() {
     folder.succeeds("info out.obj");
 }
 
+/// The rows of a CSV file as numbers; NaN for what is empty.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    let number = |field: &str| field.parse().unwrap_or(f64::NAN);
+    let lines = text.lines().skip(1);
+    lines
+        .map(|line| line.split(',').map(number).collect())
+        .collect()
+}
+
+#[test]
+fn query_answers_in_the_order_of_its_questions() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
+    // Above the low quad, beside both, and under the high triangle.
+    write("p.csv", "x,y,z\n0.9,0.25,0.9\n3,0,0\n0,0.4,0\n");
+    let text = folder.succeeds("query scene.obj --nearest p.csv -o -");
+    assert!(text.starts_with("distance,x,y,z,mesh,triangle\n"), "{text}");
+    let expected = [
+        [0.25, 0.9, 0.0, 0.9, 0.0],
+        [2.0, 1.0, 0.0, 0.0, 0.0],
+        [0.1, 0.0, 0.5, 0.0, 1.0],
+    ];
+    for (found, expected) in rows(&text).iter().zip(expected) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-6, "{text}");
+        }
+    }
+    // One box over both objects, one that is empty, one at a corner of the low quad.
+    let boxes =
+        "min_x,min_y,min_z,max_x,max_y,max_z\n-2,-1,-2,2,1,2\n5,5,5,6,6,6\n0.9,-1,0.9,1,1,1\n";
+    write("b.csv", boxes);
+    let text = folder.succeeds("query scene.obj --overlap b.csv -o -");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[..3], ["count,triangles", "3,0:0 0:1 1:0", "0,"]);
+    assert_eq!(lines[3], "1,0:0");
+    // Down onto the high triangle, down beside it, and away; as JSON, in a file.
+    write(
+        "r.csv",
+        "x,y,z,dx,dy,dz\n0,2,0,0,-1,0\n0.9,2,0.9,0,-2,0\n0,2,0,0,1,0\n",
+    );
+    folder.succeeds("query scene.obj --rays r.csv -o r.json");
+    let json = std::fs::read_to_string(folder.path("r.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (json[0]["distance"].as_f64(), json[0]["mesh"].as_u64()),
+        (Some(1.5), Some(1))
+    );
+    assert_eq!(
+        (json[1]["distance"].as_f64(), json[1]["mesh"].as_u64()),
+        (Some(1.0), Some(0))
+    );
+    assert!(json[2].is_null());
+    // No questions have no answers.
+    write("p.csv", "x,y,z\n");
+    assert_eq!(
+        rows(&folder.succeeds("query scene.obj --nearest p.csv -o -")).len(),
+        0
+    );
+}
+
+#[test]
+fn query_says_what_is_wrong_with_its_questions() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
+    write("p.csv", "x,y,z\n1,2,3\n4,five,6\n");
+    write(
+        "b.csv",
+        "min_x,min_y,min_z,max_x,max_y,max_z\n0,0,0,1,-1,1\n",
+    );
+    write("r.csv", "x,y,z,dx,dy,dz\n0,0,0,0,0,0\n");
+    write(
+        "n.csv",
+        "min_x,min_y,min_z,max_x,max_y,max_z\nnan,0,0,1,1,1\n",
+    );
+    std::fs::write(folder.path("w.csv"), [0xff, 0xfe, 0x00]).unwrap();
+    for (line, wrong) in [
+        (
+            "--nearest p.csv",
+            "p.csv: line 3: y is \"five\", which is no number",
+        ),
+        (
+            "--overlap b.csv",
+            "b.csv: line 2: a lower corner above the upper one",
+        ),
+        (
+            "--overlap n.csv",
+            "n.csv: line 2: min_x is \"nan\", which is no number",
+        ),
+        ("--rays r.csv", "r.csv: line 2: a ray without a direction"),
+        (
+            "--rays p.csv",
+            "p.csv: the first line must be x,y,z,dx,dy,dz",
+        ),
+        ("--nearest w.csv", "w.csv: no text in UTF-8"),
+        ("--nearest missing.csv", "missing.csv: "),
+    ] {
+        let output = folder.canopy(&format!("query scene.obj {line} -o out.csv"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
+        assert!(
+            stderr.starts_with(&format!("error: {wrong}")),
+            "{line}: {stderr}"
+        );
+        assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
+        assert!(!folder.path("out.csv").exists());
+    }
+    let none = folder.canopy("query scene.obj -o out.csv");
+    assert_eq!(none.status.code(), Some(2));
+}
+
 /// Linux lets a process be denied memory.
 #[cfg(target_os = "linux")]
 #[test]

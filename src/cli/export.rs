@@ -1,22 +1,12 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{
-    numbers,
-    offscreen::{self, Offscreen},
-    options::TimeArgs,
-    report::Report,
-};
+use super::{numbers, offscreen, options::TimeArgs, report::Report};
 use crate::{
-    Error, Result,
-    config::{Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode},
-    gpu::Gpu,
+    Result,
+    config::Config,
     output,
-    render::{FrameSample, Merged, material_textures::texture_support},
-    scene::{
-        Pose, Scene,
-        framing::Look,
-        opened::{OpenedScene, Span},
-    },
+    render::Merged,
+    scene::{Pose, Scene},
 };
 use clap::Args;
 use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
@@ -44,33 +34,8 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
     output::check_writable(&args.output)?;
-    // A frame fills the buffers: it needs no more than its geometry.
-    config.output.size = [16, 16];
-    config.shadows.mode = ShadowMode::Off;
-    config.occlusion.mode = OcclusionMode::Off;
-    config.reflections.mode = ReflectionMode::Off;
-    config.environment.source = EnvironmentSource::Color;
-    config.camera.name.clear();
     let report = Report::new(quiet);
-    report.line.stage("opening the adapter");
-    let gpu = report.stage("open", "the adapter", || {
-        Ok(crate::render::options::as_set(
-            Gpu::new(&config.gpu)?,
-            &config.gpu,
-        ))
-    })?;
-    let support = texture_support(&gpu);
-    let opened = offscreen::load(&report, &args.files, |files, progress| {
-        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
-    })?;
-    let opened = opened.checked()?;
-    report.line.stage("deforming the scene");
-    let (offscreen, moment) = report.stage("deform", "the scene on the adapter", || {
-        let mut offscreen = Offscreen::new(gpu, opened, &Look::default(), config)?;
-        let moment = offscreen.moment(offscreen.config.animation.time);
-        offscreen.draw(&moment, FrameSample::SINGLE)?;
-        Ok::<_, Error>((offscreen, moment))
-    })?;
+    let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
     report.line.stage("writing");
     let text = report.stage("write", "reading back and writing", || {
         let merged = offscreen.merged()?;

@@ -13,6 +13,7 @@ mod numbers;
 mod offscreen;
 mod options;
 mod progress;
+pub mod query;
 pub mod render;
 mod report;
 pub mod selftest;
@@ -69,6 +70,8 @@ pub enum Command {
     Info(info::InfoArgs),
     /// Write the merged world-space triangles, read back from the GPU, as OBJ
     Export(export::ExportArgs),
+    /// Ask a scene's trees for nearest points, for what boxes touch, or for what rays hit
+    Query(query::QueryArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),
     /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders

@@ -1,22 +1,22 @@
-//! A scene that is drawn without a window, by `render`, `export` and the benchmarks.
+//! A scene that is drawn without a window, by `render`, `export`, `query` and the benchmarks.
 
 use super::report::Report;
 use crate::{
     Error, Result,
     accel::MeshRange,
-    config::{Background, Config},
+    config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
     output::picture,
     render::{
         Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
-        View, environment::most_texels,
+        View, environment::most_texels, material_textures::texture_support,
     },
     scene::{
         Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
         environment,
         framing::{Ground, Look},
-        opened::{FirstView, OpenedScene},
+        opened::{FirstView, OpenedScene, Span},
     },
 };
 use std::{
@@ -66,6 +66,42 @@ pub(super) fn load(
         names => names.join(", "),
     };
     report.stage("load", &what, || open(files, &progress))
+}
+
+/// The scene of `files`, deformed on the adapter at the time of the settings.
+///
+/// # Errors
+///
+/// Those of loading and drawing.
+pub(super) fn deformed(
+    report: &Report,
+    files: &[PathBuf],
+    mut config: Config,
+) -> Result<(Offscreen, Moment)> {
+    // A frame fills the buffers: it needs no more than its geometry.
+    config.output.size = [16, 16];
+    config.shadows.mode = ShadowMode::Off;
+    config.occlusion.mode = OcclusionMode::Off;
+    config.reflections.mode = ReflectionMode::Off;
+    config.environment.source = EnvironmentSource::Color;
+    config.camera.name.clear();
+    report.line.stage("opening the adapter");
+    let gpu = report.stage("open", "the adapter", || {
+        let gpu = Gpu::new(&config.gpu)?;
+        Ok(crate::render::options::as_set(gpu, &config.gpu))
+    })?;
+    let support = texture_support(&gpu);
+    let opened = load(report, files, |files, progress| {
+        OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+    })?;
+    let opened = opened.checked()?;
+    report.line.stage("deforming the scene");
+    report.stage("deform", "the scene on the adapter", || {
+        let mut offscreen = Offscreen::new(gpu, opened, &Look::default(), config)?;
+        let moment = offscreen.moment(offscreen.config.animation.time);
+        offscreen.draw(&moment, FrameSample::SINGLE)?;
+        Ok((offscreen, moment))
+    })
 }
 
 /// A scene at a time.

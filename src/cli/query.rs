@@ -1,0 +1,432 @@
+//! `canopy query`: questions to the trees of a scene, from files of points, boxes or rays.
+
+use super::{console::print, numbers, offscreen, options::TimeArgs, report::Report};
+use crate::{
+    Error, Result,
+    accel::{
+        BoxOverlaps, BoxQuery, Codes, Geometry, Hit, Lbvh, MeshRange, Nearest, NearestPoints,
+        Query, Ray, Trace, Tree, Work, layout::BVH_MISS,
+    },
+    config::Config,
+    gpu::Gpu,
+    output,
+    render::Merged,
+    scene::{Pose, Scene},
+};
+use clap::{ArgGroup, Args};
+use serde_json::{Value, json};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+/// `canopy query`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = AFTER_HELP,
+    group(ArgGroup::new("question").required(true).args(["nearest", "overlap", "rays"]))
+)]
+pub struct QueryArgs {
+    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The nearest point of the scene for each point of a file: x,y,z
+    #[arg(long, value_name = "POINTS.csv", help_heading = "Question")]
+    pub nearest: Option<PathBuf>,
+    /// The triangles that each box of a file touches: min_x,min_y,min_z,max_x,max_y,max_z
+    #[arg(long, value_name = "BOXES.csv", help_heading = "Question")]
+    pub overlap: Option<PathBuf>,
+    /// What each ray of a file hits first: x,y,z,dx,dy,dz
+    #[arg(long, value_name = "RAYS.csv", help_heading = "Question")]
+    pub rays: Option<PathBuf>,
+    /// Where the answers go: .csv or .json, or - for CSV on standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Time and variant.
+    #[command(flatten)]
+    pub time: TimeArgs,
+}
+
+const AFTER_HELP: &str = "\
+The first line of a file names its columns, as above; then there is a line for each point, box or ray, in metres.
+Answers are in the same order:
+  --nearest  distance,x,y,z,mesh,triangle
+  --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
+  --rays     distance,x,y,z,mesh,triangle, which are empty for a ray that hits nothing; lengths in units of its
+             direction
+Meshes and triangles have the numbers, from 0, of the objects and their faces in what `canopy export` writes.
+
+Examples:
+  canopy query fox.glb --nearest points.csv -o nearest.csv --clip Run --time 0.4
+  canopy query model.obj --rays rays.csv -o -";
+
+/// Triangles that a ray or a box tests without going further down.
+const LEAF_CUTOFF: u32 = 4;
+/// Most bytes of a file of questions.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Answers the question of the arguments.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for a name that is neither .csv's nor .json's; [`Error::Scene`] for a file of questions that cannot
+/// be read; those of loading and drawing.
+pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
+    args.time.apply(&mut config)?;
+    let is_printed = args.output.as_os_str() == "-";
+    if !is_printed {
+        output::extension(&args.output, &["csv", "json"])?;
+        output::check_writable(&args.output)?;
+    }
+    let question = Question::read(args)?;
+    let report = Report::new(quiet);
+    let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
+    report.line.stage("asking");
+    let (answers, count) = report.stage("query", "the trees", || {
+        let merged = offscreen.merged()?;
+        let shown = Shown::new(&offscreen.scene, &moment.pose, &merged);
+        let tree = shown.tree(&offscreen.gpu)?;
+        let answers = question.answers(&offscreen.gpu, &tree)?;
+        Ok::<_, Error>((answers, question.len()))
+    })?;
+    if is_printed {
+        return print(&answers.csv());
+    }
+    let text = match args
+        .output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+    {
+        true => format!("{:#}\n", answers.json()),
+        false => answers.csv(),
+    };
+    output::write(&args.output, text.as_bytes())?;
+    let out = args.output.display();
+    report.wrote(&format!(
+        "{out} ({} answers)",
+        numbers::grouped(count as u64)
+    ));
+    Ok(())
+}
+
+/// The triangles that `canopy export` writes.
+struct Shown {
+    positions: Vec<[f32; 3]>,
+    indices: Vec<[u32; 3]>,
+    meshes: Vec<MeshRange>,
+}
+
+impl Shown {
+    fn new(scene: &Scene, pose: &Pose, merged: &Merged) -> Self {
+        let (mut indices, mut meshes) = (Vec::new(), Vec::new());
+        for ((node, _), range) in scene.instances().zip(&merged.meshes) {
+            if !pose.visible[node] {
+                continue;
+            }
+            meshes.push(MeshRange {
+                first_triangle: indices.len() as u32,
+                triangle_count: range.end - range.start,
+                ..MeshRange::default()
+            });
+            indices.extend(&merged.indices[range.start as usize..range.end as usize]);
+        }
+        Self {
+            positions: merged.positions.iter().map(|p| p.to_array()).collect(),
+            indices,
+            meshes,
+        }
+    }
+
+    /// Trees over them.
+    fn tree(&self, gpu: &Gpu) -> Result<Tree> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let (positions, indices) = gpu.catch(|| {
+            (
+                gpu.buffer_with("query.positions", &self.positions, usage),
+                gpu.buffer_with("query.indices", &self.indices, usage),
+            )
+        })?;
+        let geometry = Geometry {
+            positions: &positions,
+            indices: &indices,
+            meshes: &self.meshes,
+            triangle_info: None,
+        };
+        let lbvh = Lbvh::new(gpu);
+        let mut tree = lbvh.tree(gpu, &geometry, Codes::Bits30)?;
+        let mut encoder = gpu.encoder("query");
+        lbvh.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
+        gpu.queue.submit([encoder.finish()]);
+        Ok(tree)
+    }
+}
+
+/// What is asked, a row each.
+#[derive(Debug, PartialEq)]
+enum Question {
+    Nearest(Vec<[f32; 3]>),
+    Overlap(Vec<[f32; 6]>),
+    Rays(Vec<[f32; 6]>),
+}
+
+impl Question {
+    fn read(args: &QueryArgs) -> Result<Self> {
+        if let Some(path) = &args.nearest {
+            return Ok(Self::Nearest(rows(path, ["x", "y", "z"])?));
+        }
+        if let Some(path) = &args.overlap {
+            let names = ["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"];
+            let boxes = rows(path, names)?;
+            for (row, line) in boxes.iter().zip(2..) {
+                let [a, b, c, x, y, z] = *row;
+                if a > x || b > y || c > z {
+                    return Err(invalid(
+                        path,
+                        format!("line {line}: a lower corner above the upper one"),
+                    ));
+                }
+            }
+            return Ok(Self::Overlap(boxes));
+        }
+        let path = args.rays.as_deref().unwrap_or(Path::new(""));
+        let rays = rows(path, ["x", "y", "z", "dx", "dy", "dz"])?;
+        for (row, line) in rays.iter().zip(2..) {
+            if row[3..] == [0.0; 3] {
+                return Err(invalid(
+                    path,
+                    format!("line {line}: a ray without a direction"),
+                ));
+            }
+        }
+        Ok(Self::Rays(rays))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Nearest(rows) => rows.len(),
+            Self::Overlap(rows) | Self::Rays(rows) => rows.len(),
+        }
+    }
+
+    fn answers(&self, gpu: &Gpu, tree: &Tree) -> Result<Answers> {
+        Ok(match self {
+            Self::Nearest(points) => {
+                let anywhere = |[x, y, z]: &[f32; 3]| [*x, *y, *z, f32::INFINITY];
+                let points: Vec<_> = points.iter().map(anywhere).collect();
+                let found = NearestPoints::new(gpu).run(gpu, tree, &points, LEAF_CUTOFF)?;
+                Answers::Places(found.iter().map(Place::of_nearest).collect())
+            }
+            Self::Overlap(boxes) => {
+                let corners = |[a, b, c, x, y, z]: &[f32; 6]| BoxQuery {
+                    lower: [*a, *b, *c],
+                    upper: [*x, *y, *z],
+                    ..BoxQuery::default()
+                };
+                let boxes: Vec<_> = boxes.iter().map(corners).collect();
+                let found = BoxOverlaps::new(gpu).run(gpu, tree, &boxes, LEAF_CUTOFF)?;
+                let (offsets, mut names) = found.read(gpu)?;
+                for pair in offsets.windows(2) {
+                    names[pair[0] as usize..pair[1] as usize].sort_unstable();
+                }
+                Answers::Touched { offsets, names }
+            }
+            Self::Rays(rays) => {
+                let ray = |[x, y, z, dx, dy, dz]: &[f32; 6]| Ray {
+                    origin: [*x, *y, *z],
+                    t_min: 0.0,
+                    direction: [*dx, *dy, *dz],
+                    t_max: f32::MAX,
+                };
+                let rays: Vec<_> = rays.iter().map(ray).collect();
+                let hits = Trace::new(gpu).run(gpu, tree, &rays, Query::ClosestHit, LEAF_CUTOFF)?;
+                let places = rays.iter().zip(&hits);
+                Answers::Places(places.map(|(ray, hit)| Place::of_hit(ray, hit)).collect())
+            }
+        })
+    }
+}
+
+/// A point of a triangle.
+struct Place {
+    distance: f32,
+    position: [f32; 3],
+    mesh: u32,
+    triangle: u32,
+}
+
+impl Place {
+    fn of_nearest(found: &Nearest) -> Option<Self> {
+        (found.mesh != BVH_MISS).then_some(Self {
+            distance: found.distance,
+            position: found.position,
+            mesh: found.mesh,
+            triangle: found.triangle,
+        })
+    }
+
+    fn of_hit(ray: &Ray, hit: &Hit) -> Option<Self> {
+        let along = |axis: usize| ray.origin[axis] + hit.t * ray.direction[axis];
+        (!hit.is_miss()).then(|| Self {
+            distance: hit.t,
+            position: [along(0), along(1), along(2)],
+            mesh: hit.mesh,
+            triangle: hit.triangle,
+        })
+    }
+}
+
+enum Answers {
+    Places(Vec<Option<Place>>),
+    Touched {
+        offsets: Vec<u32>,
+        names: Vec<[u32; 2]>,
+    },
+}
+
+impl Answers {
+    /// Writing to a String cannot fail.
+    fn csv(&self) -> String {
+        let mut text = String::new();
+        match self {
+            Self::Places(places) => {
+                text.push_str("distance,x,y,z,mesh,triangle\n");
+                for place in places {
+                    let Some(p) = place else {
+                        text.push_str(",,,,,\n");
+                        continue;
+                    };
+                    let [x, y, z] = p.position;
+                    writeln!(text, "{},{x},{y},{z},{},{}", p.distance, p.mesh, p.triangle).ok();
+                }
+            }
+            Self::Touched { offsets, names } => {
+                text.push_str("count,triangles\n");
+                for pair in offsets.windows(2) {
+                    let names = &names[pair[0] as usize..pair[1] as usize];
+                    write!(text, "{},", names.len()).ok();
+                    for (i, [mesh, triangle]) in names.iter().enumerate() {
+                        let blank = if i > 0 { " " } else { "" };
+                        write!(text, "{blank}{mesh}:{triangle}").ok();
+                    }
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Places(places) => {
+                let place = |place: &Option<Place>| {
+                    place.as_ref().map(|p| {
+                        json!({
+                            "distance": p.distance,
+                            "position": p.position,
+                            "mesh": p.mesh,
+                            "triangle": p.triangle,
+                        })
+                    })
+                };
+                places.iter().map(place).collect()
+            }
+            Self::Touched { offsets, names } => {
+                let touched = |pair: &[u32]| json!(names[pair[0] as usize..pair[1] as usize]);
+                offsets.windows(2).map(touched).collect()
+            }
+        }
+    }
+}
+
+fn invalid(path: &Path, what: impl Into<String>) -> Error {
+    Error::Scene {
+        path: path.to_owned(),
+        what: what.into(),
+    }
+}
+
+/// The rows of a file whose first line has these `names`.
+fn rows<const N: usize>(path: &Path, names: [&str; N]) -> Result<Vec<[f32; N]>> {
+    let bytes = std::fs::metadata(path)
+        .map_err(|e| Error::io(path, e))?
+        .len();
+    if bytes > MOST_BYTES {
+        return Err(Error::Limit {
+            what: format!("{}", path.display()),
+            needed: numbers::bytes(bytes),
+            allowed: numbers::bytes(MOST_BYTES),
+            by: "what questions may take".into(),
+        });
+    }
+    let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let text = String::from_utf8(text).map_err(|_| invalid(path, "no text in UTF-8"))?;
+    parse(&text, names).map_err(|what| invalid(path, what))
+}
+
+fn parse<const N: usize>(
+    text: &str,
+    names: [&str; N],
+) -> std::result::Result<Vec<[f32; N]>, String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let header: Vec<_> = lines
+        .next()
+        .unwrap_or("")
+        .split(',')
+        .map(str::trim)
+        .collect();
+    if header != names {
+        return Err(format!("the first line must be {}", names.join(",")));
+    }
+    let mut rows = Vec::new();
+    for (line, number) in lines.zip(2..) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let mut row = [0.0; N];
+        let mut fields = line.split(',');
+        for (value, name) in row.iter_mut().zip(names) {
+            let field = fields.next().map(str::trim);
+            let field = field.ok_or_else(|| format!("line {number}: {name} is missing"))?;
+            let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
+            *value = parsed
+                .ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
+        }
+        if fields.next().is_some() {
+            return Err(format!("line {number}: more than {N} numbers"));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_or_say_what_is_wrong() {
+        let read = |text: &str| parse(text, ["x", "y", "z"]);
+        assert_eq!(
+            read("x,y,z\n1,2.5,-3e2\r\n\n 4 , 5,6").unwrap(),
+            [[1.0, 2.5, -300.0], [4.0, 5.0, 6.0]]
+        );
+        assert_eq!(read("\u{feff}x, y ,z\n").unwrap(), [[0.0; 3]; 0]);
+        for (text, wrong) in [
+            ("", "the first line must be x,y,z"),
+            ("a,b,c\n", "the first line must be x,y,z"),
+            ("x,y,z\n1,2\n", "line 2: z is missing"),
+            (
+                "x,y,z\n1,2,3\n1,two,3",
+                "line 3: y is \"two\", which is no number",
+            ),
+            ("x,y,z\n1,nan,3", "line 2: y is \"nan\", which is no number"),
+            (
+                "x,y,z\n1,2,1e99",
+                "line 2: z is \"1e99\", which is no number",
+            ),
+            ("x,y,z\n1,2,3,4", "line 2: more than 3 numbers"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), wrong);
+        }
+    }
+}
