@@ -27,6 +27,12 @@ fn soups() -> Vec<(&'static str, Soup)> {
         [at, at + along, at + along + 1e-6 * random.cube()]
     });
     let slivers: Vec<_> = slivers.collect();
+    let needles = (0..200).map(|i| {
+        let (at, along, across) = (random.cube(), random.cube(), random.cube());
+        let width = [1e-2, 1e-3, 1e-4, 1e-5][i % 4];
+        [at, at + along, at + along + width * across]
+    });
+    let needles: Vec<_> = needles.collect();
     let points = (0..40).map(|_| [random.cube(); 3]);
     let points: Vec<_> = points.collect();
     let segments = (0..40).map(|_| {
@@ -48,6 +54,7 @@ fn soups() -> Vec<(&'static str, Soup)> {
         ("2,049", Soup::random(2049, 3)),
         ("300 meshes", many),
         ("slivers", Soup::default().mesh(slivers)),
+        ("needles", Soup::default().mesh(needles)),
         (
             "points and segments",
             Soup::default().mesh(points).mesh(segments),
@@ -89,8 +96,8 @@ fn nearest_fault(
     let point = Vec3::new(x, y, z);
     let (_, size) = extent(triangles);
     let scale = point.abs().max_element().max(size);
-    // Differences of coordinates are rounded to 2^-24 of them.
-    let close = f64::from(scale) * 5e-7;
+    // Differences of coordinates are rounded to 2^-24 of them; needles have steep weights.
+    let close = f64::from(scale) * 2e-6;
     let best = queries::nearest(triangles, point);
     let best = best.filter(|(distance, _)| *distance < f64::from(reach) + close);
     if found.mesh == BVH_MISS {
@@ -124,10 +131,14 @@ fn points_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> 
     let (middle, size) = extent(triangles);
     let point = |i: usize| {
         let anywhere = middle + size * [0.6, 3.0][i % 2] * random.cube();
-        let on_corner = triangles
-            .get(i * 7 % triangles.len().max(1))
-            .map(|t| t[i % 3]);
-        let point = if i.is_multiple_of(5) { on_corner } else { None }.unwrap_or(anywhere);
+        let within = |t: &[Vec3; 3]| t[0] * 0.3 + t[1] * 0.5 + t[2] * 0.2;
+        let of_triangle = triangles.get(i * 7 % triangles.len().max(1));
+        let point = match i % 5 {
+            0 => of_triangle.map(|t| t[i % 3]),
+            1 => of_triangle.map(within),
+            _ => None,
+        };
+        let point = point.unwrap_or(anywhere);
         let reach = [f32::INFINITY, size, 0.1 * size][i % 3];
         point.extend(reach).to_array()
     };
@@ -348,7 +359,8 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
 #[test]
 fn strange_numbers_are_answered() {
     let gpu = gpu();
-    let soup = Soup::random(300, 2);
+    // No tree holds the triangle of the second mesh.
+    let soup = Soup::random(300, 2).mesh([[Vec3::NAN, Vec3::ZERO, Vec3::X]]);
     let tree = soup.build(&gpu, &Lbvh::new(&gpu));
     let query = |lower: [f32; 3], upper: [f32; 3]| BoxQuery {
         lower,
@@ -379,7 +391,8 @@ fn strange_numbers_are_answered() {
     ];
     // Whatever they find, they end; a number among them is answered as ever.
     let found = nearest.run(&gpu, &tree, &points, 4).unwrap();
-    let fault = nearest_fault(&soup, &soup.triangles(), points[5], &found[5]);
+    let whole = Soup::random(300, 2);
+    let fault = nearest_fault(&whole, &whole.triangles(), points[5], &found[5]);
     assert_eq!(fault, None);
     assert_eq!(found[2].mesh, BVH_MISS);
 }
@@ -412,6 +425,59 @@ fn queries_follow_trees_that_move_and_are_of_high_quality() {
         for (query, found) in boxes.iter().zip(&found) {
             assert_eq!(overlap_fault(&triangles, query, found), None);
         }
+    }
+}
+
+#[test]
+fn offsets_hold_over_many_blocks() {
+    let gpu = gpu();
+    let soup = Soup::random(1, 2);
+    let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+    let [around, beside] = [2.0, 3.0].map(|upper| BoxQuery {
+        lower: [upper - 5.0 * (3.0 - upper); 3],
+        upper: [upper; 3],
+        ..BoxQuery::default()
+    });
+    // 293 blocks of the scan, whose sums are more than one workgroup takes at once.
+    let boxes: Vec<_> = (0..300_000)
+        .map(|i| if i % 3 == 0 { around } else { beside })
+        .collect();
+    let found = BoxOverlaps::new(&gpu).run(&gpu, &tree, &boxes, 4).unwrap();
+    let (offsets, names) = found.read(&gpu).unwrap();
+    assert_eq!(found.total(), 100_000);
+    assert!((0..=300_000_u32).all(|i| offsets[i as usize] == i.div_ceil(3)));
+    assert!(names.iter().all(|name| *name == [0, 0]));
+}
+
+#[test]
+fn deep_trees_over_meshes_lose_none() {
+    let gpu = gpu();
+    let corner = |x: f32| {
+        let at = Vec3::splat(x);
+        [at, at + Vec3::X * 1e-6, at + Vec3::Y * 1e-6]
+    };
+    // Pairs of meshes ever nearer to a heap of others: each level leaves all entries that it can.
+    let pairs = (0..20).flat_map(|level| [corner(0.5f32.powi(level / 2)); 4]);
+    let meshes = pairs.chain(vec![corner(0.0); 1 << 10]);
+    let soup = meshes.fold(Soup::default(), |soup, triangle| soup.mesh([triangle]));
+    let count = soup.meshes.len();
+    let everything = BoxQuery {
+        lower: [-9.0; 3],
+        upper: [9.0; 3],
+        ..BoxQuery::default()
+    };
+    for quality in [Quality::Fast, Quality::High] {
+        let tree = soup.build(&gpu, &Lbvh::with_quality(&gpu, quality));
+        let found = collected(&gpu, &soup, &tree, &[everything], 1);
+        assert_eq!(found[0].len(), count);
+        let point = [0.0, 0.0, 1.0, f32::INFINITY];
+        let found = NearestPoints::new(&gpu)
+            .run(&gpu, &tree, &[point], 1)
+            .unwrap();
+        assert_eq!(
+            nearest_fault(&soup, &soup.triangles(), point, &found[0]),
+            None
+        );
     }
 }
 

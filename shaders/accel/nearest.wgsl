@@ -18,7 +18,8 @@ fn nearest(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i < query.x {
+    // Buffers are the caller's: nothing is read or written past their ends.
+    if i < min(query.x, min(arrayLength(&points), arrayLength(&found))) {
         found[i] = bvh_nearest(points[i].xyz, points[i].w, query.y);
     }
 }

@@ -3,8 +3,8 @@
 // in   boxes; the tree (group 1)
 // out  overlap_count: numbers, how many triangles each box touches
 //      overlap_collect (numbers holds where each box's triangles begin): names, the mesh and the triangle of each
-//      overlap_append: numbers[0], how many there are of all boxes, counting on where `touched` is full; touched, box,
-//      mesh and triangle of each, in any order
+//      overlap_append: total, how many there are of all boxes, counting on where `touched` is full, up to OVERLAP_MOST;
+//      touched, box, mesh and triangle of each, in any order
 // One thread per box. Threads of different workgroups meet only in atomicAdd.
 #import "common/bvh_overlap.wgsl"
 #import "common/dispatch.wgsl"
@@ -28,6 +28,9 @@ struct Touched {
 
 @group(0) @binding(2) var<storage, read_write> total: atomic<u32>;
 @group(0) @binding(3) var<storage, read_write> touched: array<Touched>;
+
+// What is counted in one go. Threads between the test and the count are far fewer than what is left above.
+const OVERLAP_MOST = 0xf0000000u;
 
 // Buffers are the caller's: nothing is read or written past their ends.
 fn overlap_queries() -> u32 {
@@ -86,6 +89,10 @@ fn overlap_append(
     }
     var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
     for (var leaf = bvh_overlap_next(&search); leaf != BVH_MISS; leaf = bvh_overlap_next(&search)) {
+        // Before it comes round to 0.
+        if atomicLoad(&total) >= OVERLAP_MOST {
+            break;
+        }
         let at = atomicAdd(&total, 1u);
         if at < min(query.z, arrayLength(&touched)) {
             let name = bvh_overlap_name(&search, leaf);

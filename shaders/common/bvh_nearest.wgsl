@@ -41,8 +41,7 @@ fn bvh_along(a: vec3f, edge: vec3f) -> f32 {
     return saturate(-dot(a, edge) / max(dot(edge, edge), 1.0e-30));
 }
 
-// The nearest of its inside and its three edges, each by itself: so slivers and triangles without an area are as good as
-// others.
+// The nearest of its inside and its three edges, each by itself: triangles without an area have their edges.
 fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     let a = triangle.v0 - point;
     let ab = triangle.v1 - triangle.v0;
@@ -53,9 +52,16 @@ fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     best = bvh_nearer(best, bvh_near(a, ab, ac, vec2f(0.0, bvh_along(a, ac))));
     best = bvh_nearer(best, bvh_near(a, ab, ac, vec2f(1.0 - along, along)));
     let normal = cross(ab, ac);
-    let weights = vec2f(dot(cross(ac, a), normal), dot(cross(a, ab), normal)) / max(dot(normal, normal), 1.0e-38);
-    if all(weights >= vec2f(0.0)) && weights.x + weights.y <= 1.0 {
-        best = bvh_nearer(best, bvh_near(a, ab, ac, weights));
+    let squared = dot(normal, normal);
+    // Less is no area, in units that hold the square.
+    if squared > 1.0e-36 {
+        var weights = vec2f(dot(cross(ac, a), normal), dot(cross(a, ab), normal)) / squared;
+        // What is left of it in the plane, for needles: their weights are steep.
+        let left = a + weights.x * ab + weights.y * ac;
+        weights += vec2f(dot(cross(ac, left), normal), dot(cross(left, ab), normal)) / squared;
+        if all(weights >= vec2f(0.0)) && weights.x + weights.y <= 1.0 {
+            best = bvh_nearer(best, bvh_near(a, ab, ac, weights));
+        }
     }
     return best;
 }
@@ -76,7 +82,7 @@ fn bvh_box_distances(node: Node, point: vec3f) -> vec4f {
     return (dx * dx + dy * dy + dz * dz) * 0.999999;
 }
 
-// What is nearest within `reach`, which is not negative. Any `cutoff` gives the same distance.
+// What is nearer than `reach`, which is not negative. Any `cutoff` gives the same distance, but for rounding.
 fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
     let leaf_cutoff = max(unseen_zero(abs(point.x)) + tree.leaf_cutoff, cutoff);
     var best = BvhNear(vec3f(0.0), reach * reach, vec2f(0.0));

@@ -4,7 +4,7 @@
 //     var query = bvh_overlap_begin(lower, upper, leaf_cutoff);
 //     for (var leaf = bvh_overlap_next(&query); leaf != BVH_MISS; leaf = bvh_overlap_next(&query)) { … }
 // Triangles are tested themselves, not their boxes alone: by the axes of Akenine-Möller 2001, "Fast 3D Triangle-Box
-// Overlap Testing". Touching counts. A box whose lower corner is not below its upper one touches nothing.
+// Overlap Testing". Touching counts. A box whose lower corner is above its upper one touches nothing.
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
 
@@ -19,8 +19,9 @@ struct BvhOverlap {
     end: u32,
     visits: u32,
     depth: u32,
-    // What is to be visited: a node or a mesh; or a range of leaves, whose length is the second word.
-    stack: array<vec2u, STACK_SIZE>,
+    // What is to be visited: a node or a mesh; or a range of leaves, whose length is the second word. All four children
+    // are there before one is taken: an entry more than rays need.
+    stack: array<vec2u, STACK_SIZE + 1u>,
 }
 
 fn bvh_overlap_begin(lower: vec3f, upper: vec3f, cutoff: u32) -> BvhOverlap {
@@ -47,12 +48,15 @@ fn bvh_separates(axis: vec3f, a: vec3f, b: vec3f, c: vec3f, half_extent: vec3f) 
 fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     let low = min(triangle.v0, min(triangle.v1, triangle.v2));
     let high = max(triangle.v0, max(triangle.v1, triangle.v2));
-    // Without rounding; false for what is no number.
-    if !(all(low <= upper) && all(high >= lower)) {
+    // Without rounding; false for what is no number. Triangles that no tree can hold lie at BOX_FAR.
+    if !(all(low <= upper) && all(high >= lower)) || high.x >= BOX_FAR {
         return false;
     }
-    let centre = 0.5 * lower + 0.5 * upper;
-    let half_extent = 0.5 * upper - 0.5 * lower;
+    // Of the box, only what the triangle's own box leaves: so rounding is that of the smaller one.
+    let least = max(lower, low);
+    let most = min(upper, high);
+    let centre = 0.5 * least + 0.5 * most;
+    let half_extent = 0.5 * most - 0.5 * least;
     let a = triangle.v0 - centre;
     let b = triangle.v1 - centre;
     let c = triangle.v2 - centre;
@@ -125,7 +129,7 @@ fn bvh_overlap_next(query: ptr<function, BvhOverlap>) -> u32 {
             let is_leaf = counts <= vec4u(select((*query).leaf_cutoff, 1u, over_meshes));
             let numbers = bvh_children(node, over_meshes, is_leaf);
             (*query).end = (*query).leaf;
-            if (*query).depth + 4u > STACK_SIZE {
+            if (*query).depth + 4u > STACK_SIZE + 1u {
                 // No room: all of it as one range.
                 (*query).leaf = node.first;
                 (*query).end = node.ends.w;

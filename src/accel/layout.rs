@@ -245,7 +245,7 @@ gpu_structs! {
         /// Index of the triangle within that mesh, in the order of the index buffer.
         triangle: u32,
     }
-    /// A box whose triangles are looked for. One whose lower corner is not below its upper one touches nothing.
+    /// A box whose triangles are looked for. One whose lower corner is above its upper one touches nothing.
     BoxQuery {
         lower: [f32; 3],
         _pad0: u32,

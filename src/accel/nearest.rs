@@ -22,7 +22,7 @@ pub struct PointBatch {
 }
 
 impl PointBatch {
-    /// Uploads points, each with how far from it is looked: `f32::INFINITY` for anywhere.
+    /// Uploads points, each with a reach: what is found is nearer than that. `f32::INFINITY` is anywhere.
     ///
     /// # Errors
     ///
@@ -81,7 +81,8 @@ impl NearestPoints {
         self.kernel.needs(needs);
     }
 
-    /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances.
+    /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, but for
+    /// rounding.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use super::{layout::TRACE_BLOCK, scan::Scan, tree::Tree};
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Kernel, Recorder, Workgroups,
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -73,6 +73,14 @@ impl BoxOverlaps {
         }
     }
 
+    /// Adds the kernels to what has to be compiled.
+    pub fn needs(&self, needs: &mut Needs) {
+        for kernel in [&self.count, &self.collect, &self.append] {
+            kernel.needs(needs);
+        }
+        self.scan.needs(needs);
+    }
+
     /// Uploads boxes for the other calls.
     ///
     /// # Errors
@@ -85,7 +93,8 @@ impl BoxOverlaps {
     }
 
     /// Records how many triangles each of the first `count` of `boxes` touches, and where those of each begin if they
-    /// are collected, into `offsets`: a `u32` each, and one for their sum, which is `u32::MAX` if it is not less.
+    /// are collected, into `offsets`, which has room for one more: a `u32` each, and their sum, which is `u32::MAX` if it
+    /// is not less.
     ///
     /// # Errors
     ///
@@ -136,7 +145,8 @@ impl BoxOverlaps {
     }
 
     /// Records box, mesh and triangle ([`Touched`]) of what the first `count` of `boxes` touch, in one go, in any order
-    /// and as far as `touched` has room. The first word of `total` becomes how many there are, whatever has found room.
+    /// and as far as `touched` has room. The first word of `total`, which has COPY_DST, becomes how many there are,
+    /// whatever has found room; from 0xf000_0000 on there may be more.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use super::layout::SCAN_BLOCK;
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Recorder, Workgroups,
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
         pass::Binding::{Uniform, Write},
     },
 };
@@ -22,6 +22,10 @@ impl Scan {
             Kernel::new(gpu, "accel/scan.wgsl", entry, &[], &bindings)
         });
         Self { kernels }
+    }
+
+    pub(super) fn needs(&self, needs: &mut Needs) {
+        self.kernels.iter().for_each(|kernel| kernel.needs(needs));
     }
 
     /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by the sum of

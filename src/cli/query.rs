@@ -17,6 +17,8 @@ use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 use std::{
     fmt::Write,
+    fs::File,
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -31,13 +33,13 @@ pub struct QueryArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The nearest point of the scene for each point of a file: x,y,z
-    #[arg(long, value_name = "POINTS.csv", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub nearest: Option<PathBuf>,
     /// The triangles that each box of a file touches: min_x,min_y,min_z,max_x,max_y,max_z
-    #[arg(long, value_name = "BOXES.csv", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub overlap: Option<PathBuf>,
     /// What each ray of a file hits first: x,y,z,dx,dy,dz
-    #[arg(long, value_name = "RAYS.csv", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub rays: Option<PathBuf>,
     /// Where the answers go: .csv or .json, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
@@ -50,10 +52,10 @@ pub struct QueryArgs {
 const AFTER_HELP: &str = "\
 The first line of a file names its columns, as above; then there is a line for each point, box or ray, in metres.
 Answers are in the same order:
-  --nearest  distance,x,y,z,mesh,triangle
+  --nearest  distance,x,y,z,mesh,triangle; empty where a scene has no triangles
   --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
-  --rays     distance,x,y,z,mesh,triangle, which are empty for a ray that hits nothing; lengths in units of its
-             direction
+  --rays     distance,x,y,z,mesh,triangle; empty where nothing is hit. The distance is in units of
+             the ray's direction
 Meshes and triangles have the numbers, from 0, of the objects and their faces in what `canopy export` writes.
 
 Examples:
@@ -62,6 +64,8 @@ Examples:
 
 /// Triangles that a ray or a box tests without going further down.
 const LEAF_CUTOFF: u32 = 4;
+/// Where trees end, in metres: 2^50.
+const FARTHEST: f32 = 1.125_899_9e15;
 /// Most bytes of a file of questions.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -172,33 +176,23 @@ enum Question {
 impl Question {
     fn read(args: &QueryArgs) -> Result<Self> {
         if let Some(path) = &args.nearest {
-            return Ok(Self::Nearest(rows(path, ["x", "y", "z"])?));
+            return Ok(Self::Nearest(rows(path, ["x", "y", "z"], |_| Ok(()))?));
         }
         if let Some(path) = &args.overlap {
             let names = ["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"];
-            let boxes = rows(path, names)?;
-            for (row, line) in boxes.iter().zip(2..) {
-                let [a, b, c, x, y, z] = *row;
-                if a > x || b > y || c > z {
-                    return Err(invalid(
-                        path,
-                        format!("line {line}: a lower corner above the upper one"),
-                    ));
-                }
-            }
-            return Ok(Self::Overlap(boxes));
+            let is_box = |[a, b, c, x, y, z]: &[f32; 6]| a <= x && b <= y && c <= z;
+            let wrong = "a lower corner above the upper one";
+            return Ok(Self::Overlap(rows(path, names, |row| {
+                is_box(row).then_some(()).ok_or(wrong)
+            })?));
         }
         let path = args.rays.as_deref().unwrap_or(Path::new(""));
-        let rays = rows(path, ["x", "y", "z", "dx", "dy", "dz"])?;
-        for (row, line) in rays.iter().zip(2..) {
-            if row[3..] == [0.0; 3] {
-                return Err(invalid(
-                    path,
-                    format!("line {line}: a ray without a direction"),
-                ));
-            }
-        }
-        Ok(Self::Rays(rays))
+        let names = ["x", "y", "z", "dx", "dy", "dz"];
+        let goes = |row: &[f32; 6]| row[3..] != [0.0; 3];
+        let wrong = "a ray without a direction";
+        Ok(Self::Rays(rows(path, names, |row| {
+            goes(row).then_some(()).ok_or(wrong)
+        })?))
     }
 
     fn len(&self) -> usize {
@@ -230,17 +224,22 @@ impl Question {
                 }
                 Answers::Touched { offsets, names }
             }
-            Self::Rays(rays) => {
+            Self::Rays(asked) => {
                 let ray = |[x, y, z, dx, dy, dz]: &[f32; 6]| Ray {
                     origin: [*x, *y, *z],
                     t_min: 0.0,
-                    direction: [*dx, *dy, *dz],
+                    // By its largest part, so that short and long ones are as good as others.
+                    direction: [*dx, *dy, *dz].map(|part| part / longest([*dx, *dy, *dz])),
                     t_max: f32::MAX,
                 };
-                let rays: Vec<_> = rays.iter().map(ray).collect();
+                let rays: Vec<_> = asked.iter().map(ray).collect();
                 let hits = Trace::new(gpu).run(gpu, tree, &rays, Query::ClosestHit, LEAF_CUTOFF)?;
-                let places = rays.iter().zip(&hits);
-                Answers::Places(places.map(|(ray, hit)| Place::of_hit(ray, hit)).collect())
+                let units = asked
+                    .iter()
+                    .map(|[_, _, _, direction @ ..]| longest(*direction));
+                let places = rays.iter().zip(&hits).zip(units);
+                let place = |((ray, hit), unit)| Place::of_hit(ray, hit, unit);
+                Answers::Places(places.map(place).collect())
             }
         })
     }
@@ -264,10 +263,11 @@ impl Place {
         })
     }
 
-    fn of_hit(ray: &Ray, hit: &Hit) -> Option<Self> {
+    /// `unit` is how much longer the direction was that was given.
+    fn of_hit(ray: &Ray, hit: &Hit, unit: f32) -> Option<Self> {
         let along = |axis: usize| ray.origin[axis] + hit.t * ray.direction[axis];
         (!hit.is_miss()).then(|| Self {
-            distance: hit.t,
+            distance: hit.t / unit,
             position: [along(0), along(1), along(2)],
             mesh: hit.mesh,
             triangle: hit.triangle,
@@ -338,6 +338,11 @@ impl Answers {
     }
 }
 
+/// The largest part of a direction.
+fn longest(direction: [f32; 3]) -> f32 {
+    direction.into_iter().map(f32::abs).fold(0.0, f32::max)
+}
+
 fn invalid(path: &Path, what: impl Into<String>) -> Error {
     Error::Scene {
         path: path.to_owned(),
@@ -345,36 +350,37 @@ fn invalid(path: &Path, what: impl Into<String>) -> Error {
     }
 }
 
-/// The rows of a file whose first line has these `names`.
-fn rows<const N: usize>(path: &Path, names: [&str; N]) -> Result<Vec<[f32; N]>> {
-    let bytes = std::fs::metadata(path)
-        .map_err(|e| Error::io(path, e))?
-        .len();
-    if bytes > MOST_BYTES {
+/// The rows of a file whose first line has these `names`; `check` says what is wrong with one.
+fn rows<const N: usize>(
+    path: &Path,
+    names: [&str; N],
+    check: impl Fn(&[f32; N]) -> Result<(), &'static str>,
+) -> Result<Vec<[f32; N]>> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let mut text = Vec::new();
+    file.take(MOST_BYTES + 1)
+        .read_to_end(&mut text)
+        .map_err(|e| Error::io(path, e))?;
+    if text.len() as u64 > MOST_BYTES {
         return Err(Error::Limit {
-            what: format!("{}", path.display()),
-            needed: numbers::bytes(bytes),
+            what: path.display().to_string(),
+            needed: "more".into(),
             allowed: numbers::bytes(MOST_BYTES),
             by: "what questions may take".into(),
         });
     }
-    let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let text = String::from_utf8(text).map_err(|_| invalid(path, "no text in UTF-8"))?;
-    parse(&text, names).map_err(|what| invalid(path, what))
+    parse(&text, names, check).map_err(|what| invalid(path, what))
 }
 
 fn parse<const N: usize>(
     text: &str,
     names: [&str; N],
-) -> std::result::Result<Vec<[f32; N]>, String> {
+    check: impl Fn(&[f32; N]) -> Result<(), &'static str>,
+) -> Result<Vec<[f32; N]>, String> {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
-    let header: Vec<_> = lines
-        .next()
-        .unwrap_or("")
-        .split(',')
-        .map(str::trim)
-        .collect();
-    if header != names {
+    let header = lines.next().unwrap_or("").split(',').map(str::trim);
+    if !header.eq(names) {
         return Err(format!("the first line must be {}", names.join(",")));
     }
     let mut rows = Vec::new();
@@ -390,10 +396,16 @@ fn parse<const N: usize>(
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
             *value = parsed
                 .ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
+            if value.abs() >= FARTHEST {
+                return Err(format!(
+                    "line {number}: {name} is {field}, which is too far away"
+                ));
+            }
         }
         if fields.next().is_some() {
             return Err(format!("line {number}: more than {N} numbers"));
         }
+        check(&row).map_err(|wrong| format!("line {number}: {wrong}"))?;
         rows.push(row);
     }
     Ok(rows)
@@ -405,7 +417,12 @@ mod tests {
 
     #[test]
     fn rows_are_read_or_say_what_is_wrong() {
-        let read = |text: &str| parse(text, ["x", "y", "z"]);
+        let read = |text: &str| {
+            parse(text, ["x", "y", "z"], |row| {
+                let is_right = row[0] >= 0.0;
+                is_right.then_some(()).ok_or("a negative x")
+            })
+        };
         assert_eq!(
             read("x,y,z\n1,2.5,-3e2\r\n\n 4 , 5,6").unwrap(),
             [[1.0, 2.5, -300.0], [4.0, 5.0, 6.0]]
@@ -425,6 +442,11 @@ mod tests {
                 "line 2: z is \"1e99\", which is no number",
             ),
             ("x,y,z\n1,2,3,4", "line 2: more than 3 numbers"),
+            (
+                "x,y,z\n1,2,-2e15",
+                "line 2: z is -2e15, which is too far away",
+            ),
+            ("x,y,z\n\n1,2,3\n\n-1,2,3", "line 5: a negative x"),
         ] {
             assert_eq!(read(text).unwrap_err(), wrong);
         }

@@ -3,9 +3,26 @@
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
 
-/// The point of a triangle that is nearest to `point`, by the region of the triangle's plane that it lies over (Ericson
-/// 2005, "Real-Time Collision Detection", section 5.1.5).
+/// The point of a triangle that is nearest to `point`. Of slivers, whose regions even f64 tells apart badly, the edges are
+/// looked at besides.
 pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
+    let p = point.as_dvec3();
+    let [a, b, c] = triangle.map(Vec3::as_dvec3);
+    let on_edge = |from: DVec3, to: DVec3| {
+        let along = (p - from).dot(to - from) / (to - from).length_squared();
+        // An edge without a length is a point.
+        let along = if along.is_nan() { 0.0 } else { along };
+        from + along.clamp(0.0, 1.0) * (to - from)
+    };
+    let by_region = nearest_by_region(triangle, point);
+    let mut all = [by_region, on_edge(a, b), on_edge(b, c), on_edge(c, a)];
+    all.sort_by(|x, y| x.distance_squared(p).total_cmp(&y.distance_squared(p)));
+    all[0]
+}
+
+/// By the region of the triangle's plane that the point lies over (Ericson 2005, "Real-Time Collision Detection", section
+/// 5.1.5).
+fn nearest_by_region(triangle: &Triangle, point: Vec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let p = point.as_dvec3();
     let (ab, ac, ap) = (b - a, c - a, p - a);
