@@ -38,7 +38,8 @@
 //!    [`render::reflection_filter`] averages.
 //! 10. [`render::lighting`]: G-buffer, lights, environment and visibility to HDR radiance; [`render::layers`]:
 //!     surfaces with layers (clear coat, sheen, …), which that leaves out.
-//! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which send them too.
+//! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
+//!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
 //! 12. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or

@@ -398,7 +398,8 @@ fn blended(material: Material, alpha: f32) -> Material {
     }
 }
 
-/// The largest difference of two pixels, and the share of pixels that differ by more than a hundredth of what is there.
+/// The largest difference of two pixels, and the share of pixels that differ by more than a hundredth of what
+/// is there.
 fn differences(a: &[Vec3], b: &[Vec3]) -> (f32, f64) {
     let off = |(a, b): (&Vec3, &Vec3)| {
         let off = (*a - *b).abs().max_element();
@@ -944,7 +945,8 @@ fn what_has_gone_is_forgotten_in_six_frames() {
     }
 }
 
-/// What the reflection of a quad that jumps up is off, before it is seen, in the first and in the sixth frame.
+/// What the reflection of a quad that jumps up is off, before it is seen, in the first and in the sixth
+/// frame.
 fn forgotten(gpu: &Gpu, is_dark: bool) -> [f64; 3] {
     let scene = glowing_things();
     // The blue quad jumps up, out of what the floor reflects.

@@ -2,9 +2,10 @@
 //
 // in   boxes; the tree (group 1)
 // out  overlap_count: numbers, how many triangles each box touches
-//      overlap_collect (numbers holds where each box's triangles begin): names, the mesh and the triangle of each
-//      overlap_append: total, how many there are of all boxes, counting on where `touched` is full, up to OVERLAP_MOST;
-//      touched, box, mesh and triangle of each, in any order
+//      overlap_collect (numbers holds where each box's triangles begin): names, the mesh and the triangle of
+//      each
+//      overlap_append: total, how many there are of all boxes, counting on where `touched` is full, up to
+//      OVERLAP_MOST; touched, box, mesh and triangle of each, in any order
 // One thread per box. Threads of different workgroups meet only in atomicAdd.
 #import "common/bvh_overlap.wgsl"
 #import "common/dispatch.wgsl"

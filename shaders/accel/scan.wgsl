@@ -1,11 +1,12 @@
-// scan: numbers into the sums of those before each, and behind them the sum of all. Sums that 32 bits do not hold stay
-// at the largest number: so do the ones behind, and the caller sees it in the last.
+// scan: numbers into the sums of those before each, and behind them the sum of all. Sums that 32 bits do not
+// hold stay at the largest number: so do the ones behind, and the caller sees it in the last.
 //
 // scan_blocks  in numbers; out numbers: sums within a block of SCAN_BLOCK; sums: the sum of each block
-// scan_sums    in sums; out sums: the sums of the blocks before each; numbers: the sum of all, behind the last
+// scan_sums    in sums; out sums: the sums of the blocks before each; numbers: the sum of all, behind the
+//              last
 // scan_add     in sums; out numbers
-// The caller holds that `numbers` has room for one more than are summed. A workgroup per block, and one for scan_sums,
-// which takes a block of sums after another. Each is a dispatch of its own.
+// The caller holds that `numbers` has room for one more than are summed. A workgroup per block, and one for
+// scan_sums, which takes a block of sums after another. Each is a dispatch of its own.
 #import "common/dispatch.wgsl"
 
 // How many numbers, and how many blocks of them.

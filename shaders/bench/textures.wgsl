@@ -1,17 +1,18 @@
-// textures: what hits on many materials cost to shade, by textures that each material binds for itself or by arrays of
-// all of them.
+// textures: what hits on many materials cost to shade, by textures that each material binds for itself or by
+// arrays of all of them.
 //
 // textures_own
 // in   a range of hits, all of one material; its five textures
 // out  sums
 //
 // textures_arrays
-// in   a range of hits of any materials; all textures as layers of two arrays, and for each material the layers and
-//      how much of a layer its textures fill
+// in   a range of hits of any materials; all textures as layers of two arrays, and for each material the
+//      layers and how much of a layer its textures fill
 // out  sums
 //
-// One thread per hit. Both sample the same texels. Within arrays the shader wraps coordinates by itself, and stays half
-// a texel within the bounds, so that no neighbour of the array bleeds in: at a seam it filters what a sampler would not.
+// One thread per hit. Both sample the same texels. Within arrays the shader wraps coordinates by itself, and
+// stays half a texel within the bounds, so that no neighbour of the array bleeds in: at a seam it filters
+// what a sampler would not.
 #import "common/dispatch.wgsl"
 
 struct TextureHit {

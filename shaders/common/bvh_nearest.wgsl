@@ -1,7 +1,7 @@
 // The point of the tree's triangles that is nearest to a point. The tree is group 1 (common/tree_read.wgsl).
 //
-// Nodes are visited by the distance of their boxes, the nearest first, and left out where nothing in them can be nearer
-// than the best so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
+// Nodes are visited by the distance of their boxes, the nearest first, and left out where nothing in them can
+// be nearer than the best so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
 

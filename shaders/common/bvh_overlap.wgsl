@@ -1,10 +1,12 @@
-// The triangles of the tree that a box touches, one after the other. The tree is group 1 (common/tree_read.wgsl).
+// The triangles of the tree that a box touches, one after the other. The tree is group 1
+// (common/tree_read.wgsl).
 //
 // A query is begun, and then asked for the next triangle until there is none:
 //     var query = bvh_overlap_begin(lower, upper, leaf_cutoff);
 //     for (var leaf = bvh_overlap_next(&query); leaf != BVH_MISS; leaf = bvh_overlap_next(&query)) { … }
-// Triangles are tested themselves, not their boxes alone: by the axes of Akenine-Möller 2001, "Fast 3D Triangle-Box
-// Overlap Testing". Touching counts. A box whose lower corner is above its upper one touches nothing.
+// Triangles are tested themselves, not their boxes alone: by the axes of Akenine-Möller 2001, "Fast 3D
+// Triangle-Box Overlap Testing". Touching counts. A box whose lower corner is above its upper one touches
+// nothing.
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
 
@@ -19,8 +21,8 @@ struct BvhOverlap {
     end: u32,
     visits: u32,
     depth: u32,
-    // What is to be visited: a node or a mesh; or a range of leaves, whose length is the second word. All four children
-    // are there before one is taken: an entry more than rays need.
+    // What is to be visited: a node or a mesh; or a range of leaves, whose length is the second word. All
+    // four children are there before one is taken: an entry more than rays need.
     stack: array<vec2u, STACK_SIZE + 1u>,
 }
 

@@ -271,8 +271,8 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by `lobes`, which
-// are those that they were sent by.
+// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by
+// `lobes`, which are those that they were sent by.
 fn layers_ambient(
     s: Surface,
     l: Layers,

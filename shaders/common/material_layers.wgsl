@@ -138,8 +138,8 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     return l;
 }
 
-// The lobes by which a surface of the picture sends rays on. What lies behind blended surfaces is seen there already: they
-// send none through.
+// The lobes by which a surface of the picture sends rays on. What lies behind blended surfaces is seen there
+// already: they send none through.
 fn material_lobes(s: Surface, l: Layers) -> Lobes {
     var lobes = layer_lobes(s, l);
     lobes.transmission = select(lobes.transmission, 0.0, (material.flags & MATERIAL_BLENDED) != 0u);

@@ -1,5 +1,5 @@
-// Reading the tree, which is group 1: its nodes, its triangles in leaf order, and what a query visits. Every query is a
-// file of its own over this one.
+// Reading the tree, which is group 1: its nodes, its triangles in leaf order, and what a query visits. Every
+// query is a file of its own over this one.
 #import "common/tree.wgsl"
 
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
@@ -36,8 +36,8 @@ fn bvh_steps(packed: u32) -> vec4f {
     return vec4f(vec4i((vec4u(packed) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)));
 }
 
-// How far the boxes of a node's children may seem to be off, on either side, where one adds steps to its origin
-// relative to a point: their slack may be less than that rounds.
+// How far the boxes of a node's children may seem to be off, on either side, where one adds steps to its
+// origin relative to a point: their slack may be less than that rounds.
 fn bvh_grid_slack(start: vec3f, step: vec3f) -> vec3f {
     return (abs(start) + 256.0 * step) * 2.4e-7;
 }

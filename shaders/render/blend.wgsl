@@ -3,8 +3,8 @@
 // with layers are drawn twice: `blend_behind` attenuates the background, `blend_layers` adds the light that
 // the surface itself scatters.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the front-most
-//      surface of each pixel and what that reflects (group 1)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the
+//      front-most surface of each pixel and what that reflects (group 1)
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
 //      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
 #import "common/blended.wgsl"

@@ -1,5 +1,5 @@
-// blend_gbuffer: the front-most blended surface of each pixel, in the G-buffer's encoding (common/gbuffer.wgsl), for
-// the rays that it sends.
+// blend_gbuffer: the front-most blended surface of each pixel, in the G-buffer's encoding
+// (common/gbuffer.wgsl), for the rays that it sends.
 //
 // in   the merged scene (group 2), one material (group 3)
 // out  position, normal, albedo, emissive, ids, depth: as gbuffer.wgsl

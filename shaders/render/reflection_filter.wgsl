@@ -1,8 +1,8 @@
 // reflection_filter: averages what pixels reflect over frames and over neighbouring pixels.
 //
 // reflection_accumulate
-// in   reflected_words: what this frame's rays have found, and sent_texture: where to; taps of the last frame, its means
-//      and its surfaces; the G-buffer (position, normal), lobes, surfaces
+// in   reflected_words: what this frame's rays have found, and sent_texture: where to; taps of the last
+//      frame, its means and its surfaces; the G-buffer (position, normal), lobes, surfaces
 // out  signal_out: means over frames
 //
 // reflection_smooth
@@ -166,25 +166,26 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
     return last_mean(taps.corner, taps.weights);
 }
 
-// Points of a plane mirror as far from each other as two directions of the lobe are over the ray's length show about the
-// same: a part of that, in pixels.
+// Points of a plane mirror as far from each other as two directions of the lobe are over the ray's length
+// show about the same: a part of that, in pixels.
 fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
     return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
 }
 
-// What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF over the
-// density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections"). The sum of these
-// weights stands below, so that little noise of theirs is left; the share of light that the lobe reflects is known. The
-// more frames the mean holds, the less this counts beside the pixel's `own` ray; and not at all where the lobe is narrower
-// than a pixel is wide, because what it shows changes faster than a ratio of so few rays can tell.
+// What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF
+// over the density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections").
+// The sum of these weights stands below, so that little noise of theirs is left; the share of light that the
+// lobe reflects is known. The more frames the mean holds, the less this counts beside the pixel's `own` ray;
+// and not at all where the lobe is narrower than a pixel is wide, because what it shows changes faster than a
+// ratio of so few rays can tell.
 fn resolved(pixel: vec2u, s: Surface, surface: SignalSurface, own: vec3f, distance: f32, frames: u32) -> vec3f {
     let sent = sent_ray_unpack(textureLoad(sent_texture, pixel, 0).xy);
     let to_eye = frame_to_eye(s.position);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let alpha = max(s.roughness * s.roughness, 1.0e-4);
     let trust = saturate(lobe_width(s, alpha, distance) - 1.0) * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
-    // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours cannot use
-    // have no weight to go by.
+    // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours
+    // cannot use have no weight to go by.
     let has_weight = sent.lobe > 0.0 || all(own == vec3f(0.0));
     if trust == 0.0 || !has_weight {
         return own;

@@ -6,7 +6,8 @@
 //      0 where nothing is hit
 //      hits_out: the hit and its ray (common/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added
-//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where nobody asks
+//      sent_out: at the first bounce, the direction and its density (common/sent_ray.wgsl); one texel where
+//      nobody asks
 // One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them, chosen by
 // what they show of uniform light. Directions are those of the GGX lobe (common/ggx_sample.wgsl), with one point of
 // the shared sequence (common/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of

@@ -1,5 +1,5 @@
-//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays and other
-//! queries through them.
+//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays and
+//! other queries through them.
 //!
 //! It stands alone: it takes triangles that lie in buffers of a wgpu device that you have, and records to
 //! your encoder. Built with `--no-default-features` it needs wgpu, bytemuck, glam, log, pollster and
@@ -53,8 +53,8 @@
 //! ```
 //!
 //! A shader of your own traces rays too: [`shader_module`] puts `#import "common/bvh.wgsl"` in place, and
-//! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`common/bvh_nearest.wgsl`) and for what a box
-//! touches (`common/bvh_overlap.wgsl`). `examples/own_device.rs` does all of this.
+//! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`common/bvh_nearest.wgsl`) and
+//! for what a box touches (`common/bvh_overlap.wgsl`). `examples/own_device.rs` does all of this.
 
 pub mod codes;
 pub mod cost;

@@ -1,5 +1,5 @@
-//! `overlap`: the triangles that each box of a list touches, counted first and then collected, or in one go. Kernels of
-//! your own import `common/bvh_overlap.wgsl`.
+//! `overlap`: the triangles that each box of a list touches, counted first and then collected, or in one go.
+//! Kernels of your own import `common/bvh_overlap.wgsl`.
 
 pub use super::layout::{BoxQuery, Touched};
 use super::{layout::TRACE_BLOCK, scan::Scan, tree::Tree};
@@ -92,9 +92,9 @@ impl BoxOverlaps {
         gpu.catch(|| gpu.buffer_with("overlap.boxes", boxes, Usage::STORAGE))
     }
 
-    /// Records how many triangles each of the first `count` of `boxes` touches, and where those of each begin if they
-    /// are collected, into `offsets`, which has room for one more: a `u32` each, and their sum, which is `u32::MAX` if it
-    /// is not less.
+    /// Records how many triangles each of the first `count` of `boxes` touches, and where those of each begin
+    /// if they are collected, into `offsets`, which has room for one more: a `u32` each, and their sum, which
+    /// is `u32::MAX` if it is not less.
     ///
     /// # Errors
     ///
@@ -144,9 +144,9 @@ impl BoxOverlaps {
         self.dispatch(gpu, recorder, (&self.collect, query), tree, &own)
     }
 
-    /// Records box, mesh and triangle ([`Touched`]) of what the first `count` of `boxes` touch, in one go, in any order
-    /// and as far as `touched` has room. The first word of `total`, which has COPY_DST, becomes how many there are,
-    /// whatever has found room; from 0xf000_0000 on there may be more.
+    /// Records box, mesh and triangle ([`Touched`]) of what the first `count` of `boxes` touch, in one go, in
+    /// any order and as far as `touched` has room. The first word of `total`, which has COPY_DST, becomes how
+    /// many there are, whatever has found room; from 0xf000_0000 on there may be more.
     ///
     /// # Errors
     ///
@@ -177,7 +177,8 @@ impl BoxOverlaps {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device's limits do not hold the boxes or what they touch; those of compiling.
+    /// [`Error::Limit`] where the device's limits do not hold the boxes or what they touch; those of
+    /// compiling.
     pub fn run(
         &self,
         gpu: &Gpu,

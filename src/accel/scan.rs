@@ -28,8 +28,8 @@ impl Scan {
         self.kernels.iter().for_each(|kernel| kernel.needs(needs));
     }
 
-    /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by the sum of
-    /// all: `u32::MAX` where that is not less.
+    /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by
+    /// the sum of all: `u32::MAX` where that is not less.
     pub(super) fn record(
         &self,
         gpu: &Gpu,

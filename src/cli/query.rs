@@ -73,8 +73,8 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a name that is neither .csv's nor .json's; [`Error::Scene`] for a file of questions that cannot
-/// be read; those of loading and drawing.
+/// [`Error::Usage`] for a name that is neither .csv's nor .json's; [`Error::Scene`] for a file of questions
+/// that cannot be read; those of loading and drawing.
 pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     let is_printed = args.output.as_os_str() == "-";

@@ -3,8 +3,8 @@
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
 
-/// The point of a triangle that is nearest to `point`. Of slivers, whose regions even f64 tells apart badly, the edges are
-/// looked at besides.
+/// The point of a triangle that is nearest to `point`. Of slivers, whose regions even f64 tells apart badly,
+/// the edges are looked at besides.
 pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
     let p = point.as_dvec3();
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
@@ -20,8 +20,8 @@ pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
     all[0]
 }
 
-/// By the region of the triangle's plane that the point lies over (Ericson 2005, "Real-Time Collision Detection", section
-/// 5.1.5).
+/// By the region of the triangle's plane that the point lies over (Ericson 2005, "Real-Time Collision
+/// Detection", section 5.1.5).
 fn nearest_by_region(triangle: &Triangle, point: Vec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let p = point.as_dvec3();
@@ -66,8 +66,9 @@ pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     distances.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// By how much a box has to grow on all sides, or may shrink if it is negative, to just touch a triangle: the largest gap
-/// along the axes that can separate them (Akenine-Möller 2001). Exact for its sign; elsewhere a bound from below.
+/// By how much a box has to grow on all sides, or may shrink if it is negative, to just touch a triangle: the
+/// largest gap along the axes that can separate them (Akenine-Möller 2001). Exact for its sign; elsewhere a
+/// bound from below.
 pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
     let (lower, upper) = (lower.as_dvec3(), upper.as_dvec3());
     let (centre, half) = (0.5 * (lower + upper), 0.5 * (upper - lower));

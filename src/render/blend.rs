@@ -159,8 +159,8 @@ impl Blend {
         }
     }
 
-    /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows show what is
-    /// `reflected`.
+    /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows
+    /// show what is `reflected`.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &self,

@@ -61,8 +61,8 @@ impl BlendGBuffer {
         }
     }
 
-    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where they send no
-    /// rays.
+    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where
+    /// they send no rays.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

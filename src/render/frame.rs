@@ -68,8 +68,8 @@ impl FrameInput<'_> {
         self.channel == channel || self.reads.contains(&channel)
     }
 
-    /// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and there is room
-    /// for what they find.
+    /// Whether rays find what surfaces reflect: where the settings say so, any material may send one, and
+    /// there is room for what they find.
     pub fn traces_reflections(&self, gpu: &Gpu) -> bool {
         let shows = [
             Channel::Reflection,
@@ -331,8 +331,8 @@ impl<'a> Prepared<'a> {
 pub struct Frame<'a> {
     /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
     pub group: wgpu::BindGroup,
-    /// The same for the passes that look at what reflection rays have hit, for each bounce; then for those of rays
-    /// from blended surfaces.
+    /// The same for the passes that look at what reflection rays have hit, for each bounce; then for those of
+    /// rays from blended surfaces.
     hit_groups: Rc<[wgpu::BindGroup]>,
     prepared: Rc<Prepared<'a>>,
 }

@@ -85,8 +85,8 @@ impl LobesPass {
         Ok(())
     }
 
-    /// Draws the lobes of all surfaces with layers that `gbuffer` shows, which is that of `start`. A texel where there
-    /// are none.
+    /// Draws the lobes of all surfaces with layers that `gbuffer` shows, which is that of `start`. A texel
+    /// where there are none.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

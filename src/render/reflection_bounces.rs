@@ -1,5 +1,5 @@
-//! The bounces of reflection rays: from the surfaces of the picture, then from what the bounce before has hit. Hits are
-//! made a G-buffer of their own, and lit as what the picture shows.
+//! The bounces of reflection rays: from the surfaces of the picture, then from what the bounce before has
+//! hit. Hits are made a G-buffer of their own, and lit as what the picture shows.
 
 use super::{
     bindings::Layouts,
@@ -30,8 +30,8 @@ use crate::{
     },
 };
 
-/// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours are
-/// averaged anyway: less noise for a lobe that is 3 % wider.
+/// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours
+/// are averaged anyway: less noise for a lobe that is 3 % wider.
 const BLUR: f32 = 0.5;
 /// Words of counts in front of the arguments.
 const COUNTS: usize = REFLECTION_TILES as usize + 1;

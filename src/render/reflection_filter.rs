@@ -113,8 +113,8 @@ impl ReflectionFilter {
         }
     }
 
-    /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the means of a
-    /// frame and its rays go to.
+    /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the
+    /// means of a frame and its rays go to.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! What glossy surfaces reflect, by rays where the settings enable them: what the G-buffer shows, averaged over frames
-//! and neighbours, and the blended surfaces in front of it.
+//! What glossy surfaces reflect, by rays where the settings enable them: what the G-buffer shows, averaged
+//! over frames and neighbours, and the blended surfaces in front of it.
 
 use super::{
     bindings::Layouts,
@@ -75,8 +75,8 @@ impl Reflections {
         }
     }
 
-    /// Traces what each pixel of `gbuffer` reflects, where the settings enable it. `shadows` finds which lights the hits
-    /// see.
+    /// Traces what each pixel of `gbuffer` reflects, where the settings enable it. `shadows` finds which
+    /// lights the hits see.
     #[expect(clippy::too_many_arguments, reason = "they are the edges of the frame")]
     pub fn record(
         &mut self,
@@ -146,8 +146,8 @@ impl Reflections {
         Ok(&self.output)
     }
 
-    /// Traces what the front-most blended surfaces reflect, where `gbuffer` shows any: by this frame's rays alone.
-    /// [`Reflections::record`] comes first.
+    /// Traces what the front-most blended surfaces reflect, where `gbuffer` shows any: by this frame's rays
+    /// alone. [`Reflections::record`] comes first.
     pub fn record_blended(
         &mut self,
         recording: &mut Recording<'_>,

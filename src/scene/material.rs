@@ -85,8 +85,8 @@ impl Material {
         self.transmission() > 0.0 && thickness > 0.0
     }
 
-    /// The least perceptual roughness of what it reflects or transmits by, whatever its textures hold; infinite where it
-    /// is unlit.
+    /// The least perceptual roughness of what it reflects or transmits by, whatever its textures hold;
+    /// infinite where it is unlit.
     pub fn least_roughness(&self) -> f32 {
         if self.unlit {
             return f32::INFINITY;

@@ -1,5 +1,5 @@
-//! `canopy bench textures`: hits on many materials, shaded by a dispatch for each material with textures of its own,
-//! or by one dispatch with the textures of all in arrays.
+//! `canopy bench textures`: hits on many materials, shaded by a dispatch for each material with textures of
+//! its own, or by one dispatch with the textures of all in arrays.
 
 use super::{
     inputs::Random,
@@ -31,7 +31,8 @@ pub(super) const COLUMNS: &[Column] = &[
     ("ratio", "ratio", Format::Ratio),
 ];
 
-/// Materials that hits are on. All their textures are layers of two arrays, of which adapters have 256 layers.
+/// Materials that hits are on. All their textures are layers of two arrays, of which adapters have 256
+/// layers.
 const MATERIALS: [u32; 3] = [1, 8, 64];
 /// Colour textures and others of a material.
 const COLORS: u32 = 2;
