@@ -44,7 +44,8 @@ fn bvh_overlap_begin(lower: vec3f, upper: vec3f, cutoff: u32) -> BvhOverlap {
 fn bvh_separates(axis: vec3f, a: vec3f, b: vec3f, c: vec3f, half_extent: vec3f) -> bool {
     let corners = vec3f(dot(axis, a), dot(axis, b), dot(axis, c));
     let reach = dot(abs(axis), half_extent);
-    return min(corners.x, min(corners.y, corners.z)) > reach || max(corners.x, max(corners.y, corners.z)) < -reach;
+    return min(corners.x, min(corners.y, corners.z)) > reach
+        || max(corners.x, max(corners.y, corners.z)) < -reach;
 }
 
 fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {

@@ -178,12 +178,20 @@ fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
 // lobe reflects is known. The more frames the mean holds, the less this counts beside the pixel's `own` ray;
 // and not at all where the lobe is narrower than a pixel is wide, because what it shows changes faster than a
 // ratio of so few rays can tell.
-fn resolved(pixel: vec2u, s: Surface, surface: SignalSurface, own: vec3f, distance: f32, frames: u32) -> vec3f {
+fn resolved(
+    pixel: vec2u,
+    s: Surface,
+    surface: SignalSurface,
+    own: vec3f,
+    distance: f32,
+    frames: u32,
+) -> vec3f {
     let sent = sent_ray_unpack(textureLoad(sent_texture, pixel, 0).xy);
     let to_eye = frame_to_eye(s.position);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let alpha = max(s.roughness * s.roughness, 1.0e-4);
-    let trust = saturate(lobe_width(s, alpha, distance) - 1.0) * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
+    let is_wide = saturate(lobe_width(s, alpha, distance) - 1.0);
+    let trust = is_wide * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
     // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours
     // cannot use have no weight to go by.
     let has_weight = sent.lobe > 0.0 || all(own == vec3f(0.0));
