@@ -7,8 +7,9 @@ mod common;
 use canopy::{
     Error,
     accel::{
-        BoxOverlaps, BoxQuery, Lbvh, Nearest, NearestPoints, Quality, Tree, Work, layout::BVH_MISS,
-        overlap::Touched,
+        BoxQuery, Lbvh, Nearest, NearestPoints, Overlap, Quality, Search, Tree, Work,
+        layout::BVH_MISS,
+        overlap::{Regions, Touched},
     },
     gpu::Gpu,
     reference::queries,
@@ -247,8 +248,12 @@ fn collected(
     boxes: &[BoxQuery],
     cutoff: u32,
 ) -> Vec<BTreeSet<usize>> {
-    let query = BoxOverlaps::new(gpu);
-    let found = query.run(gpu, tree, boxes, cutoff).unwrap();
+    let query = Overlap::new(gpu);
+    let search = Search {
+        leaf_cutoff: cutoff,
+        ..Search::new(tree)
+    };
+    let found = query.run(gpu, &search, boxes).unwrap();
     let (offsets, names) = found.read(gpu).unwrap();
     assert_eq!(offsets.len(), boxes.len() + 1);
     assert_eq!(offsets.last().copied(), Some(found.total()));
@@ -318,8 +323,8 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
         let expected = collected(&gpu, &soup, &tree, &boxes, 4);
         let count: usize = expected.iter().map(BTreeSet::len).sum();
         assert!(count > 100);
-        let query = BoxOverlaps::new(&gpu);
-        let buffer = query.upload(&gpu, &boxes).unwrap();
+        let query = Overlap::new(&gpu);
+        let regions = Regions::new(&gpu, &boxes).unwrap();
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
@@ -328,18 +333,10 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
             let bytes = (room * size_of::<Touched>()) as u64;
             let touched = gpu.buffer("touched", bytes, usage);
             let mut encoder = gpu.encoder("test");
-            let number_of_boxes = boxes.len() as u32;
-            let recorded = query.record_append(
-                &gpu,
-                &mut encoder,
-                &tree,
-                &buffer,
-                number_of_boxes,
-                &total,
-                &touched,
-                4,
-            );
-            recorded.unwrap();
+            let (search, into) = (Search::new(&tree), [&total, &touched]);
+            query
+                .record_append(&gpu, &mut encoder, &search, &regions, into)
+                .unwrap();
             gpu.queue.submit([encoder.finish()]);
             let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total).unwrap());
             assert_eq!(total[0], count as u32, "room for {room}");
@@ -348,7 +345,7 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
             let stored = &stored[..room.min(count)];
             let pairs: BTreeSet<_> = stored
                 .iter()
-                .map(|t| (t.query as usize, number(&soup, t.mesh, t.triangle)))
+                .map(|t| (t.query as usize, number(&soup, t.mesh, t.object)))
                 .collect();
             assert_eq!(pairs.len(), stored.len());
             assert!(pairs.iter().all(|(query, t)| expected[*query].contains(t)));
@@ -442,7 +439,9 @@ fn offsets_hold_over_many_blocks() {
     let boxes: Vec<_> = (0..300_000)
         .map(|i| if i % 3 == 0 { around } else { beside })
         .collect();
-    let found = BoxOverlaps::new(&gpu).run(&gpu, &tree, &boxes, 4).unwrap();
+    let found = Overlap::new(&gpu)
+        .run(&gpu, &Search::new(&tree), &boxes)
+        .unwrap();
     let (offsets, names) = found.read(&gpu).unwrap();
     assert_eq!(found.total(), 100_000);
     assert!((0..=300_000_u32).all(|i| offsets[i as usize] == i.div_ceil(3)));
@@ -493,7 +492,7 @@ fn too_many_boxes_are_an_error() {
     };
     // 160 MB of names, of which the device binds 128 MiB.
     let boxes = vec![everything; 2_000_000];
-    let found = BoxOverlaps::new(&gpu).run(&gpu, &tree, &boxes, 4);
+    let found = Overlap::new(&gpu).run(&gpu, &Search::new(&tree), &boxes);
     let error = found.unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }

@@ -1,12 +1,12 @@
-// overlap: for each box of a list, the triangles that it touches.
+// overlap: for each region of a list, the objects of the tree that it touches.
 //
-// in   boxes; the tree (group 1)
-// out  overlap_count: numbers, how many triangles each box touches
-//      overlap_collect (numbers holds where each box's triangles begin): names, the mesh and the triangle of
-//      each
-//      overlap_append: total, how many there are of all boxes, counting on where `touched` is full, up to
-//      OVERLAP_MOST; touched, box, mesh and triangle of each, in any order
-// One thread per box. Threads of different workgroups meet only in atomicAdd.
+// in   regions: two rows of a box or a capsule, six of a frustum; the tree (group 1)
+// out  overlap_count: numbers, how many objects each region touches
+//      overlap_collect (numbers holds where each region's objects begin): names, mesh and number of each
+//      overlap_append: total, how many there are of all regions, counting on where `touched` is full, up to
+//      OVERLAP_MOST; touched, region, mesh and number of each, in any order
+// One thread per region. Threads of different workgroups meet only in atomicAdd.
+#import "common/predicate.wgsl"
 #import "common/bvh_overlap.wgsl"
 #import "common/dispatch.wgsl"
 
@@ -15,15 +15,27 @@ struct BoxQuery {
     upper: vec3f,
 }
 
+struct CapsuleQuery {
+    a: vec3f,
+    radius: f32,
+    b: vec3f,
+}
+
+struct FrustumQuery {
+    planes: array<vec4f, 6>,
+}
+
 struct Touched {
     query: u32,
     mesh: u32,
-    triangle: u32,
+    object: u32,
 }
 
-// The number of boxes; leaf_cutoff; room for `touched`.
+override REGION_SHAPE: u32;
+
+// The number of regions; leaf_cutoff; room for `touched`; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
-@group(0) @binding(1) var<storage, read> boxes: array<BoxQuery>;
+@group(0) @binding(1) var<storage, read> regions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> numbers: array<u32>;
 @group(0) @binding(3) var<storage, read_write> names: array<vec2u>;
 
@@ -35,7 +47,39 @@ const OVERLAP_MOST = 0xf0000000u;
 
 // Buffers are the caller's: nothing is read or written past their ends.
 fn overlap_queries() -> u32 {
-    return min(query.x, arrayLength(&boxes));
+    return min(query.x, arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM));
+}
+
+fn overlap_region(i: u32) -> BvhRegion {
+    if REGION_SHAPE == BVH_FRUSTUM {
+        let row = 6u * i;
+        let frustum = FrustumQuery(array<vec4f, 6>(
+            regions[row],
+            regions[row + 1u],
+            regions[row + 2u],
+            regions[row + 3u],
+            regions[row + 4u],
+            regions[row + 5u],
+        ));
+        return bvh_region_frustum(frustum.planes);
+    }
+    let first = regions[2u * i];
+    let second = regions[2u * i + 1u];
+    if REGION_SHAPE == BVH_CAPSULE {
+        let capsule = CapsuleQuery(first.xyz, first.w, second.xyz);
+        return bvh_region_capsule(capsule.a, capsule.b, capsule.radius);
+    }
+    let box = BoxQuery(first.xyz, second.xyz);
+    return bvh_region_box(box.lower, box.upper);
+}
+
+// The next leaf that is accepted too.
+fn overlap_next(i: u32, walk: ptr<function, BvhWalk>, region: BvhRegion) -> u32 {
+    var leaf = bvh_overlap_next(walk, region);
+    while leaf != BVH_MISS && !bvh_query_accepts(i, tree_triangle(leaf), query.w) {
+        leaf = bvh_overlap_next(walk, region);
+    }
+    return leaf;
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -48,9 +92,10 @@ fn overlap_count(
     if i >= overlap_queries() {
         return;
     }
-    var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
+    let region = overlap_region(i);
+    var walk = bvh_overlap_begin(region, query.y);
     var count = 0u;
-    while bvh_overlap_next(&search) != BVH_MISS {
+    while overlap_next(i, &walk, region) != BVH_MISS {
         count++;
     }
     if i < arrayLength(&numbers) {
@@ -68,11 +113,16 @@ fn overlap_collect(
     if i >= overlap_queries() {
         return;
     }
-    var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
+    let region = overlap_region(i);
+    var walk = bvh_overlap_begin(region, query.y);
     var at = numbers[min(i, arrayLength(&numbers) - 1u)];
-    for (var leaf = bvh_overlap_next(&search); leaf != BVH_MISS; leaf = bvh_overlap_next(&search)) {
+    loop {
+        let leaf = overlap_next(i, &walk, region);
+        if leaf == BVH_MISS {
+            break;
+        }
         if at < arrayLength(&names) {
-            names[at] = bvh_overlap_name(&search, leaf);
+            names[at] = bvh_walk_name(&walk, leaf);
         }
         at++;
     }
@@ -88,15 +138,17 @@ fn overlap_append(
     if i >= overlap_queries() {
         return;
     }
-    var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
-    for (var leaf = bvh_overlap_next(&search); leaf != BVH_MISS; leaf = bvh_overlap_next(&search)) {
-        // Before it comes round to 0.
-        if atomicLoad(&total) >= OVERLAP_MOST {
+    let region = overlap_region(i);
+    var walk = bvh_overlap_begin(region, query.y);
+    loop {
+        let leaf = overlap_next(i, &walk, region);
+        // The count stops before it comes round to 0.
+        if leaf == BVH_MISS || atomicLoad(&total) >= OVERLAP_MOST {
             break;
         }
         let at = atomicAdd(&total, 1u);
         if at < min(query.z, arrayLength(&touched)) {
-            let name = bvh_overlap_name(&search, leaf);
+            let name = bvh_walk_name(&walk, leaf);
             touched[at] = Touched(i, name.x, name.y);
         }
     }

@@ -77,6 +77,18 @@ wgsl_constants! {
     pub const PLOC_ROWS: u32 = 3;
     /// Workgroups of `cost`, and threads of each.
     pub const COST_BLOCK: u32 = 256;
+    /// A tree's leaves are triangles.
+    pub const BVH_TRIANGLES: u32 = 0;
+    /// A tree's leaves are boxes.
+    pub const BVH_BOXES: u32 = 1;
+    /// A tree's leaves are balls.
+    pub const BVH_BALLS: u32 = 2;
+    /// A region is a box.
+    pub const BVH_BOX: u32 = 0;
+    /// A region is a capsule.
+    pub const BVH_CAPSULE: u32 = 1;
+    /// A region is a frustum.
+    pub const BVH_FRUSTUM: u32 = 2;
     /// Threads of a workgroup of `trace` and of other queries.
     pub const TRACE_BLOCK: u32 = 64;
     /// Numbers that a workgroup of `scan` sums.
@@ -245,20 +257,91 @@ gpu_structs! {
         /// Index of the triangle within that mesh, in the order of the index buffer.
         triangle: u32,
     }
-    /// A box whose triangles are looked for. One whose lower corner is above its upper one touches nothing.
+    /// A box that objects are looked for in. One whose lower corner is above its upper one touches nothing.
     BoxQuery {
         lower: [f32; 3],
         _pad0: u32,
         upper: [f32; 3],
         _pad1: u32,
     }
-    /// A triangle that a box touches.
+    /// All that is within `radius` of the segment from `a` to `b`: a capsule, or a ball where they are equal. One
+    /// whose radius is negative touches nothing.
+    CapsuleQuery {
+        a: [f32; 3],
+        radius: f32,
+        b: [f32; 3],
+        _pad: u32,
+    }
+    /// Six planes: the normal, which points inwards and need not have length 1, and what is added to its product
+    /// with a point to give a number that is not negative inside.
+    FrustumQuery {
+        planes: [[f32; 4]; 6],
+    }
+    /// An object that a region touches.
     Touched {
-        /// Index of the box.
+        /// Index of the region.
         query: u32,
         mesh: u32,
-        /// Index of the triangle within that mesh, in the order of the index buffer.
-        triangle: u32,
+        /// Index of the object within that mesh, in the order of the caller's buffer.
+        object: u32,
+    }
+    /// Two objects that touch.
+    ObjectPair {
+        mesh_a: u32,
+        /// Index within its mesh.
+        object_a: u32,
+        mesh_b: u32,
+        object_b: u32,
+    }
+    /// One of the objects that are nearest to a point.
+    Neighbour {
+        /// From the point to the object; how far was looked, where there is no further object.
+        distance: f32,
+        /// Index of the mesh or set; [`BVH_MISS`] where there is no further object.
+        mesh: u32,
+        object: u32,
+    }
+    /// A capsule that moves, or a ball where `a` and `b` are equal.
+    Sweep {
+        /// An end of its axis, at first.
+        a: [f32; 3],
+        radius: f32,
+        b: [f32; 3],
+        _pad0: u32,
+        /// Where it moves to, from there.
+        motion: [f32; 3],
+        _pad1: u32,
+    }
+    /// What a moving capsule touches first.
+    Contact {
+        /// From the object towards the capsule, of length 1.
+        normal: [f32; 3],
+        /// The share of the motion after which they touch; 1 where they do not.
+        t: f32,
+        /// The object's point that is touched.
+        position: [f32; 3],
+        /// Index of the mesh or set; [`BVH_MISS`] where nothing is touched.
+        mesh: u32,
+        object: u32,
+        _pad0: u32,
+        _pad1: u32,
+        _pad2: u32,
+    }
+    /// How often a ray passes through triangles.
+    Crossings {
+        /// Through their fronts, from where corners go round counterclockwise.
+        fronts: u32,
+        backs: u32,
+    }
+    /// What a query of pairs needs.
+    PairQuery {
+        count: u32,
+        leaf_cutoff: u32,
+        /// Room for pairs.
+        room: u32,
+        mask: u32,
+        within: u32,
+        distinct: u32,
     }
     /// What a ray went through: nodes, and triangles that were tested.
     Visits {

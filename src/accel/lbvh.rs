@@ -11,6 +11,7 @@ use super::{
     },
     pairs::SortBuffers,
     ploc::{self, Ploc},
+    search::Objects,
     sort::RadixSort,
     stages::{self, Bound, Room, StageLayouts, Stages},
     tree::{Quality, Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
@@ -278,6 +279,7 @@ impl Lbvh {
             triangles,
             info,
             triangle_count,
+            objects: Objects::Triangles,
             leaf_cutoff: 1,
             quality: match self.ploc {
                 Some(_) => Quality::High,

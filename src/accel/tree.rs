@@ -9,6 +9,7 @@ use super::{
     },
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
+    search::Objects,
     stages::{Bound, Stages},
 };
 use crate::{
@@ -33,6 +34,7 @@ pub struct Tree {
     pub triangles: Array,
     pub(super) info: wgpu::Buffer,
     pub(super) triangle_count: u32,
+    pub(super) objects: Objects,
     pub(super) leaf_cutoff: u32,
     pub(super) quality: Quality,
     /// Of the last build.
@@ -298,7 +300,12 @@ impl Tree {
         }
     }
 
-    /// Triangles in all trees.
+    /// What the trees are built over.
+    pub fn objects(&self) -> Objects {
+        self.objects
+    }
+
+    /// Triangles, or other objects, in all trees.
     pub fn triangle_count(&self) -> u32 {
         self.triangle_count
     }

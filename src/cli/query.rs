@@ -4,8 +4,8 @@ use super::{console::print, numbers, offscreen, options::TimeArgs, report::Repor
 use crate::{
     Error, Result,
     accel::{
-        BoxOverlaps, BoxQuery, Codes, Geometry, Hit, Lbvh, MeshRange, Nearest, NearestPoints,
-        Query, Ray, Trace, Tree, Work, layout::BVH_MISS,
+        BoxQuery, Codes, Geometry, Hit, Lbvh, MeshRange, Nearest, NearestPoints, Overlap, Query,
+        Ray, Search, Trace, Tree, Work, layout::BVH_MISS,
     },
     config::Config,
     gpu::Gpu,
@@ -217,7 +217,7 @@ impl Question {
                     ..BoxQuery::default()
                 };
                 let boxes: Vec<_> = boxes.iter().map(corners).collect();
-                let found = BoxOverlaps::new(gpu).run(gpu, tree, &boxes, LEAF_CUTOFF)?;
+                let found = Overlap::new(gpu).run(gpu, &Search::new(tree), &boxes)?;
                 let (offsets, mut names) = found.read(gpu)?;
                 for pair in offsets.windows(2) {
                     names[pair[0] as usize..pair[1] as usize].sort_unstable();

@@ -9,7 +9,7 @@ use super::{
     device::Gpu,
     on_demand::{Needs, OnDemand},
     pass::{self, Binding},
-    shader,
+    shader::{self, Replaced},
 };
 use crate::Result;
 use std::collections::HashMap;
@@ -59,6 +59,23 @@ impl Kernel {
         bindings: &[Binding],
         constants: &[(&'static str, f64)],
     ) -> Self {
+        Self::with_text(gpu, path, entry, shared, bindings, constants, None)
+    }
+
+    /// As [`Kernel::with_constants`], with text of the caller's in place of a file of the library.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a pipeline is made of, once for all kernels"
+    )]
+    pub(crate) fn with_text(
+        gpu: &Gpu,
+        path: &'static str,
+        entry: &'static str,
+        shared: &[(u32, &wgpu::BindGroupLayout)],
+        bindings: &[Binding],
+        constants: &[(&'static str, f64)],
+        replaced: Option<Replaced>,
+    ) -> Self {
         let layout = pass::compute_layout(gpu, entry, bindings);
         let mut own = 0;
         while shared.iter().any(|(index, _)| *index == own) {
@@ -73,7 +90,10 @@ impl Kernel {
         let constants = constants.to_vec();
         let pipeline = OnDemand::new(entry, move |gpu| {
             let layouts: Vec<_> = groups.iter().map(Option::as_ref).collect();
-            let module = shader::module(gpu, path)?;
+            let module = match &replaced {
+                Some(replaced) => shader::module_with(gpu, path, replaced)?,
+                None => shader::module(gpu, path)?,
+            };
             pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
         });
         Self {

@@ -38,12 +38,23 @@ pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -
     Ok(composer.finish())
 }
 
+/// Text of the caller's that stands in place of a file of the library.
+#[derive(Debug, Clone)]
+pub(crate) struct Replaced {
+    pub(crate) path: &'static str,
+    pub(crate) text: Arc<str>,
+    /// Its name in errors.
+    pub(crate) name: Arc<str>,
+}
+
 /// Text, file, line.
 type Line = (String, Arc<str>, usize);
 
 struct Composer<'a> {
     library: &'a Library,
     arrays: Arrays,
+    /// A file in whose place text of the caller's stands.
+    replaced: Option<&'a Replaced>,
     done: Vec<String>,
     /// Files that are being added, each imported by the one before.
     importing: Vec<String>,
@@ -56,6 +67,7 @@ impl<'a> Composer<'a> {
         Self {
             library,
             arrays,
+            replaced: None,
             done: Vec::new(),
             importing: Vec::new(),
             directives: Vec::new(),
@@ -74,11 +86,16 @@ impl<'a> Composer<'a> {
         if self.done.iter().any(|done| done == path) {
             return Ok(());
         }
-        let text = self.library.file(path).ok_or_else(|| {
-            Error::Shader(format!("{importer}: there is no shader file \"{path}\""))
-        })?;
         self.importing.push(path.into());
-        self.add(text, &format!("shaders/{path}"))?;
+        match self.replaced.filter(|replaced| replaced.path == path) {
+            Some(replaced) => self.add(&replaced.text, &replaced.name)?,
+            None => {
+                let text = self.library.file(path).ok_or_else(|| {
+                    Error::Shader(format!("{importer}: there is no shader file \"{path}\""))
+                })?;
+                self.add(text, &format!("shaders/{path}"))?;
+            }
+        }
         self.importing.pop();
         self.done.push(path.into());
         Ok(())
@@ -176,6 +193,18 @@ pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
         let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
         create_module(gpu, path, &composed, gpu.shaders().is_proven(path))
     })
+}
+
+/// As [`module`], with text of the caller's in place of a file, and with all checks.
+pub(crate) fn module_with(
+    gpu: &Gpu,
+    path: &str,
+    replaced: &Replaced,
+) -> Result<wgpu::ShaderModule> {
+    let mut composer = Composer::new(gpu.shaders(), gpu.capabilities.arrays);
+    composer.replaced = Some(replaced);
+    composer.import(path, "the host")?;
+    create_module(gpu, path, &composer.finish(), false)
 }
 
 /// Parses and validates a composed shader; one that is `proven` goes without checks where the device does

@@ -6,7 +6,10 @@ use glam::{DVec3, Vec3};
 /// The point of a triangle that is nearest to `point`. Of slivers, whose regions even f64 tells apart badly,
 /// the edges are looked at besides.
 pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
-    let p = point.as_dvec3();
+    nearest_to(triangle, point.as_dvec3())
+}
+
+fn nearest_to(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let on_edge = |from: DVec3, to: DVec3| {
         let along = (p - from).dot(to - from) / (to - from).length_squared();
@@ -14,7 +17,7 @@ pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
         let along = if along.is_nan() { 0.0 } else { along };
         from + along.clamp(0.0, 1.0) * (to - from)
     };
-    let by_region = nearest_by_region(triangle, point);
+    let by_region = nearest_by_region(triangle, p);
     let mut all = [by_region, on_edge(a, b), on_edge(b, c), on_edge(c, a)];
     all.sort_by(|x, y| x.distance_squared(p).total_cmp(&y.distance_squared(p)));
     all[0]
@@ -22,9 +25,8 @@ pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
 
 /// By the region of the triangle's plane that the point lies over (Ericson 2005, "Real-Time Collision
 /// Detection", section 5.1.5).
-fn nearest_by_region(triangle: &Triangle, point: Vec3) -> DVec3 {
+fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
-    let p = point.as_dvec3();
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -95,4 +97,152 @@ pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
     axes.filter(|axis| axis.abs().element_sum() > 0.0)
         .map(gap)
         .fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// What a leaf of a tree stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Solid {
+    /// A triangle.
+    Triangle(Triangle),
+    /// A box, by its lower and upper corner.
+    Box(Vec3, Vec3),
+    /// A ball, by its centre and radius.
+    Ball(Vec3, f32),
+}
+
+impl Solid {
+    /// The distance of a point; 0 inside.
+    pub fn distance(&self, point: DVec3) -> f64 {
+        match self {
+            Self::Triangle(triangle) => (nearest_to(triangle, point) - point).length(),
+            Self::Box(lower, upper) => {
+                (point - point.clamp(lower.as_dvec3(), upper.as_dvec3())).length()
+            }
+            Self::Ball(centre, radius) => {
+                ((point - centre.as_dvec3()).length() - f64::from(*radius)).max(0.0)
+            }
+        }
+    }
+
+    /// The distance of the segment from `a` to `b`, by a search for the least value of a convex function (golden
+    /// section).
+    pub fn segment_distance(&self, a: DVec3, b: DVec3) -> f64 {
+        let share = (5.0_f64.sqrt() - 1.0) / 2.0;
+        let at = |t: f64| self.distance(a + t * (b - a));
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let (x, y) = (high - share * (high - low), low + share * (high - low));
+            if at(x) < at(y) {
+                high = y;
+            } else {
+                low = x;
+            }
+        }
+        at(0.0).min(at(1.0)).min(at(0.5 * (low + high)))
+    }
+
+    /// The corners of the box around it.
+    fn bounds(&self) -> (Vec3, Vec3) {
+        match self {
+            Self::Triangle([a, b, c]) => (a.min(*b).min(*c), a.max(*b).max(*c)),
+            Self::Box(lower, upper) => (*lower, *upper),
+            Self::Ball(centre, radius) => (*centre - *radius, *centre + *radius),
+        }
+    }
+
+    /// How far apart two are, at least; not above 0 where they touch.
+    pub fn gap(&self, other: &Self) -> f64 {
+        let ((lower, upper), (least, most)) = (self.bounds(), other.bounds());
+        let of_boxes = (least - upper).max(lower - most).max_element();
+        if of_boxes > 1e-3 {
+            return of_boxes.into();
+        }
+        match (self, other) {
+            (solid, Self::Ball(centre, radius)) | (Self::Ball(centre, radius), solid) => {
+                solid.distance(centre.as_dvec3()) - f64::from(*radius)
+            }
+            (Self::Box(lower, upper), Self::Box(least, most)) => {
+                let gaps = [(*least - *upper), (*lower - *most)].map(|gap| gap.max_element());
+                f64::from(gaps[0].max(gaps[1]))
+            }
+            (Self::Triangle(triangle), Self::Box(lower, upper))
+            | (Self::Box(lower, upper), Self::Triangle(triangle)) => {
+                box_gap(triangle, *lower, *upper)
+            }
+            (Self::Triangle(a), Self::Triangle(b)) => triangle_gap(a, b),
+        }
+    }
+}
+
+fn edges(triangle: &Triangle) -> [[DVec3; 2]; 3] {
+    let [a, b, c] = triangle.map(Vec3::as_dvec3);
+    [[a, b], [b, c], [c, a]]
+}
+
+/// The distance of two triangles: that of an edge of one from the other. Where it is 0, by how much they overlap
+/// along the axis along which that is least, negative.
+fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
+    let of_edges = |edges_of: &Triangle, other: &Triangle| {
+        let distances =
+            edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
+        distances.into_iter().fold(f64::INFINITY, f64::min)
+    };
+    let distance = of_edges(a, b).min(of_edges(b, a));
+    if distance > 1e-9 {
+        return distance;
+    }
+    let sides = |triangle: &Triangle| edges(triangle).map(|[from, to]| to - from);
+    let (of_a, of_b) = (sides(a), sides(b));
+    let normals = [of_a[0].cross(of_a[1]), of_b[0].cross(of_b[1])];
+    let across = of_a.iter().flat_map(|x| of_b.map(|y| x.cross(y)));
+    let within = of_a.map(|x| x.cross(normals[0])).into_iter();
+    let within = within.chain(of_b.map(|x| x.cross(normals[1])));
+    let axes = normals.into_iter().chain(across).chain(within);
+    let gap = |axis: DVec3| {
+        let along = |triangle: &Triangle| triangle.map(|corner| corner.as_dvec3().dot(axis));
+        let least = |all: [f64; 3]| all.into_iter().fold(f64::INFINITY, f64::min);
+        let most = |all: [f64; 3]| all.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let (p, q) = (along(a), along(b));
+        (least(p) - most(q)).max(least(q) - most(p)) / axis.length()
+    };
+    let gaps = axes.filter(|axis| axis.length() > 1e-12).map(gap);
+    gaps.fold(f64::NEG_INFINITY, f64::max).min(0.0)
+}
+
+/// Whether anything of a triangle is before all `planes` when those are moved outwards by `grown`: what is left of
+/// it where each has cut it.
+pub fn before_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f64) -> bool {
+    let mut polygon = triangle.map(Vec3::as_dvec3).to_vec();
+    for [x, y, z, w] in planes.map(|plane| plane.map(f64::from)) {
+        let normal = DVec3::new(x, y, z);
+        let side = |point: DVec3| normal.dot(point) + w + grown * normal.length();
+        let mut kept = Vec::new();
+        for (i, here) in polygon.iter().enumerate() {
+            let there = polygon[(i + 1) % polygon.len()];
+            let (from, to) = (side(*here), side(there));
+            if from >= 0.0 {
+                kept.push(*here);
+            }
+            if (from >= 0.0) != (to >= 0.0) {
+                kept.push(here.lerp(there, from / (from - to)));
+            }
+        }
+        polygon = kept;
+    }
+    !polygon.is_empty()
+}
+
+/// How a ray passes through a triangle, as Möller and Trumbore 1997: where, and by how far its weights are from
+/// their limits. `None` for a ray in the triangle's plane.
+pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f64, f64)> {
+    let [a, b, c] = triangle.map(Vec3::as_dvec3);
+    let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
+    let (ab, ac) = (b - a, c - a);
+    let p = direction.cross(ac);
+    let determinant = ab.dot(p);
+    let s = origin - a;
+    let q = s.cross(ab);
+    let (u, v) = (s.dot(p) / determinant, direction.dot(q) / determinant);
+    let margin = u.min(v).min(1.0 - u - v);
+    (determinant != 0.0).then(|| (ac.dot(q) / determinant, margin))
 }

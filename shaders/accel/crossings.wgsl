@@ -1,0 +1,45 @@
+// crossings: how often each ray of a list passes through triangles.
+//
+// in   rays; the tree (group 1)
+// out  found, one per ray: through how many fronts, and through how many backs
+// One thread per ray.
+#import "common/predicate.wgsl"
+#import "common/bvh_crossings.wgsl"
+#import "common/dispatch.wgsl"
+
+struct Crossings {
+    fronts: u32,
+    backs: u32,
+}
+
+// The number of rays; leaf_cutoff; nothing; the mask of what is accepted.
+@group(0) @binding(0) var<uniform> query: vec4u;
+@group(0) @binding(1) var<storage, read> rays: array<Ray>;
+@group(0) @binding(2) var<storage, read_write> found: array<Crossings>;
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn crossings(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= min(query.x, min(arrayLength(&rays), arrayLength(&found))) {
+        return;
+    }
+    let ray = bvh_crossing_ray(rays[i]);
+    var walk = bvh_walk_begin(ray.ray.origin.x, query.y);
+    var counts = Crossings(0u, 0u);
+    loop {
+        let leaf = bvh_crossing_next(&walk, ray);
+        if leaf == BVH_MISS {
+            break;
+        }
+        let triangle = tree_triangle(leaf);
+        if bvh_query_accepts(i, triangle, query.w) {
+            let is_front = u32(bvh_crossing(triangle, ray) > 0);
+            counts = Crossings(counts.fronts + is_front, counts.backs + 1u - is_front);
+        }
+    }
+    found[i] = counts;
+}

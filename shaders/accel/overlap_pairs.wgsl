@@ -1,0 +1,191 @@
+// overlap_pairs: the pairs of objects that touch each other, of one tree or of two.
+//
+// in   other_rows and other_tlas: the leaves and meshes of the other tree, which may be the same one; the tree
+//      (group 1)
+// out  pairs_count: numbers, for each leaf of the other tree how many objects it touches
+//      pairs_collect (numbers holds where each leaf's pairs begin): pairs
+//      pairs_append: total, how many there are, counting on where `pairs` is full, up to PAIRS_MOST; pairs, in any
+//      order
+// One thread per leaf, in leaf order, so that neighbours ask for neighbours. Within one tree a leaf asks only for
+// those behind itself, and leaves out subtrees that end before it. Threads of different workgroups meet only in
+// atomicAdd.
+#import "common/predicate.wgsl"
+#import "common/bvh_meets.wgsl"
+#import "common/bvh_walk.wgsl"
+#import "common/dispatch.wgsl"
+
+struct ObjectPair {
+    // Of the other tree; within one tree the less of the two.
+    mesh_a: u32,
+    object_a: u32,
+    mesh_b: u32,
+    object_b: u32,
+}
+
+struct PairQuery {
+    // Leaves of the other tree.
+    count: u32,
+    leaf_cutoff: u32,
+    // Room for pairs.
+    room: u32,
+    mask: u32,
+    // 1 within one tree.
+    within: u32,
+    // 1 where triangles with a common corner do not count.
+    distinct: u32,
+}
+
+@group(0) @binding(0) var<uniform> query: PairQuery;
+#array read 0 1 other_rows: vec4u
+@group(0) @binding(2) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(3) var<storage, read_write> pairs: array<ObjectPair>;
+@group(0) @binding(4) var<storage, read> other_tlas: array<TlasEntry>;
+
+@group(0) @binding(2) var<storage, read_write> total: atomic<u32>;
+
+// What is counted in one go. Threads between the test and the count are far fewer than what is left above.
+const PAIRS_MOST = 0xf0000000u;
+
+fn other_leaf(leaf: u32) -> LeafTriangle {
+    let row = TRIANGLE_ROWS * leaf;
+    let a = other_rows(row);
+    let b = other_rows(row + 1u);
+    let c = other_rows(row + 2u);
+    return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
+}
+
+struct Search {
+    other: LeafTriangle,
+    leaf: u32,
+    lower: vec3f,
+    upper: vec3f,
+}
+
+fn pairs_begin(leaf: u32, walk: ptr<function, BvhWalk>) -> Search {
+    let other = other_leaf(leaf);
+    let around = bvh_corner_box(other);
+    *walk = bvh_walk_begin(other.v0.x, query.leaf_cutoff);
+    // What no tree can hold lies at BOX_FAR.
+    if other.v0.x >= BOX_FAR {
+        (*walk).next = BVH_MISS;
+    }
+    return Search(other, leaf, around.lower, around.upper);
+}
+
+fn pairs_accept(search: Search, leaf: u32) -> bool {
+    if query.within != 0u && leaf <= search.leaf {
+        return false;
+    }
+    let object = tree_triangle(leaf);
+    let around = bvh_corner_box(object);
+    let is_near = all(around.lower <= search.upper) && all(around.upper >= search.lower);
+    if !is_near || (query.distinct != 0u && bvh_share_corner(object, search.other)) {
+        return false;
+    }
+    return bvh_query_accepts(search.leaf, object, query.mask) && bvh_meets(object, search.other);
+}
+
+fn pairs_next(walk: ptr<function, BvhWalk>, search: Search) -> u32 {
+    loop {
+        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
+            if pairs_accept(search, leaf) {
+                return leaf;
+            }
+        }
+        let number = bvh_walk_node(walk, 1.0);
+        if number == BVH_MISS {
+            break;
+        }
+        if bvh_is_node(number) {
+            let node = tree_node(number);
+            var visited = bvh_boxes_touch(node, search.lower, search.upper);
+            if query.within != 0u && number < tree.triangle_count {
+                visited = visited & (node.ends > vec4u(search.leaf + 1u));
+            }
+            bvh_walk_into(walk, number, node, vec4f(0.0), visited);
+        }
+    }
+    return BVH_MISS;
+}
+
+fn pairs_name(walk: ptr<function, BvhWalk>, search: Search, leaf: u32) -> ObjectPair {
+    let name = bvh_walk_name(walk, leaf);
+    let mesh = search.other.mesh & ~ANY_HIT_TEST;
+    let other = vec2u(mesh, search.other.triangle - other_tlas[mesh].first_triangle);
+    let is_less = other.x < name.x || (other.x == name.x && other.y < name.y);
+    if query.within != 0u && !is_less {
+        return ObjectPair(name.x, name.y, other.x, other.y);
+    }
+    return ObjectPair(other.x, other.y, name.x, name.y);
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn pairs_count(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= query.count {
+        return;
+    }
+    var walk: BvhWalk;
+    let search = pairs_begin(i, &walk);
+    var count = 0u;
+    while pairs_next(&walk, search) != BVH_MISS {
+        count++;
+    }
+    if i < arrayLength(&numbers) {
+        numbers[i] = count;
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn pairs_collect(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= query.count {
+        return;
+    }
+    var walk: BvhWalk;
+    let search = pairs_begin(i, &walk);
+    var at = numbers[min(i, arrayLength(&numbers) - 1u)];
+    loop {
+        let leaf = pairs_next(&walk, search);
+        if leaf == BVH_MISS {
+            break;
+        }
+        if at < arrayLength(&pairs) {
+            pairs[at] = pairs_name(&walk, search, leaf);
+        }
+        at++;
+    }
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn pairs_append(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= query.count {
+        return;
+    }
+    var walk: BvhWalk;
+    let search = pairs_begin(i, &walk);
+    loop {
+        let leaf = pairs_next(&walk, search);
+        // The count stops before it comes round to 0.
+        if leaf == BVH_MISS || atomicLoad(&total) >= PAIRS_MOST {
+            break;
+        }
+        let at = atomicAdd(&total, 1u);
+        if at < min(query.room, arrayLength(&pairs)) {
+            pairs[at] = pairs_name(&walk, search, leaf);
+        }
+    }
+}

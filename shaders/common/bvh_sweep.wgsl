@@ -1,0 +1,137 @@
+// The first contact of a capsule that moves, or of a ball. The tree is group 1 (common/tree_read.wgsl).
+//
+// The distance between two convex bodies of which one moves along a line is a convex function of time. So Newton's
+// steps from the start never go past the first contact, and where the distance does not shrink there is none.
+#import "common/bvh_enter.wgsl"
+#import "common/bvh_object.wgsl"
+#import "common/bvh_walk.wgsl"
+
+struct Sweep {
+    // The capsule: the ends of its axis, and its radius.
+    a: vec3f,
+    radius: f32,
+    b: vec3f,
+    // Where it moves to, from there.
+    motion: vec3f,
+}
+
+struct BvhContact {
+    // The share of the motion after which they touch; 1 where they do not.
+    t: f32,
+    // From the object towards the capsule, of length 1.
+    normal: vec3f,
+    // The object's point that is touched.
+    position: vec3f,
+    // The leaf, or BVH_MISS.
+    leaf: u32,
+    // First leaf of its mesh.
+    first: u32,
+}
+
+// Distances up to this count as contact.
+fn bvh_sweep_close(sweep: Sweep) -> f32 {
+    let far = max(max(abs(sweep.a), abs(sweep.b)), max(abs(sweep.motion), vec3f(sweep.radius)));
+    return 4.0e-7 * max(far.x, max(far.y, far.z));
+}
+
+// The contact with an object before `most`; what is touched at the start counts only where the capsule gets nearer.
+fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<function, BvhContact>) -> bool {
+    let segment = sweep.b - sweep.a;
+    let close = bvh_sweep_close(sweep);
+    let speed = length(sweep.motion);
+    var t = 0.0;
+    for (var step = 0u; step < 32u; step++) {
+        let start = sweep.a + t * sweep.motion;
+        let gap = bvh_gap(object, start, segment);
+        let distance = length(gap.offset);
+        let normal = select(-sweep.motion / max(speed, 1.0e-30), gap.offset / max(distance, 1.0e-30), distance > close);
+        let approach = -dot(normal, sweep.motion);
+        // Not even parallel, beyond rounding.
+        if !(approach > 1.0e-6 * speed) {
+            return false;
+        }
+        if distance - sweep.radius <= close || step == 31u {
+            (*found).t = t;
+            (*found).normal = normal;
+            (*found).position = start + gap.along * segment - gap.offset;
+            return true;
+        }
+        t += (distance - sweep.radius) / approach;
+        if !(t < most) {
+            return false;
+        }
+    }
+    return false;
+}
+
+// When the capsule enters the boxes of a node, or negative numbers for those that it misses before `most`.
+fn bvh_sweep_enter(node: Node, sweep: Sweep, inverse: vec3f, most: f32) -> vec4f {
+    let centre = 0.5 * (sweep.a + sweep.b);
+    let grown = 0.5 * abs(sweep.b - sweep.a) + sweep.radius + bvh_sweep_close(sweep);
+    let forward = inverse >= vec3f(0.0);
+    let near = select(node.upper, node.lower, forward);
+    let far = select(node.lower, node.upper, forward);
+    let step = bvh_grid_step(node) * inverse;
+    let start = (node.origin - centre) * inverse;
+    let wide = (grown + bvh_grid_slack(node.origin - centre, bvh_grid_step(node))) * abs(inverse);
+    let near_x = bvh_steps(near.x) * step.x + (start.x - wide.x);
+    let near_y = bvh_steps(near.y) * step.y + (start.y - wide.y);
+    let near_z = bvh_steps(near.z) * step.z + (start.z - wide.z);
+    let far_x = bvh_steps(far.x) * step.x + (start.x + wide.x);
+    let far_y = bvh_steps(far.y) * step.y + (start.y + wide.y);
+    let far_z = bvh_steps(far.z) * step.z + (start.z + wide.z);
+    let enter = max(max(near_x, near_y), max(near_z, vec4f(0.0)));
+    let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
+    return select(vec4f(-1.0), enter, enter <= min(leave, vec4f(most)));
+}
+
+fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
+    var walk = bvh_walk_begin(sweep.a.x, cutoff);
+    if !(sweep.radius >= 0.0) {
+        walk.next = BVH_MISS;
+    }
+    return walk;
+}
+
+// The leaf of the next object that is touched before `contact`, or BVH_MISS: the last one that comes is the first
+// that is touched. The caller keeps each in `contact`, whose t is 1 at first, or goes on without it.
+fn bvh_sweep_next(
+    walk: ptr<function, BvhWalk>,
+    sweep: Sweep,
+    inverse: vec3f,
+    most: f32,
+    contact: ptr<function, BvhContact>,
+) -> u32 {
+    loop {
+        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
+            let object = tree_triangle(leaf);
+            if object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact) {
+                (*contact).leaf = leaf;
+                (*contact).first = (*walk).first;
+                return leaf;
+            }
+        }
+        let number = bvh_walk_node(walk, most);
+        if number == BVH_MISS {
+            break;
+        }
+        if bvh_is_node(number) {
+            let node = tree_node(number);
+            let enter = bvh_sweep_enter(node, sweep, inverse, most);
+            bvh_walk_into(walk, number, node, max(enter, vec4f(0.0)), enter >= vec4f(0.0));
+        }
+    }
+    return BVH_MISS;
+}
+
+// The first contact of all.
+fn bvh_sweep(sweep: Sweep, cutoff: u32) -> BvhContact {
+    var walk = bvh_sweep_begin(sweep, cutoff);
+    let inverse = bvh_inverse(sweep.motion);
+    var first = BvhContact(1.0, vec3f(0.0), sweep.a + sweep.motion, BVH_MISS, 0u);
+    var contact = first;
+    while bvh_sweep_next(&walk, sweep, inverse, first.t, &contact) != BVH_MISS {
+        first = contact;
+    }
+    return first;
+}

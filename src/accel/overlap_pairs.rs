@@ -1,0 +1,200 @@
+//! `overlap_pairs`: the pairs of objects that touch each other, within one tree or between two, counted first and
+//! then collected, or in one go.
+
+pub use super::layout::ObjectPair;
+use super::{
+    counted::{CountedQuery, Found},
+    layout::PairQuery,
+    scan::Scan,
+    search::{Objects, Predicate, Search},
+    tree::Tree,
+};
+use crate::{
+    Result,
+    gpu::{
+        Bind, Gpu, Needs, Recorder,
+        pass::Binding::{Read, ReadArray, Uniform},
+    },
+};
+use wgpu::BufferUsages as Usage;
+
+/// Whose pairs are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Pairs<'a> {
+    /// One side, and what is accepted of it; within one tree, the tree.
+    pub search: Search<'a>,
+    /// The other side, whose objects are the first ones of the pairs; `None` for pairs within one tree, each
+    /// once, the one with the lesser mesh and number first.
+    pub other: Option<&'a Tree>,
+    /// Leaves out triangles that have a corner at the same place, as neighbours of one surface have.
+    pub distinct: bool,
+}
+
+impl<'a> Pairs<'a> {
+    /// Within one tree.
+    pub fn within(tree: &'a Tree) -> Self {
+        Self {
+            search: Search::new(tree),
+            other: None,
+            distinct: false,
+        }
+    }
+
+    /// Of the objects of `other` with those of `tree`.
+    pub fn between(other: &'a Tree, tree: &'a Tree) -> Self {
+        Self {
+            other: Some(other),
+            ..Self::within(tree)
+        }
+    }
+
+    /// Without triangles that share a corner.
+    pub fn distinct(self) -> Self {
+        Self {
+            distinct: true,
+            ..self
+        }
+    }
+
+    fn asking(&self) -> &'a Tree {
+        self.other.unwrap_or(self.search.tree)
+    }
+
+    fn query(&self, gpu: &Gpu, room: u32) -> wgpu::Buffer {
+        let query = PairQuery {
+            count: self.asking().triangle_count(),
+            leaf_cutoff: self.search.leaf_cutoff.max(1),
+            room,
+            mask: self.search.mask,
+            within: u32::from(self.other.is_none()),
+            distinct: u32::from(self.distinct),
+            ..PairQuery::default()
+        };
+        gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
+    }
+}
+
+/// The query, for trees over any objects.
+#[derive(Debug)]
+pub struct OverlapPairs {
+    /// By the objects of the tree that is searched, and of the other one.
+    queries: [[CountedQuery; 3]; 3],
+    scan: Scan,
+}
+
+impl OverlapPairs {
+    /// The query, compiled when it is first needed.
+    pub fn new(gpu: &Gpu) -> Self {
+        Self::with_predicate(gpu, None)
+    }
+
+    /// As [`OverlapPairs::new`], for objects of the tree that is searched which a predicate of the caller's accepts;
+    /// its `query` is the leaf of the other object.
+    pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
+        let query = |objects: Objects, others: Objects| {
+            let entries = ["pairs_count", "pairs_collect", "pairs_append"];
+            let constants = [
+                ("BVH_OBJECTS", objects.constant()),
+                ("BVH_OTHERS", others.constant()),
+            ];
+            let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
+            let bindings = (&[Uniform, ReadArray][..], &[Read][..]);
+            CountedQuery::new(gpu, path, entries, bindings, &constants, predicate)
+        };
+        Self {
+            queries: Objects::ALL.map(|objects| Objects::ALL.map(|others| query(objects, others))),
+            scan: Scan::new(gpu),
+        }
+    }
+
+    /// Adds the kernels for a tree over `objects` that is asked by one over `others` to what has to be compiled.
+    pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
+        self.queries[objects as usize][others as usize].needs(needs);
+        self.scan.needs(needs);
+    }
+
+    /// Records how many pairs each leaf of the other tree has, and where those of each begin if they are
+    /// collected, into `offsets`: a `u32` for each of its objects, and their sum, which is `u32::MAX` if it is
+    /// not less.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernels, where they were not compiled before.
+    pub fn record_count(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        pairs: &Pairs<'_>,
+        offsets: &wgpu::Buffer,
+    ) -> Result<()> {
+        self.with(gpu, pairs, 0, |query, asked, bound| {
+            query.record_count(gpu, recorder, asked, bound, &self.scan, offsets)
+        })
+    }
+
+    /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] comes first, and
+    /// `found` has room for as many as it has counted.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn record_collect(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        pairs: &Pairs<'_>,
+        [offsets, found]: [&wgpu::Buffer; 2],
+    ) -> Result<()> {
+        self.with(gpu, pairs, 0, |query, asked, bound| {
+            query.record_collect(gpu, recorder, asked, bound, [offsets, found])
+        })
+    }
+
+    /// Records the pairs in one go, in any order and as far as `found` has room. The first word of `total`,
+    /// which has COPY_DST, becomes how many there are, whatever has found room; from 0xf000_0000 on there may be
+    /// more.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernel, where it was not compiled before.
+    pub fn record_append(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        pairs: &Pairs<'_>,
+        [total, found]: [&wgpu::Buffer; 2],
+    ) -> Result<()> {
+        let room = u32::try_from(found.size() / size_of::<ObjectPair>() as u64).unwrap_or(u32::MAX);
+        self.with(gpu, pairs, room, |query, asked, bound| {
+            query.record_append(gpu, recorder, asked, bound, [total, found])
+        })
+    }
+
+    /// Finds the pairs, in a buffer of just the size: counts, waits for the sum, and collects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them; those of compiling.
+    pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<Found<ObjectPair>> {
+        self.with(gpu, pairs, 0, |query, asked, bound| {
+            query.run(gpu, asked, bound, &self.scan)
+        })
+    }
+
+    fn with<T>(
+        &self,
+        gpu: &Gpu,
+        pairs: &Pairs<'_>,
+        room: u32,
+        then: impl FnOnce(&CountedQuery, (&Search<'_>, u32), super::counted::Bound<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let asking = pairs.asking();
+        let uniform = pairs.query(gpu, room);
+        let of_tree = &self.queries[pairs.search.tree.objects() as usize];
+        let query = &of_tree[asking.objects() as usize];
+        let before: [&dyn Bind; 2] = [&uniform, &asking.triangles];
+        let after: [&dyn Bind; 1] = [&asking.tlas];
+        let asked = (&pairs.search, asking.triangle_count());
+        then(query, asked, (&before, &after))
+    }
+}

@@ -1,0 +1,241 @@
+//! What every query of a list has: where it searches, and what it accepts.
+
+use super::{layout::TRACE_BLOCK, tree::Tree};
+use crate::{
+    Error, Result,
+    gpu::{
+        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        pass::Binding::{self, Read, Uniform, Write},
+        shader::Replaced,
+    },
+};
+use bytemuck::Pod;
+use wgpu::BufferUsages as Usage;
+
+/// What trees are built over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Objects {
+    /// Triangles: [`Lbvh`](super::Lbvh).
+    #[default]
+    Triangles,
+    /// Boxes: [`ObjectLbvh`](super::ObjectLbvh).
+    Boxes,
+    /// Balls, or points where their radius is 0.
+    Balls,
+}
+
+impl Objects {
+    pub(super) const ALL: [Self; 3] = [Self::Triangles, Self::Boxes, Self::Balls];
+
+    /// The constant of the shaders.
+    pub(super) fn constant(self) -> f64 {
+        f64::from(self as u32)
+    }
+}
+
+/// Where a query searches.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// The tree.
+    pub tree: &'a Tree,
+    /// Objects that are tested without going further down: any number from 1 gives the same answers.
+    pub leaf_cutoff: u32,
+    /// Accepts what has one of these bits in the word of its object (`payload`, the second word of
+    /// [`Geometry::triangle_info`](super::Geometry::triangle_info)); 0 accepts everything. A [`Predicate`] may
+    /// read it as it likes.
+    pub mask: u32,
+    /// The bind group of the query's [`Predicate`], if that has one.
+    pub predicate: Option<&'a wgpu::BindGroup>,
+}
+
+impl<'a> Search<'a> {
+    /// All objects of `tree`.
+    pub fn new(tree: &'a Tree) -> Self {
+        Self {
+            tree,
+            leaf_cutoff: 4,
+            mask: 0,
+            predicate: None,
+        }
+    }
+
+    /// Those that have one of the bits of `mask`.
+    pub fn with_mask(self, mask: u32) -> Self {
+        Self { mask, ..self }
+    }
+}
+
+/// A condition of the caller's on objects, in WGSL: in place of [`Search::mask`].
+///
+/// The text defines `fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool`: whether the
+/// query of that number accepts the object of a leaf (`common/tree.wgsl`). It may declare bindings of bind
+/// group 2.
+#[derive(Debug, Clone)]
+pub struct Predicate {
+    wgsl: Replaced,
+    layout: Option<wgpu::BindGroupLayout>,
+}
+
+impl Predicate {
+    /// The text `wgsl`, called `name` in errors, and the layout of its bind group 2 if it has one.
+    pub fn new(name: &str, wgsl: &str, layout: Option<wgpu::BindGroupLayout>) -> Self {
+        let wgsl = Replaced {
+            path: "common/predicate.wgsl",
+            text: wgsl.into(),
+            name: name.into(),
+        };
+        Self { wgsl, layout }
+    }
+}
+
+/// A kernel of a query over the tree: its own bindings are group 0.
+#[derive(Debug)]
+pub(super) struct QueryKernel {
+    kernel: Kernel,
+    tree: wgpu::BindGroupLayout,
+}
+
+impl QueryKernel {
+    pub(super) fn new(
+        gpu: &Gpu,
+        (path, entry): (&'static str, &'static str),
+        bindings: &[Binding],
+        constants: &[(&'static str, f64)],
+        predicate: Option<&Predicate>,
+    ) -> Self {
+        let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
+        let mut shared = vec![(1, &tree)];
+        let layout = predicate.and_then(|predicate| predicate.layout.as_ref());
+        shared.extend(layout.map(|layout| (2, layout)));
+        let replaced = predicate.map(|predicate| predicate.wgsl.clone());
+        let kernel = Kernel::with_text(gpu, path, entry, &shared, bindings, constants, replaced);
+        Self { kernel, tree }
+    }
+
+    pub(super) fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Records a thread for each of `count` queries.
+    pub(super) fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        label: &str,
+        search: &Search<'_>,
+        count: u32,
+        own: &[&dyn Bind],
+    ) -> Result<()> {
+        let tree = search.tree.bind_group(gpu, &self.tree);
+        let mut shared = vec![(1, &tree)];
+        shared.extend(search.predicate.map(|group| (2, group)));
+        let mut pass = recorder.scoped_compute_pass(label);
+        let workgroups = Workgroups::Count(count.div_ceil(TRACE_BLOCK));
+        self.kernel
+            .dispatch(gpu, &mut pass, &shared, own, workgroups)
+    }
+}
+
+/// A query that answers each item of a list by as many results as every other, in one dispatch.
+#[derive(Debug)]
+pub(super) struct ListQuery {
+    label: &'static str,
+    kernels: Vec<QueryKernel>,
+}
+
+impl ListQuery {
+    /// Of a kernel called `entry`, for trees over each of `objects`, in the order of [`Objects::ALL`].
+    pub(super) fn new(
+        gpu: &Gpu,
+        path: &'static str,
+        entry: &'static str,
+        objects: &[Objects],
+        predicate: Option<&Predicate>,
+    ) -> Self {
+        let kernel = |objects: &Objects| {
+            let constants = [("BVH_OBJECTS", objects.constant())];
+            // Triangles are the shader's default.
+            let constants = match objects {
+                Objects::Triangles => &[],
+                _ => &constants[..],
+            };
+            QueryKernel::new(
+                gpu,
+                (path, entry),
+                &[Uniform, Read, Write],
+                constants,
+                predicate,
+            )
+        };
+        Self {
+            label: entry,
+            kernels: objects.iter().map(kernel).collect(),
+        }
+    }
+
+    /// Adds the kernel for trees over `objects`.
+    pub(super) fn needs(&self, objects: Objects, needs: &mut Needs) {
+        if let Some(kernel) = self.kernels.get(objects as usize) {
+            kernel.needs(needs);
+        }
+    }
+
+    /// Records `count` queries; `number` is one of the query's own.
+    pub(super) fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        [count, number]: [u32; 2],
+        queries: &wgpu::Buffer,
+        found: &wgpu::Buffer,
+    ) -> Result<()> {
+        let objects = search.tree.objects();
+        let kernel = self.kernels.get(objects as usize).ok_or_else(|| {
+            Error::Tree(format!(
+                "{} has no answers from trees over {objects:?}",
+                self.label
+            ))
+        })?;
+        let query = [[count, search.leaf_cutoff.max(1), number, search.mask]];
+        let query = gpu.buffer_with(self.label, &query, Usage::UNIFORM);
+        kernel.record(
+            gpu,
+            recorder,
+            self.label,
+            search,
+            count,
+            &[&query, queries, found],
+        )
+    }
+
+    /// Uploads `queries`, records, and waits for `each` results of every query.
+    pub(super) fn run<Q: Pod, F: Pod>(
+        &self,
+        gpu: &Gpu,
+        search: &Search<'_>,
+        queries: &[Q],
+        (each, number): (usize, u32),
+    ) -> Result<Vec<F>> {
+        let len = queries.len() * each;
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let what = format!("what {} finds for {} queries", self.label, queries.len());
+        let bytes = (len * size_of::<F>()) as u64;
+        gpu.check_binding(&what, bytes.max(size_of_val(queries) as u64))?;
+        let (asked, found) = gpu.catch(|| {
+            (
+                gpu.buffer_with(self.label, queries, Usage::STORAGE),
+                gpu.buffer(self.label, bytes, Usage::STORAGE | Usage::COPY_SRC),
+            )
+        })?;
+        let mut encoder = gpu.encoder(self.label);
+        let counts = [queries.len() as u32, number];
+        self.record(gpu, &mut encoder, search, counts, &asked, &found)?;
+        gpu.queue.submit([encoder.finish()]);
+        Ok(bytemuck::pod_collect_to_vec(
+            &gpu.read(&found)?[..bytes as usize],
+        ))
+    }
+}

@@ -1,0 +1,804 @@
+//! Trees over triangles, boxes and balls, and what is asked of them beyond rays: regions, pairs, neighbours, sweeps and
+//! crossings, against every object in f64.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    Error,
+    accel::{
+        BoxQuery, CapsuleQuery, Codes, FrustumQuery, Lbvh, NearestK, ObjectGeometry, ObjectLbvh,
+        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray, RayCrossings,
+        Search, Sweep, Sweeps, Tree, Work, layout::BVH_MISS, overlap::Region,
+    },
+    gpu::Gpu,
+    reference::queries::{self, Solid},
+};
+use common::{Random, Soup, gpu, implementations, random_triangles};
+use glam::{DVec3, Vec3};
+use std::collections::BTreeSet;
+use wgpu::BufferUsages as Usage;
+
+/// A tree, and what its leaves stand for by mesh and number.
+struct Stocked {
+    tree: Held,
+    solids: Vec<Vec<Solid>>,
+}
+
+enum Held {
+    Triangles(Tree),
+    Objects(ObjectTree),
+}
+
+impl Stocked {
+    fn tree(&self) -> &Tree {
+        match &self.tree {
+            Held::Triangles(tree) => tree,
+            Held::Objects(objects) => &objects.tree,
+        }
+    }
+
+    fn triangles(gpu: &Gpu, soup: &Soup) -> Self {
+        let triangles = soup.triangles();
+        let of_mesh = |mesh: &canopy::accel::MeshRange| {
+            let first = mesh.first_triangle as usize;
+            let of_mesh = &triangles[first..first + mesh.triangle_count as usize];
+            of_mesh.iter().map(|t| Solid::Triangle(*t)).collect()
+        };
+        Self {
+            tree: Held::Triangles(soup.build(gpu, &Lbvh::new(gpu))),
+            solids: soup.meshes.iter().map(of_mesh).collect(),
+        }
+    }
+
+    /// Of boxes or balls in sets.
+    fn objects(gpu: &Gpu, objects: Objects, solids: Vec<Vec<Solid>>) -> Self {
+        let rows: Vec<_> = solids.iter().flatten().flat_map(rows).collect();
+        let buffer = gpu.buffer_with("objects", &rows, Usage::STORAGE);
+        let sets: Vec<_> = solids.iter().map(|set| set.len() as u32).collect();
+        let builder = ObjectLbvh::new(gpu);
+        let geometry = ObjectGeometry {
+            objects,
+            buffer: &buffer,
+            sets: &sets,
+            object_info: None,
+        };
+        let mut tree = builder.tree(gpu, &geometry, Codes::Bits30).unwrap();
+        let mut encoder = gpu.encoder("test");
+        builder
+            .record(gpu, &mut encoder, &mut tree, Work::Rebuild)
+            .unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        Self {
+            tree: Held::Objects(tree),
+            solids,
+        }
+    }
+
+    fn named(&self) -> impl Iterator<Item = ([u32; 2], &Solid)> {
+        let sets = (0..).zip(&self.solids);
+        sets.flat_map(|(set, solids)| (0..).zip(solids).map(move |(i, solid)| ([set, i], solid)))
+    }
+}
+
+/// An object as the builder reads it.
+fn rows(solid: &Solid) -> Vec<[f32; 4]> {
+    match solid {
+        Solid::Box(lower, upper) => vec![lower.extend(7.0).into(), upper.extend(7.0).into()],
+        Solid::Ball(centre, radius) => vec![centre.extend(*radius).into()],
+        Solid::Triangle(_) => Vec::new(),
+    }
+}
+
+fn boxes(count: usize, size: f32, random: &mut Random) -> Vec<Solid> {
+    let solid = |_| {
+        let at = random.cube();
+        Solid::Box(at, at + size * random.cube().abs())
+    };
+    (0..count).map(solid).collect()
+}
+
+fn balls(count: usize, size: f32, random: &mut Random) -> Vec<Solid> {
+    let solid = |i| {
+        Solid::Ball(
+            random.cube(),
+            if i % 3 == 0 {
+                0.0
+            } else {
+                size * random.unit()
+            },
+        )
+    };
+    (0..count).map(solid).collect()
+}
+
+/// Triangles, boxes and balls of several sets.
+fn all_kinds(gpu: &Gpu, count: usize, seed: u64) -> [Stocked; 3] {
+    let mut random = Random(seed);
+    let size = 1.5 / (count as f32).cbrt();
+    let soup = Soup::random(count, seed)
+        .mesh([])
+        .mesh(random_triangles(count / 3, seed + 1));
+    let sets = |of: &mut dyn FnMut(usize) -> Vec<Solid>| vec![of(count), of(0), of(count / 3)];
+    let of_boxes = sets(&mut |n| boxes(n, size, &mut random));
+    let of_balls = sets(&mut |n| balls(n, size, &mut random));
+    [
+        Stocked::triangles(gpu, &soup),
+        Stocked::objects(gpu, Objects::Boxes, of_boxes),
+        Stocked::objects(gpu, Objects::Balls, of_balls),
+    ]
+}
+
+/// How far rounding of f32 may move what touches, for coordinates up to 2.
+const CLOSE: f64 = 2e-6;
+
+/// What each region is said to touch.
+fn touched<R: Region>(gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Vec<BTreeSet<[u32; 2]>> {
+    let found = Overlap::new(gpu).run(gpu, search, regions).unwrap();
+    let (offsets, names) = found.read(gpu).unwrap();
+    let of_region = |pair: &[u32]| {
+        let names = &names[pair[0] as usize..pair[1] as usize];
+        let set: BTreeSet<_> = names.iter().copied().collect();
+        assert_eq!(set.len(), names.len(), "an object comes up twice");
+        set
+    };
+    offsets.windows(2).map(of_region).collect()
+}
+
+/// Asserts that what is found is just what is nearer than nothing, but for what rounding decides.
+fn assert_found(
+    found: &BTreeSet<[u32; 2]>,
+    gaps: impl Iterator<Item = ([u32; 2], f64)>,
+    what: &str,
+) {
+    let mut known = 0;
+    for (name, gap) in gaps {
+        let is_found = found.contains(&name);
+        known += usize::from(is_found);
+        assert!(!(is_found && gap > CLOSE), "{what}: {name:?} is {gap} away");
+        assert!(
+            !(!is_found && gap < -CLOSE),
+            "{what}: {name:?} is missing by {gap}"
+        );
+    }
+    assert_eq!(known, found.len(), "{what}: objects that there are not");
+}
+
+#[test]
+fn boxes_and_capsules_touch_objects_of_every_kind() {
+    for (kernels, gpu) in implementations() {
+        let mut random = Random(11);
+        for (kind, stock) in all_kinds(&gpu, 260, 3).iter().enumerate() {
+            for cutoff in [1, 8] {
+                let search = Search {
+                    leaf_cutoff: cutoff,
+                    ..Search::new(stock.tree())
+                };
+                let capsules: Vec<_> = (0..60)
+                    .map(|i| {
+                        let a = random.cube();
+                        let b = if i % 4 == 0 { a } else { a + random.cube() };
+                        CapsuleQuery {
+                            a: a.into(),
+                            b: b.into(),
+                            radius: [0.0, 0.1, 0.4][i % 3] * random.unit(),
+                            ..CapsuleQuery::default()
+                        }
+                    })
+                    .collect();
+                for (capsule, found) in capsules.iter().zip(touched(&gpu, &search, &capsules)) {
+                    let [a, b] = [capsule.a, capsule.b].map(|v| Vec3::from(v).as_dvec3());
+                    let radius = f64::from(capsule.radius);
+                    // A capsule without a radius touches what it passes through: by rounding.
+                    let gap = |solid: &Solid| match solid.segment_distance(a, b) - radius {
+                        gap if radius == 0.0 && gap < 1e-9 => 0.0,
+                        gap => gap,
+                    };
+                    let gaps = stock.named().map(|(name, solid)| (name, gap(solid)));
+                    assert_found(&found, gaps, &format!("{kernels}, {kind}, {capsule:?}"));
+                }
+                let asked: Vec<_> = (0..40)
+                    .map(|_| {
+                        let at = random.cube();
+                        let half = 0.3 * random.cube().abs();
+                        Solid::Box(at - half, at + half)
+                    })
+                    .collect();
+                let as_query = |solid: &Solid| match solid {
+                    Solid::Box(lower, upper) => BoxQuery {
+                        lower: lower.to_array(),
+                        upper: upper.to_array(),
+                        ..BoxQuery::default()
+                    },
+                    _ => BoxQuery::default(),
+                };
+                let queries: Vec<_> = asked.iter().map(as_query).collect();
+                for (asked, found) in asked.iter().zip(touched(&gpu, &search, &queries)) {
+                    let gaps = stock.named().map(|(name, solid)| (name, solid.gap(asked)));
+                    assert_found(&found, gaps, &format!("{kernels}, {kind}, {asked:?}"));
+                }
+            }
+        }
+    }
+}
+
+/// Six planes around a pyramid without its top.
+fn frustum(random: &mut Random) -> FrustumQuery {
+    let eye = 1.5 * random.cube();
+    let forward = (random.cube() - eye).normalize();
+    let right = forward.any_orthonormal_vector();
+    let up = right.cross(forward);
+    let plane = |normal: Vec3, at: Vec3| normal.extend(-normal.dot(at)).to_array();
+    let tangent = 0.2 + 0.6 * random.unit();
+    let side = |across: Vec3| plane(across + tangent * forward, eye);
+    FrustumQuery {
+        planes: [
+            plane(forward, eye + 0.1 * forward),
+            plane(-forward, eye + 1.8 * forward),
+            side(right),
+            side(-right),
+            side(up),
+            side(-up),
+        ],
+    }
+}
+
+#[test]
+fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
+    for (kernels, gpu) in implementations() {
+        let mut random = Random(5);
+        let frusta: Vec<_> = (0..40).map(|_| frustum(&mut random)).collect();
+        for stock in all_kinds(&gpu, 300, 8) {
+            let found = touched(&gpu, &Search::new(stock.tree()), &frusta);
+            assert!(found.iter().any(|found| found.len() > 20));
+            for (frustum, found) in frusta.iter().zip(found) {
+                for (name, solid) in stock.named() {
+                    let before = |grown: f64| match solid {
+                        Solid::Triangle(t) => queries::before_planes(t, &frustum.planes, grown),
+                        Solid::Box(..) | Solid::Ball(..) => frustum.planes.iter().all(|plane| {
+                            let [x, y, z, w] = plane.map(f64::from);
+                            let normal = DVec3::new(x, y, z);
+                            let far = match solid {
+                                Solid::Box(lower, upper) => {
+                                    let (lower, upper) = (lower.as_dvec3(), upper.as_dvec3());
+                                    normal.max(DVec3::ZERO).dot(upper)
+                                        + normal.min(DVec3::ZERO).dot(lower)
+                                }
+                                Solid::Ball(centre, radius) => {
+                                    normal.dot(centre.as_dvec3())
+                                        + f64::from(*radius) * normal.length()
+                                }
+                                Solid::Triangle(_) => f64::NAN,
+                            };
+                            far + w + grown * normal.length() >= 0.0
+                        }),
+                    };
+                    let is_found = found.contains(&name);
+                    assert!(
+                        !is_found || before(CLOSE),
+                        "{kernels}: {name:?} {solid:?} {frustum:?}"
+                    );
+                    assert!(
+                        is_found || !before(-CLOSE),
+                        "{kernels}: {name:?} {solid:?} {frustum:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The pairs that a query finds, each once.
+fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
+    let query = OverlapPairs::new(gpu);
+    let found = query.run(gpu, asked).unwrap();
+    let (_, pairs) = found.read(gpu).unwrap();
+    let set: BTreeSet<_> = pairs
+        .iter()
+        .map(|p| [p.mesh_a, p.object_a, p.mesh_b, p.object_b])
+        .collect();
+    assert_eq!(set.len(), pairs.len(), "a pair comes up twice");
+    // In one go, into half the room.
+    let room = (pairs.len() / 2).max(1);
+    let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+    let total = gpu.buffer_with("total", &[9_u32], usage);
+    let some = gpu.buffer("some", 16 * room as u64, usage);
+    let mut encoder = gpu.encoder("test");
+    query
+        .record_append(gpu, &mut encoder, asked, [&total, &some])
+        .unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total).unwrap());
+    assert_eq!(total[0] as usize, pairs.len());
+    let some: Vec<[u32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&some).unwrap());
+    let some = &some[..room.min(pairs.len())];
+    assert!(some.iter().all(|pair| set.contains(pair)));
+    set
+}
+
+/// What is wrong with pairs that are said to be all.
+fn pairs_fault(
+    found: &BTreeSet<[u32; 4]>,
+    a: &Stocked,
+    b: &Stocked,
+    within: bool,
+) -> Option<String> {
+    let mut known = 0;
+    for (x, first) in a.named() {
+        for (y, second) in b.named() {
+            if within && x >= y {
+                continue;
+            }
+            let gap = first.gap(second);
+            let is_found = found.contains(&[x[0], x[1], y[0], y[1]]);
+            known += usize::from(is_found);
+            match is_found {
+                true if gap > CLOSE => return Some(format!("{x:?} {y:?} are {gap} apart")),
+                false if gap < -CLOSE => return Some(format!("{x:?} {y:?} are missing by {gap}")),
+                _ => {}
+            }
+        }
+    }
+    (known != found.len()).then(|| "pairs that there are not".into())
+}
+
+#[test]
+fn pairs_are_those_of_every_two_objects() {
+    for (kernels, gpu) in implementations() {
+        let first = all_kinds(&gpu, 70, 21);
+        let second = all_kinds(&gpu, 40, 31);
+        for (i, a) in first.iter().enumerate() {
+            let found = pairs(&gpu, &Pairs::within(a.tree()));
+            assert!(found.len() > 10, "{kernels}, {i}: {}", found.len());
+            assert_eq!(
+                pairs_fault(&found, a, a, true),
+                None,
+                "{kernels}, within {i}"
+            );
+            for (k, b) in second.iter().enumerate() {
+                let found = pairs(&gpu, &Pairs::between(a.tree(), b.tree()));
+                assert_eq!(
+                    pairs_fault(&found, a, b, false),
+                    None,
+                    "{kernels}, {i} and {k}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_comparers_can_fail() {
+    let gpu = gpu();
+    let [_, stock, _] = all_kinds(&gpu, 60, 5);
+    let found = pairs(&gpu, &Pairs::within(stock.tree()));
+    let is_wrong = |found: BTreeSet<[u32; 4]>| pairs_fault(&found, &stock, &stock, true).is_some();
+    assert!(!is_wrong(found.clone()));
+    let mut less = found.clone();
+    less.pop_first();
+    assert!(is_wrong(less));
+    let mut more = found;
+    more.insert([0, 0, 9, 9]);
+    assert!(is_wrong(more));
+}
+
+/// A closed surface around the origin: a cube whose faces are grids, pushed out to a ball of radius 1.
+fn sphere(cells: i32) -> Vec<[Vec3; 3]> {
+    let mut triangles = Vec::new();
+    for (axis, sign) in [0, 1, 2]
+        .into_iter()
+        .flat_map(|axis| [(axis, 1.0), (axis, -1.0)])
+    {
+        let corner = |u: i32, v: i32| {
+            let at = |i: i32| (2 * i - cells) as f32 / cells as f32;
+            let mut p = [0.0; 3];
+            p[axis] = sign;
+            p[(axis + 1) % 3] = at(u) * sign;
+            p[(axis + 2) % 3] = at(v);
+            Vec3::from(p).normalize()
+        };
+        for u in 0..cells {
+            for v in 0..cells {
+                let [a, b, c, d] =
+                    [(u, v), (u + 1, v), (u + 1, v + 1), (u, v + 1)].map(|(u, v)| corner(u, v));
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+    }
+    triangles
+}
+
+#[test]
+fn neighbours_of_one_surface_are_left_out() {
+    let gpu = gpu();
+    let moved = |by: Vec3| sphere(6).into_iter().map(move |t| t.map(|v| v + by));
+    let one = Soup::default().mesh(sphere(6));
+    let one = Stocked::triangles(&gpu, &one);
+    assert_eq!(
+        pairs(&gpu, &Pairs::within(one.tree()).distinct()),
+        BTreeSet::new()
+    );
+    // Each triangle touches the twelve or so around it.
+    assert!(pairs(&gpu, &Pairs::within(one.tree())).len() > 6 * 432 - 100);
+    let two = Soup::default()
+        .mesh(sphere(6))
+        .mesh(moved(Vec3::new(0.7, 0.11, 0.23)));
+    let two = Stocked::triangles(&gpu, &two);
+    let found = pairs(&gpu, &Pairs::within(two.tree()).distinct());
+    assert!(found.len() > 30 && found.iter().all(|[a, _, b, _]| a == &0 && b == &1));
+}
+
+#[test]
+fn neighbours_are_the_nearest_objects() {
+    for (kernels, gpu) in implementations() {
+        let query = NearestK::new(&gpu);
+        let mut random = Random(4);
+        for (kind, stock) in all_kinds(&gpu, 250, 13).iter().enumerate() {
+            let points: Vec<_> = (0..50)
+                .map(|i| {
+                    let reach = [f32::INFINITY, 0.5, 0.05][i % 3];
+                    (1.3 * random.cube()).extend(reach).to_array()
+                })
+                .collect();
+            for k in [1, 2, 7, 500] {
+                let search = Search::new(stock.tree());
+                let found = query.run(&gpu, &search, &points, k).unwrap();
+                for (point, found) in points.iter().zip(found.chunks(k as usize)) {
+                    let [x, y, z, reach] = *point;
+                    let at = Vec3::new(x, y, z).as_dvec3();
+                    let mut distances: Vec<_> = stock
+                        .named()
+                        .map(|(name, solid)| (solid.distance(at), name))
+                        .collect();
+                    distances.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    let mut names = BTreeSet::new();
+                    for (i, found) in found.iter().enumerate() {
+                        let expected = distances.get(i).filter(|(d, _)| *d < f64::from(reach));
+                        let what = format!(
+                            "{kernels}, {kind}, {k}, {point:?}, {i}: {found:?} {expected:?}"
+                        );
+                        if found.mesh == BVH_MISS {
+                            assert!(
+                                expected.is_none_or(|(d, _)| d + CLOSE > reach.into()),
+                                "{what}"
+                            );
+                            continue;
+                        }
+                        let distance = f64::from(found.distance);
+                        let near = distances.get(i).unwrap().0;
+                        assert!(
+                            (distance - near).abs() < CLOSE && near < f64::from(reach) + CLOSE,
+                            "{what}"
+                        );
+                        let name = [found.mesh, found.object];
+                        let of_name = distances
+                            .iter()
+                            .find(|(_, other)| *other == name)
+                            .unwrap()
+                            .0;
+                        assert!((of_name - distance).abs() < CLOSE, "{what}");
+                        assert!(names.insert(name), "{what}: twice");
+                        // Where distances are not tied, it is that object.
+                        let gap =
+                            |j: usize| distances.get(j).map_or(1.0, |other| (other.0 - near).abs());
+                        let is_tied =
+                            gap(i + 1) < 2.0 * CLOSE || (i > 0 && gap(i - 1) < 2.0 * CLOSE);
+                        assert!(is_tied || distances[i].1 == name, "{what}");
+                    }
+                }
+            }
+            let none = [[0.0, 0.0, 0.0, f32::INFINITY]];
+            assert!(
+                query
+                    .run(&gpu, &Search::new(stock.tree()), &none, 0)
+                    .unwrap()
+                    .is_empty()
+            );
+        }
+    }
+}
+
+#[test]
+fn moving_capsules_stop_where_they_touch_first() {
+    for (kernels, gpu) in implementations() {
+        let query = Sweeps::new(&gpu);
+        let mut random = Random(6);
+        for (kind, stock) in all_kinds(&gpu, 60, 17).iter().enumerate() {
+            let solids: Vec<_> = stock.named().collect();
+            let clearance = |a: DVec3, b: DVec3| {
+                let distances = solids.iter().map(|(_, solid)| solid.segment_distance(a, b));
+                distances.fold(f64::INFINITY, f64::min)
+            };
+            let mut sweeps = Vec::new();
+            while sweeps.len() < 40 {
+                let a = 1.6 * random.cube();
+                let b = if sweeps.len() % 3 == 0 {
+                    a
+                } else {
+                    a + 0.4 * random.cube()
+                };
+                let radius = 0.15 * random.unit();
+                // Those that touch at the start have a test of their own.
+                if clearance(a.as_dvec3(), b.as_dvec3()) > f64::from(radius) + 1e-4 {
+                    sweeps.push(Sweep {
+                        a: a.into(),
+                        b: b.into(),
+                        radius,
+                        motion: (2.0 * random.cube()).into(),
+                        ..Sweep::default()
+                    });
+                }
+            }
+            let search = Search::new(stock.tree());
+            let contacts = query.run(&gpu, &search, &sweeps).unwrap();
+            let mut hits = 0;
+            for (sweep, contact) in sweeps.iter().zip(&contacts) {
+                let [a, b, motion] =
+                    [sweep.a, sweep.b, sweep.motion].map(|v| Vec3::from(v).as_dvec3());
+                let radius = f64::from(sweep.radius);
+                let what = format!("{kernels}, {kind}: {sweep:?} {contact:?}");
+                let t = f64::from(contact.t);
+                for step in 0..=24 {
+                    let moved = motion * (t * f64::from(step) / 24.0);
+                    let clear = clearance(a + moved, b + moved);
+                    assert!(
+                        clear > radius - 2.0 * CLOSE,
+                        "{what}: {} into it",
+                        radius - clear
+                    );
+                }
+                if contact.mesh == BVH_MISS {
+                    assert_eq!(contact.t, 1.0, "{what}");
+                    continue;
+                }
+                hits += 1;
+                let name = [contact.mesh, contact.object];
+                let solid = solids.iter().find(|(other, _)| *other == name).unwrap().1;
+                let moved = motion * t;
+                let distance = solid.segment_distance(a + moved, b + moved);
+                assert!(
+                    (distance - radius).abs() < 2.0 * CLOSE,
+                    "{what}: {distance} away"
+                );
+                let position = Vec3::from(contact.position).as_dvec3();
+                assert!(solid.distance(position) < CLOSE, "{what}");
+                let of_axis =
+                    Solid::Ball(position.as_vec3(), 0.0).segment_distance(a + moved, b + moved);
+                assert!((of_axis - radius).abs() < 4.0 * CLOSE, "{what}");
+                let normal = Vec3::from(contact.normal);
+                assert!(
+                    (normal.length() - 1.0).abs() < 1e-4 && normal.as_dvec3().dot(motion) < 0.0,
+                    "{what}"
+                );
+            }
+            assert!(hits > 10 && hits < 40, "{kernels}, {kind}: {hits}");
+        }
+    }
+}
+
+#[test]
+fn sweeps_that_start_in_contact_may_leave() {
+    let gpu = gpu();
+    let floor = [[-9.0, 0.0, -9.0], [9.0, 0.0, -9.0], [0.0, 0.0, 9.0]].map(Vec3::from);
+    let stock = Stocked::triangles(&gpu, &Soup::default().mesh([floor]));
+    let sweep = |height: f32, motion: [f32; 3]| Sweep {
+        a: [0.0, height, 0.0],
+        b: [0.0, height + 1.0, 0.0],
+        radius: 0.5,
+        motion,
+        ..Sweep::default()
+    };
+    let sweeps = [
+        sweep(0.5, [0.0, -1.0, 0.0]),
+        sweep(0.5, [0.0, 1.0, 0.0]),
+        sweep(0.5, [1.0, 0.0, 0.0]),
+        sweep(0.4, [0.0, 1.0, 0.0]),
+        sweep(0.4, [0.0, -1.0, 0.0]),
+        sweep(1.5, [0.0, -2.0, 0.0]),
+        sweep(1.5, [0.0, 0.0, 0.0]),
+        sweep(f32::NAN, [0.0, -2.0, 0.0]),
+        sweep(1.5, [0.0, f32::NAN, 0.0]),
+        sweep(1.5, [0.0, -1e30, 0.0]),
+    ];
+    let contacts = Sweeps::new(&gpu)
+        .run(&gpu, &Search::new(stock.tree()), &sweeps)
+        .unwrap();
+    let times: Vec<_> = contacts.iter().take(7).map(|contact| contact.t).collect();
+    assert_eq!(times[..5], [0.0, 1.0, 1.0, 1.0, 0.0]);
+    assert!((times[5] - 0.5).abs() < 1e-6, "{times:?}");
+    assert_eq!(times[6], 1.0);
+    assert!((contacts[5].normal[1] - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn rays_cross_a_closed_surface_in_pairs() {
+    for (kernels, gpu) in implementations() {
+        let surface = sphere(8);
+        let tree = Soup::default()
+            .mesh(surface.clone())
+            .build(&gpu, &Lbvh::new(&gpu));
+        let query = RayCrossings::new(&gpu);
+        let mut random = Random(9);
+        let mut rays = Vec::new();
+        for i in 0..600 {
+            // Half of them at corners and along edges, of which an eighth along axes.
+            let origin = if i % 16 == 0 {
+                Vec3::ZERO
+            } else {
+                1.4 * random.cube()
+            };
+            let triangle = surface[i * 31 % surface.len()];
+            let target = match i % 4 {
+                0 => triangle[0],
+                1 => 0.5 * (triangle[0] + triangle[1]),
+                _ => random.cube(),
+            };
+            rays.push(Ray {
+                origin: origin.into(),
+                t_min: 0.0,
+                direction: (target - origin).into(),
+                t_max: f32::MAX,
+            });
+        }
+        let found = query.run(&gpu, &Search::new(&tree), &rays).unwrap();
+        for (ray, found) in rays.iter().zip(&found) {
+            let [origin, direction] = [ray.origin, ray.direction].map(Vec3::from);
+            let what = format!("{kernels}: {ray:?} {found:?}");
+            // Facets are up to 3 % within the ball.
+            if origin.length() < 0.95 {
+                assert!(
+                    found.is_inside() && found.backs == found.fronts + 1,
+                    "{what}"
+                );
+            } else if origin.length() > 1.0 {
+                assert!(!found.is_inside() && found.backs == found.fronts, "{what}");
+            }
+            let hits = surface
+                .iter()
+                .filter_map(|t| queries::crossing(t, origin, direction));
+            let hits: Vec<_> = hits
+                .filter(|(t, margin)| *t > -1e-5 && *margin > -1e-5)
+                .collect();
+            if hits.iter().all(|(t, margin)| *t > 1e-5 && *margin > 1e-5) {
+                assert_eq!(hits.len() as u32, found.hits(), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn masks_and_predicates_choose_objects() {
+    let gpu = gpu();
+    // The word of each triangle is its number.
+    let soup = Soup::random(300, 2);
+    let stock = Stocked::triangles(&gpu, &soup);
+    let everything = [BoxQuery {
+        lower: [-3.0; 3],
+        upper: [3.0; 3],
+        ..BoxQuery::default()
+    }; 2];
+    let search = Search::new(stock.tree());
+    let odd = touched(&gpu, &search.with_mask(1), &everything);
+    assert_eq!(odd[0], (0..150).map(|i| [0, 2 * i + 1]).collect());
+    let point = [[0.0, 0.0, 0.0, f32::INFINITY]];
+    let query = NearestK::new(&gpu);
+    let all = query.run(&gpu, &search, &point, 300).unwrap();
+    let of_mask = query.run(&gpu, &search.with_mask(1), &point, 5).unwrap();
+    let expected: Vec<_> = all
+        .into_iter()
+        .filter(|n| n.object % 2 == 1)
+        .take(5)
+        .collect();
+    assert_eq!(of_mask, expected);
+    // Multiples of a number in a buffer of the caller's, and of the query's own number.
+    let wgsl = "
+        @group(2) @binding(0) var<storage, read> divisors: array<u32>;
+        fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool {
+            return object.triangle % divisors[query] == mask;
+        }";
+    let layout = gpu
+        .device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("divisors"),
+            entries: &[wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            }],
+        });
+    let divisors = gpu.buffer_with("divisors", &[10_u32, 7], Usage::STORAGE);
+    let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("divisors"),
+        layout: &layout,
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: divisors.as_entire_binding(),
+        }],
+    });
+    let predicate = Predicate::new("mine.wgsl", wgsl, Some(layout));
+    let search = Search {
+        predicate: Some(&group),
+        ..search.with_mask(3)
+    };
+    let query = Overlap::with_predicate(&gpu, Some(&predicate));
+    let (offsets, mut names) = query
+        .run(&gpu, &search, &everything)
+        .unwrap()
+        .read(&gpu)
+        .unwrap();
+    assert_eq!(offsets, [0, 30, 30 + 43]);
+    names[..30].sort_unstable();
+    assert!(
+        names[..30]
+            .iter()
+            .map(|name| name[1])
+            .eq((0..30).map(|i| 10 * i + 3))
+    );
+    // An error names the caller's text.
+    let broken = Predicate::new("mine.wgsl", "fn bvh_query_accepts( {", None);
+    let query = Overlap::with_predicate(&gpu, Some(&broken));
+    let error = query
+        .run(&gpu, &Search::new(stock.tree()), &everything)
+        .unwrap_err();
+    assert!(error.to_string().contains("mine.wgsl:1"), "{error}");
+}
+
+#[test]
+fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
+    for quality in [Quality::Fast, Quality::High] {
+        let gpu = gpu();
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        let at = |x: f32| Solid::Box(Vec3::splat(x), Vec3::splat(x + 0.1));
+        let solids = [
+            at(0.0),
+            Solid::Box(Vec3::ONE, Vec3::ZERO),
+            Solid::Box(Vec3::splat(nan), Vec3::ONE),
+            at(0.5),
+            Solid::Box(Vec3::splat(-inf), Vec3::splat(inf)),
+        ];
+        let rows_of = |solids: &[Solid]| solids.iter().flat_map(rows).collect::<Vec<_>>();
+        let usage = Usage::STORAGE | Usage::COPY_DST;
+        let buffer = gpu.buffer_with("objects", &rows_of(&solids), usage);
+        let builder = ObjectLbvh::with_quality(&gpu, quality);
+        let geometry = ObjectGeometry {
+            objects: Objects::Boxes,
+            buffer: &buffer,
+            sets: &[5],
+            object_info: None,
+        };
+        let mut tree = builder.tree(&gpu, &geometry, Codes::Bits30).unwrap();
+        let everything = [BoxQuery {
+            lower: [-inf; 3],
+            upper: [inf; 3],
+            ..BoxQuery::default()
+        }];
+        let moved = [at(5.0), at(7.0), solids[1], at(0.5), at(6.0)];
+        let expected = [vec![0, 3], vec![0, 1, 3, 4], vec![0, 1, 3, 4]];
+        for (work, expected) in [Work::Rebuild, Work::Refit, Work::Rebuild]
+            .into_iter()
+            .zip(expected)
+        {
+            let mut encoder = gpu.encoder("test");
+            builder.record(&gpu, &mut encoder, &mut tree, work).unwrap();
+            gpu.queue.submit([encoder.finish()]);
+            let found = touched(&gpu, &Search::new(&tree.tree), &everything);
+            assert_eq!(found[0], expected.into_iter().map(|i| [0, i]).collect());
+            gpu.queue
+                .write_buffer(&buffer, 0, bytemuck::cast_slice(&rows_of(&moved)));
+        }
+        let short = ObjectGeometry {
+            sets: &[4, 3],
+            ..geometry
+        };
+        let error = builder.tree(&gpu, &short, Codes::Bits30).unwrap_err();
+        assert!(matches!(error, Error::Tree(_)), "{error}");
+        let rays = RayCrossings::new(&gpu).run(&gpu, &Search::new(&tree.tree), &[Ray::default()]);
+        assert!(matches!(rays.unwrap_err(), Error::Tree(_)));
+    }
+}
