@@ -42,6 +42,16 @@ impl PointBatch {
         })
     }
 
+    /// The number of points.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether it holds no points.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// What the last query has found, waiting for it.
     ///
     /// # Errors

@@ -246,3 +246,15 @@ pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f
     let margin = u.min(v).min(1.0 - u - v);
     (determinant != 0.0).then(|| (ac.dot(q) / determinant, margin))
 }
+
+/// How often `triangles` go round a point (Jacobson et al. 2013, equation 5): their solid angles (van Oosterom and
+/// Strackee 1983) over that of a ball.
+pub fn winding_number(triangles: &[Triangle], point: Vec3) -> f64 {
+    let of_triangle = |triangle: &Triangle| {
+        let [a, b, c] = triangle.map(|corner| corner.as_dvec3() - point.as_dvec3());
+        let [la, lb, lc] = [a, b, c].map(DVec3::length);
+        let volume = a.dot(b.cross(c));
+        volume.atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
+    };
+    triangles.iter().map(of_triangle).sum::<f64>() / std::f64::consts::TAU
+}

@@ -1,0 +1,217 @@
+//! `winding`: how often the surface goes round each point of a list, which tells its inside even where it is open
+//! (Jacobson et al. 2013, Barill et al. 2018).
+
+use super::{
+    search::{Objects, QueryKernel, Search},
+    tree::Tree,
+};
+use crate::{
+    Error, Result,
+    gpu::{
+        Bind, Gpu, Needs, Recorder,
+        pass::Binding::{Read, Uniform, Write},
+    },
+};
+use wgpu::BufferUsages as Usage;
+
+/// Of how many rows of a level one of the next is made.
+const FAN: u32 = 8;
+
+/// What the nodes of a tree look like from afar: about 70 bytes a triangle.
+#[derive(Debug)]
+pub struct Moments {
+    buffer: wgpu::Buffer,
+    /// Uniforms of each dispatch, and how many rows it makes.
+    levels: Vec<(wgpu::Buffer, u32)>,
+    /// Behind how many pairs of rows those of the nodes lie.
+    nodes: u32,
+}
+
+/// The query, for trees over triangles.
+#[derive(Debug)]
+pub struct Winding {
+    leaves: QueryKernel,
+    level: QueryKernel,
+    nodes: QueryKernel,
+    numbers: QueryKernel,
+    sign: QueryKernel,
+}
+
+impl Winding {
+    /// The query, compiled when it is first needed.
+    pub fn new(gpu: &Gpu) -> Self {
+        let moments = |entry| {
+            let path = ("accel/moments.wgsl", entry);
+            QueryKernel::new(gpu, path, &[Uniform, Write], &[], None)
+        };
+        let query = |entry| {
+            let path = ("accel/winding.wgsl", entry);
+            QueryKernel::new(gpu, path, &[Uniform, Read, Write, Read], &[], None)
+        };
+        Self {
+            leaves: moments("moments_leaves"),
+            level: moments("moments_level"),
+            nodes: moments("moments_nodes"),
+            numbers: query("winding"),
+            sign: query("winding_sign"),
+        }
+    }
+
+    /// Adds its kernels to what has to be compiled.
+    pub fn needs(&self, needs: &mut Needs) {
+        for kernel in [
+            &self.leaves,
+            &self.level,
+            &self.nodes,
+            &self.numbers,
+            &self.sign,
+        ] {
+            kernel.needs(needs);
+        }
+    }
+
+    /// Makes the buffer for the moments of `tree`, which are not there yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where the device's limits do not hold them; [`Error::Tree`] for a tree over other objects.
+    pub fn moments(&self, gpu: &Gpu, tree: &Tree) -> Result<Moments> {
+        if tree.objects() != Objects::Triangles {
+            return Err(Error::Tree("winding numbers are those of triangles".into()));
+        }
+        let triangles = tree.triangle_count();
+        // Each: how many rows, behind how many, and of which.
+        let mut levels = vec![[triangles, 0, 0, 0]];
+        let (mut count, mut first, mut rows) = (triangles, 0, triangles);
+        while count > 1 {
+            let next = count.div_ceil(FAN);
+            levels.push([next, rows, first, count]);
+            (first, count, rows) = (rows, next, rows + next);
+        }
+        levels.push([triangles, rows, 0, 0]);
+        let bytes = 32 * (u64::from(rows) + u64::from(triangles.max(1)));
+        gpu.check_binding("the moments of a tree", bytes)?;
+        gpu.catch(|| Moments {
+            buffer: gpu.buffer("winding.moments", bytes, Usage::STORAGE),
+            levels: levels
+                .into_iter()
+                .map(|level| {
+                    let count = level[0];
+                    (
+                        gpu.buffer_with("winding.level", &[level], Usage::UNIFORM),
+                        count,
+                    )
+                })
+                .collect(),
+            nodes: rows,
+        })
+    }
+
+    /// Records the moments of the tree as it was built last: a dispatch for each factor of 8.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the kernels, where they were not compiled before.
+    pub fn record_moments(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        tree: &Tree,
+        moments: &Moments,
+    ) -> Result<()> {
+        let search = Search::new(tree);
+        let last = moments.levels.len() - 1;
+        for (i, (level, count)) in moments.levels.iter().enumerate() {
+            let kernel = match i {
+                0 => &self.leaves,
+                _ if i == last => &self.nodes,
+                _ => &self.level,
+            };
+            let own: [&dyn Bind; 2] = [level, &moments.buffer];
+            kernel.record(gpu, recorder, "moments", &search, *count, &own)?;
+        }
+        Ok(())
+    }
+
+    /// Records the winding number, an `f32`, of each of the first `count` of `points`, four `f32` each of which the
+    /// last is ignored, into `numbers`. [`Winding::record_moments`] comes first.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        moments: &Moments,
+        (count, points, numbers): (u32, &wgpu::Buffer, &wgpu::Buffer),
+    ) -> Result<()> {
+        self.dispatch(
+            gpu,
+            recorder,
+            &self.numbers,
+            search,
+            moments,
+            (count, points, numbers),
+        )
+    }
+
+    /// Records the sign of distances by winding numbers: those of `found`
+    /// ([`PointBatch`](super::nearest::PointBatch)) become negative inside.
+    pub(super) fn record_sign(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        moments: &Moments,
+        lists: (u32, &wgpu::Buffer, &wgpu::Buffer),
+    ) -> Result<()> {
+        self.dispatch(gpu, recorder, &self.sign, search, moments, lists)
+    }
+
+    fn dispatch(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        kernel: &QueryKernel,
+        search: &Search<'_>,
+        moments: &Moments,
+        (count, points, found): (u32, &wgpu::Buffer, &wgpu::Buffer),
+    ) -> Result<()> {
+        let query = [[count, search.leaf_cutoff.max(1), moments.nodes, 0]];
+        let query = gpu.buffer_with("winding.query", &query, Usage::UNIFORM);
+        let own: [&dyn Bind; 4] = [&query, points, found, &moments.buffer];
+        kernel.record(gpu, recorder, "winding", search, count, &own)
+    }
+
+    /// Winding numbers of `points`, waiting for them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Winding::moments`] and [`Winding::record`]; [`Error::Limit`] where the device's limits do not hold
+    /// the points; [`Error::Gpu`] where the device is lost.
+    pub fn run(&self, gpu: &Gpu, search: &Search<'_>, points: &[[f32; 4]]) -> Result<Vec<f32>> {
+        let moments = self.moments(gpu, search.tree)?;
+        let bytes = size_of_val(points) as u64;
+        gpu.check_binding(&format!("a list of {} points", points.len()), bytes)?;
+        let (asked, numbers) = gpu.catch(|| {
+            (
+                gpu.buffer_with("winding.points", points, Usage::STORAGE),
+                gpu.buffer(
+                    "winding.numbers",
+                    (bytes / 4).max(4),
+                    Usage::STORAGE | Usage::COPY_SRC,
+                ),
+            )
+        })?;
+        let mut encoder = gpu.encoder("winding");
+        self.record_moments(gpu, &mut encoder, search.tree, &moments)?;
+        let lists = (points.len() as u32, &asked, &numbers);
+        self.record(gpu, &mut encoder, search, &moments, lists)?;
+        gpu.queue.submit([encoder.finish()]);
+        Ok(bytemuck::pod_collect_to_vec(
+            &gpu.read(&numbers)?[..4 * points.len()],
+        ))
+    }
+}

@@ -1,0 +1,245 @@
+//! The sign of distances: by pseudonormals on closed surfaces, by winding numbers on any, against every triangle in f64.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    accel::{Lbvh, Nearest, Search, Sign, SignedDistance, Winding},
+    gpu::Gpu,
+    reference::queries,
+};
+use common::{Random, Soup, gpu, implementations};
+use glam::Vec3;
+
+type Triangle = [Vec3; 3];
+
+/// Closed surfaces with corners of every kind.
+fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
+    let ball = sphere(7);
+    // Every other point pulled in: sharp edges, and saddles where they meet.
+    let spikes: Vec<_> = ball
+        .iter()
+        .map(|t| {
+            t.map(|v| {
+                v * if (v * 40.0).round().as_ivec3().element_sum() % 2 == 0 {
+                    1.0
+                } else {
+                    0.35
+                }
+            })
+        })
+        .collect();
+    // A thin sheet that is folded over.
+    let thin: Vec<_> = ball
+        .iter()
+        .map(|t| t.map(|v| Vec3::new(v.x, 0.02 * v.y + 0.3 * v.x * v.x, v.z)))
+        .collect();
+    let cube = sphere(1)
+        .into_iter()
+        .map(|t| t.map(|v| v * 3.0f32.sqrt() * 0.5));
+    vec![
+        ("ball", ball.clone()),
+        ("cube", cube.collect()),
+        ("spikes", spikes),
+        ("sheet", thin),
+        ("Escher", escher()),
+    ]
+}
+
+/// Escher's solid, the first stellation of the rhombic dodecahedron: at its inner corners edges that stand out and
+/// edges that go in meet by turns, where any single face's normal misleads.
+fn escher() -> Vec<Triangle> {
+    let mut triangles = Vec::new();
+    // A pyramid over each face of the rhombic dodecahedron, with its tip where the planes around it meet.
+    for (i, k) in [(0, 1), (1, 2), (2, 0)] {
+        for (s, t) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+            let unit = |axis: usize, length: f32| {
+                let mut v = [0.0; 3];
+                v[axis] = length;
+                Vec3::from(v)
+            };
+            let third = 3 - i - k;
+            let corner = |up: f32| unit(i, s) + unit(k, t) + unit(third, up);
+            let ring = [
+                unit(i, 2.0 * s),
+                corner(1.0),
+                unit(k, 2.0 * t),
+                corner(-1.0),
+            ];
+            let tip = unit(i, 2.0 * s) + unit(k, 2.0 * t);
+            for n in 0..4 {
+                let [a, b] = [ring[n], ring[(n + 1) % 4]];
+                let outward = (a - tip)
+                    .cross(b - tip)
+                    .dot(a + b + tip - 3.0 * (0.4 * tip))
+                    > 0.0;
+                triangles.push(if outward { [tip, a, b] } else { [tip, b, a] });
+            }
+        }
+    }
+    triangles.into_iter().map(|t| t.map(|v| 0.5 * v)).collect()
+}
+
+fn sphere(cells: i32) -> Vec<Triangle> {
+    let mut triangles = Vec::new();
+    for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
+        let corner = |u: i32, v: i32| {
+            let at = |i: i32| (2 * i - cells) as f32 / cells as f32;
+            let mut p = [0.0; 3];
+            p[axis] = sign;
+            p[(axis + 1) % 3] = at(u) * sign;
+            p[(axis + 2) % 3] = at(v);
+            Vec3::from(p).normalize()
+        };
+        for u in 0..cells {
+            for v in 0..cells {
+                let [a, b, c, d] =
+                    [(u, v), (u + 1, v), (u + 1, v + 1), (u, v + 1)].map(|(u, v)| corner(u, v));
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+    }
+    triangles
+}
+
+/// Points all about, and near corners, edges and faces on both sides.
+fn points(triangles: &[Triangle], count: usize) -> Vec<Vec3> {
+    let mut random = Random(3);
+    let near = [1e-4, 1e-3, 0.02, 0.2];
+    (0..count)
+        .map(|i| {
+            let [a, b, c] = triangles[i * 13 % triangles.len()];
+            let at = match i % 5 {
+                0 => a,
+                1 => a.lerp(b, random.unit()),
+                2 => 0.2 * a + 0.5 * b + 0.3 * c,
+                _ => return 1.2 * random.cube(),
+            };
+            at + near[i / 5 % 4] * random.cube()
+        })
+        .collect()
+}
+
+fn signed(gpu: &Gpu, soup: &Soup, points: &[Vec3], sign: Sign) -> Vec<Nearest> {
+    let tree = soup.build(gpu, &Lbvh::new(gpu));
+    let points: Vec<_> = points
+        .iter()
+        .map(|p| p.extend(f32::INFINITY).to_array())
+        .collect();
+    SignedDistance::new(gpu)
+        .run(gpu, &Search::new(&tree), &points, sign)
+        .unwrap()
+}
+
+fn distance(triangles: &[Triangle], point: Vec3) -> f64 {
+    queries::nearest(triangles, point).unwrap().0
+}
+
+#[test]
+fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
+    for (kernels, gpu) in implementations() {
+        for (name, triangles) in closed() {
+            let points = points(&triangles, 1200);
+            let soup = Soup::default().mesh(triangles.clone());
+            for sign in [Sign::Pseudonormal, Sign::Winding] {
+                let found = signed(&gpu, &soup, &points, sign);
+                let mut inside = 0;
+                for (point, found) in points.iter().zip(&found) {
+                    let expected = distance(&triangles, *point);
+                    assert!((f64::from(found.distance.abs()) - expected).abs() < 2e-6);
+                    let winding = queries::winding_number(&triangles, *point);
+                    assert!((winding - winding.round()).abs() < 1e-6 || expected < 1e-6);
+                    if expected > 1e-5 {
+                        let is_inside = winding > 0.5;
+                        inside += usize::from(is_inside);
+                        let what =
+                            format!("{kernels}, {name}, {sign:?}: {point} {found:?} {winding}");
+                        assert_eq!(found.distance < 0.0, is_inside, "{what}");
+                    }
+                }
+                assert!(inside > 100 && inside < 1100, "{name}: {inside}");
+            }
+        }
+    }
+}
+
+#[test]
+fn winding_numbers_are_those_of_every_triangle() {
+    for (kernels, gpu) in implementations() {
+        // A ball without its top, a ball inside out beside it, and a soup.
+        let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.7).collect();
+        let turned = sphere(9)
+            .into_iter()
+            .map(|[a, b, c]| [b, a, c].map(|v| v + 2.0 * Vec3::X));
+        let soup = Soup::default()
+            .mesh(open)
+            .mesh(turned)
+            .mesh(common::random_triangles(500, 3))
+            .mesh([]);
+        let triangles = soup.triangles();
+        let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+        let mut random = Random(8);
+        let points: Vec<_> = (0..400)
+            .map(|i| [1.0, 3.0][i % 2] * random.cube())
+            .collect();
+        let asked: Vec<_> = points.iter().map(|p| p.extend(0.0).to_array()).collect();
+        let found = Winding::new(&gpu)
+            .run(&gpu, &Search::new(&tree), &asked)
+            .unwrap();
+        let mut largest: f64 = 0.0;
+        for (point, found) in points.iter().zip(&found) {
+            let expected = queries::winding_number(&triangles, *point);
+            largest = largest.max((f64::from(*found) - expected).abs());
+        }
+        assert!(largest < 0.03, "{kernels}: {largest}");
+        assert!(largest > 0.0);
+    }
+}
+
+#[test]
+fn an_open_ball_has_an_inside() {
+    let gpu = gpu();
+    let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.9).collect();
+    let soup = Soup::default().mesh(open.clone());
+    let mut random = Random(8);
+    let points: Vec<_> = (0..600).map(|_| 1.3 * random.cube()).collect();
+    let found = signed(&gpu, &soup, &points, Sign::Winding);
+    for (point, found) in points.iter().zip(&found) {
+        let is_told = point.length() < 0.9 || point.length() > 1.1;
+        if is_told && point.y < 0.6 {
+            assert_eq!(
+                found.distance < 0.0,
+                point.length() < 1.0,
+                "{point} {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_has_no_sign() {
+    let gpu = gpu();
+    for soup in [
+        Soup::default(),
+        Soup::default().mesh([]),
+        Soup::default().mesh([[Vec3::NAN; 3]]),
+    ] {
+        for sign in [Sign::Pseudonormal, Sign::Winding] {
+            let found = signed(&gpu, &soup, &[Vec3::ONE, Vec3::NAN], sign);
+            assert!(
+                found.iter().all(|found| !(found.distance < 0.0)),
+                "{found:?}"
+            );
+        }
+    }
+    // Triangles without an area have no side.
+    let line = [Vec3::ZERO, Vec3::X, 0.5 * Vec3::X];
+    let found = signed(
+        &gpu,
+        &Soup::default().mesh([line]),
+        &[Vec3::ONE],
+        Sign::Pseudonormal,
+    );
+    assert!(found[0].distance > 0.0);
+}
