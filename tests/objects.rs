@@ -802,3 +802,162 @@ fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
         assert!(matches!(rays.unwrap_err(), Error::Tree(_)));
     }
 }
+
+/// A module of a caller's own, whose names the tree's must leave alone, with the tree at a group of its choice.
+const MINE: &str = "
+struct Node { box: vec3f }
+const STACK_SIZE = 3u;
+fn tree_node(i: u32) -> Node { return Node(vec3f(f32(i))); }
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(1)
+fn mine() {
+    let region = bvh_region_ball(vec3f(0.0), 0.5);
+    var walk = bvh_overlap_begin(region, 4u);
+    for (var leaf = bvh_overlap_next(&walk, region); leaf != BVH_MISS; leaf = bvh_overlap_next(&walk, region)) {
+        found[0]++;
+        found[1] += bvh_walk_name(&walk, leaf).y;
+    }
+    let moving = BvhSweep(vec3f(0.0, 9.0, 0.0), 0.1, vec3f(0.0, 9.0, 0.0), vec3f(0.0, -9.0, 0.0));
+    found[2] = bitcast<u32>(bvh_sweep(moving, 4u).t);
+    let near = bvh_nearest(vec3f(0.0), 100.0, 4u);
+    found[3] = near.triangle;
+    let ray = BvhRay(vec3f(9.0, 0.0, 0.0), 0.0, vec3f(-1.0, 0.0, 0.0), 100.0);
+    found[4] = bvh_closest_hit(ray, 4u).triangle;
+    let along = bvh_crossing_ray(ray);
+    walk = bvh_walk_begin(ray.origin.x, 4u);
+    while bvh_crossing_next(&walk, along) != BVH_MISS {
+        found[5]++;
+    }
+    found[6] = u32(tree_node(STACK_SIZE).box.x);
+}";
+
+#[test]
+fn a_shader_of_the_callers_own_asks_the_tree() {
+    for (kernels, gpu) in implementations() {
+        let soup = Soup::random(600, 4);
+        let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+        for group in [1, 3] {
+            let text = tree.wgsl(&gpu, group, None).unwrap() + MINE;
+            let descriptor = wgpu::ShaderModuleDescriptor {
+                label: Some("mine"),
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            };
+            let module = gpu.device.create_shader_module(descriptor);
+            let layout = Tree::layout(&gpu, wgpu::ShaderStages::COMPUTE);
+            let binding = wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: false },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            };
+            let own = gpu
+                .device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("mine"),
+                    entries: &[binding],
+                });
+            let mut groups = vec![None; group as usize + 1];
+            groups[0] = Some(&own);
+            groups[group as usize] = Some(&layout);
+            let pipeline_layout =
+                gpu.device
+                    .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                        label: Some("mine"),
+                        bind_group_layouts: &groups,
+                        immediate_size: 0,
+                    });
+            let pipeline = gpu
+                .device
+                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some("mine"),
+                    layout: Some(&pipeline_layout),
+                    module: &module,
+                    entry_point: Some("mine"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                });
+            let found = gpu.buffer_with("found", &[0_u32; 7], Usage::STORAGE | Usage::COPY_SRC);
+            let own = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("mine"),
+                layout: &own,
+                entries: &[wgpu::BindGroupEntry {
+                    binding: 0,
+                    resource: found.as_entire_binding(),
+                }],
+            });
+            let mut encoder = gpu.encoder("mine");
+            {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(&pipeline);
+                pass.set_bind_group(0, &own, &[]);
+                pass.set_bind_group(group, &tree.bind_group(&gpu, &layout), &[]);
+                pass.dispatch_workgroups(1, 1, 1);
+            }
+            gpu.queue.submit([encoder.finish()]);
+            let found: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&found).unwrap());
+            let search = Search::new(&tree);
+            let ball = CapsuleQuery {
+                radius: 0.5,
+                ..CapsuleQuery::default()
+            };
+            let touched = touched(&gpu, &search, &[ball]);
+            let sum: u32 = touched[0].iter().map(|name| name[1]).sum();
+            assert_eq!(found[..2], [touched[0].len() as u32, sum], "{kernels}");
+            let down = Sweep {
+                a: [0.0, 9.0, 0.0],
+                b: [0.0, 9.0, 0.0],
+                radius: 0.1,
+                motion: [0.0, -9.0, 0.0],
+                ..Sweep::default()
+            };
+            let contacts = Sweeps::new(&gpu).run(&gpu, &search, &[down]).unwrap();
+            assert_eq!(f32::from_bits(found[2]), contacts[0].t, "{kernels}");
+            let near = NearestK::new(&gpu)
+                .run(&gpu, &search, &[[0.0, 0.0, 0.0, 100.0]], 1)
+                .unwrap();
+            assert_eq!(found[3], near[0].object, "{kernels}");
+            let ray = Ray {
+                origin: [9.0, 0.0, 0.0],
+                t_min: 0.0,
+                direction: [-1.0, 0.0, 0.0],
+                t_max: 100.0,
+            };
+            let crossings = RayCrossings::new(&gpu).run(&gpu, &search, &[ray]).unwrap();
+            assert_eq!(found[5], crossings[0].hits(), "{kernels}");
+            assert_eq!(found[6], 3);
+        }
+    }
+}
+
+#[test]
+fn the_trees_text_has_no_names_but_its_own() {
+    let gpu = gpu();
+    let tree = Soup::random(5, 4).build(&gpu, &Lbvh::new(&gpu));
+    let text = tree.wgsl(&gpu, 2, None).unwrap();
+    let module = naga::front::wgsl::parse_str(&text).unwrap();
+    let types = module.types.iter().filter_map(|(_, ty)| ty.name.clone());
+    let variables = module
+        .global_variables
+        .iter()
+        .filter_map(|(_, v)| v.name.clone());
+    let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
+    let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
+    let names: Vec<_> = types
+        .chain(variables)
+        .chain(functions)
+        .chain(constants)
+        .collect();
+    assert!(names.len() > 60);
+    let is_own = |name: &String| {
+        ["bvh_", "Bvh", "BVH_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    assert_eq!(names.iter().find(|name| !is_own(name)), None);
+    assert!(module.overrides.is_empty());
+}

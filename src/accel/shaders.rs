@@ -1,6 +1,6 @@
 //! The tree's shaders, and how a caller's own shader imports them.
 
-use super::layout;
+use super::{layout, search::Objects};
 use crate::{
     Result,
     gpu::{
@@ -9,6 +9,7 @@ use crate::{
         shader::{self, Composed},
     },
 };
+use std::collections::BTreeMap;
 
 /// The shaders of the tree, for [`Gpu::from_device`].
 pub static SHADERS: Library = Library {
@@ -105,4 +106,103 @@ pub fn compose(gpu: &Gpu, name: &str, text: &str) -> Result<Composed> {
 /// As there, and those of the WGSL, with the file and line of the caller's text or of canopy's.
 pub fn shader_module(gpu: &Gpu, name: &str, text: &str) -> Result<wgpu::ShaderModule> {
     shader::create_module(gpu, name, &compose(gpu, name, text)?, false)
+}
+
+/// What [`Tree::wgsl`](super::Tree::wgsl) consists of.
+const QUERIES: &str = "\
+#import \"common/bvh.wgsl\"
+#import \"common/bvh_crossings.wgsl\"
+#import \"common/bvh_nearest.wgsl\"
+#import \"common/bvh_overlap.wgsl\"
+#import \"common/bvh_sweep.wgsl\"
+";
+
+/// All queries in plain WGSL for a tree at bind group `group`, over objects of that kind, with no global names but
+/// those that begin with `bvh_`, `Bvh` or `BVH_`. `accepts` defines `bvh_accepts`.
+pub(super) fn queries(gpu: &Gpu, objects: Objects, group: u32, accepts: &str) -> Result<String> {
+    let text = format!("{QUERIES}{accepts}\n");
+    let composed = compose(gpu, "bvh_accepts", &text)?.text;
+    let kind = format!("const BVH_OBJECTS: u32 = {}u;", objects as u32);
+    let composed = composed
+        .replace("override BVH_OBJECTS: u32 = BVH_TRIANGLES;", &kind)
+        .replace("@group(1)", &format!("@group({group})"));
+    Ok(prefixed(&composed))
+}
+
+/// Comments left out, and every global name with a prefix.
+fn prefixed(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""));
+    let code: String = lines
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect();
+    let tokens = tokens(&code);
+    let mut globals = BTreeMap::new();
+    let mut depth = 0;
+    let mut declares = false;
+    let mut angles = 0;
+    for token in &tokens {
+        match *token {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            "<" if declares => angles += 1,
+            ">" if declares => angles -= 1,
+            "fn" | "struct" | "const" | "override" | "alias" | "var" if depth == 0 => {
+                (declares, angles) = (true, 0);
+            }
+            name if declares && angles == 0 && is_name(name) => {
+                declares = false;
+                globals.insert(name, with_prefix(name));
+            }
+            _ => {}
+        }
+    }
+    let mut last = "";
+    let renamed = tokens.iter().map(|token| {
+        let is_member = last == ".";
+        last = token;
+        match globals.get(token) {
+            Some(name) if !is_member => name,
+            _ => *token,
+        }
+    });
+    renamed.collect()
+}
+
+/// The words of WGSL, and what is between them, in order.
+fn tokens(code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = match is_word(first) {
+            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(end);
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
+}
+
+fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+/// The name in the manner of its kind: of constants, types, or functions and variables.
+fn with_prefix(name: &str) -> String {
+    let of_kind = |prefix: &str| match name.starts_with(prefix) {
+        true => name.to_owned(),
+        false => format!("{prefix}{name}"),
+    };
+    if !name.contains(|c: char| c.is_ascii_lowercase()) {
+        of_kind("BVH_")
+    } else if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        of_kind("Bvh")
+    } else {
+        of_kind("bvh_")
+    }
 }

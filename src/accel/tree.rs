@@ -10,6 +10,7 @@ use super::{
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
     search::Objects,
+    shaders,
     stages::{Bound, Stages},
 };
 use crate::{
@@ -410,6 +411,31 @@ impl Tree {
     /// The bind group for [`Tree::layout`].
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
         bind_group(gpu, "tree", layout, &self.bindings())
+    }
+
+    /// Queries of this tree in plain WGSL, for a module of the caller's that binds it ([`Tree::bind_group`]) at
+    /// `group`: to be put in front of the module's own text. All its global names begin with `bvh_`, `Bvh` or `BVH_`.
+    ///
+    /// * `bvh_closest_hit(ray: BvhRay, leaf_cutoff: u32) -> BvhHit` and `bvh_any_hit(ray, leaf_cutoff) -> bool`;
+    ///   `bvh_accepts`, the any-hit test, is `accepts`, or accepts everything where that is `None`;
+    /// * `bvh_nearest(point, reach, leaf_cutoff) -> BvhNearest`;
+    /// * `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`, `bvh_region_capsule(a, b, radius)`,
+    ///   `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
+    ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and number,
+    ///   and `bvh_tree_triangle(leaf)` the object;
+    /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_next` to choose among contacts;
+    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))` after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all
+    ///   triangles along a ray.
+    ///
+    /// It fits trees over the same objects ([`Tree::objects`]) on the same device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shader`](crate::Error::Shader) for a broken import line in `accepts`.
+    pub fn wgsl(&self, gpu: &Gpu, group: u32, accepts: Option<&str>) -> Result<String> {
+        const ALL: &str =
+            "fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool { return true; }";
+        shaders::queries(gpu, self.objects, group, accepts.unwrap_or(ALL))
     }
 
     /// Reads the trees back, waiting for them.
