@@ -46,6 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
         Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
+        Command::Deviation(args) => cli::deviation::run(&args, config()?, quiet)?,
         Command::BakeEnv(args) => cli::bake_env::run(&args, config()?, quiet)?,
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,

@@ -999,6 +999,207 @@ fn query_answers_in_the_order_of_its_questions() {
     );
 }
 
+/// A cube whose edges are as long as twice `half`, with its middle at `middle`.
+fn cube_obj(half: f32, middle: [f32; 3]) -> String {
+    let mut text = String::from("o cube\n");
+    for corner in 0..8 {
+        let at = |axis: usize| middle[axis] + if corner >> axis & 1 == 1 { half } else { -half };
+        text += &format!("v {} {} {}\n", at(0), at(1), at(2));
+    }
+    text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
+}
+
+/// A sphere of triangles, coarse enough to have edges.
+fn sphere_obj(radius: f32) -> String {
+    use std::f32::consts::{PI, TAU};
+    const RINGS: u32 = 12;
+    const SEGMENTS: u32 = 18;
+    let mut text = format!("o sphere\nv 0 {radius} 0\nv 0 {} 0\n", -radius);
+    for ring in 1..RINGS {
+        for segment in 0..SEGMENTS {
+            let (polar, around) = (
+                PI * ring as f32 / RINGS as f32,
+                TAU * segment as f32 / SEGMENTS as f32,
+            );
+            let [x, y, z] = [
+                polar.sin() * around.cos(),
+                polar.cos(),
+                -polar.sin() * around.sin(),
+            ]
+            .map(|c| c * radius);
+            text += &format!("v {x} {y} {z}\n");
+        }
+    }
+    let number = |ring: u32, segment: u32| match ring {
+        0 => 1,
+        RINGS => 2,
+        ring => 3 + (ring - 1) * SEGMENTS + segment % SEGMENTS,
+    };
+    for ring in 0..RINGS {
+        for segment in 0..SEGMENTS {
+            let [a, b] = [number(ring, segment), number(ring, segment + 1)];
+            let [c, d] = [number(ring + 1, segment), number(ring + 1, segment + 1)];
+            if ring > 0 {
+                text += &format!("f {a} {c} {b}\n");
+            }
+            if ring + 1 < RINGS {
+                text += &format!("f {b} {c} {d}\n");
+            }
+        }
+    }
+    text
+}
+
+/// Offset copies read their offset, within 1e-5 of their size, with its sign.
+#[test]
+fn deviation_reads_the_offset_of_a_copy() {
+    let folder = Folder::new();
+    let write = |name: &str, text: String| std::fs::write(folder.path(name), text).unwrap();
+    let far = [20.0, -3.0, 7.0];
+    write("cube.obj", cube_obj(1.0, far));
+    write("smaller.obj", cube_obj(0.9, far));
+    write("sphere.obj", sphere_obj(1.0));
+    write("larger.obj", sphere_obj(1.02));
+    write(
+        "plane.obj",
+        "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n".into(),
+    );
+    write(
+        "lifted.obj",
+        "v -1 0.01 -1\nv 1 0.01 -1\nv 1 0.01 1\nv -1 0.01 1\nf 4 3 2 1\n".into(),
+    );
+    for (a, b, offset, vertices) in [
+        ("smaller.obj", "cube.obj", -0.1, 8),
+        ("larger.obj", "sphere.obj", 0.02, 2 + 11 * 18),
+        ("lifted.obj", "plane.obj", 0.01, 4),
+        ("plane.obj", "lifted.obj", -0.01, 4),
+        ("cube.obj", "cube.obj", 0.0, 8),
+    ] {
+        folder.succeeds(&format!(
+            "deviation {a} {b} -q -o v.csv -o s.json --samples 1000"
+        ));
+        let text = std::fs::read_to_string(folder.path("v.csv")).unwrap();
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        // Those at edges have several normals.
+        assert!(rows.len() >= vertices, "{a}: {}", rows.len());
+        for row in rows {
+            let distance: f64 = row.split(',').nth(3).unwrap().parse().unwrap();
+            assert!((distance - offset).abs() < 2e-5, "{a}, {b}: {row}");
+        }
+        let text = std::fs::read_to_string(folder.path("s.json")).unwrap();
+        let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let found = |name: &str| statistics["a_to_b"][name].as_f64().unwrap();
+        // Between the corners of a coarse sphere distances are smaller.
+        let slack = if a == "larger.obj" { 0.001 } else { 2e-5 };
+        assert!((found("mean") - offset).abs() < slack, "{a}, {b}: {text}");
+        assert!(
+            (found("rms") - offset.abs()).abs() < slack,
+            "{a}, {b}: {text}"
+        );
+        assert!(
+            statistics["b_to_a"].is_null() && statistics["tolerance"].is_null(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
+    let folder = Folder::new();
+    // A step: half of its area lies at 0.1 above the plane, half in it.
+    let step = "v -1 0 -1\nv 0 0 -1\nv 0 0 1\nv -1 0 1\nf 4 3 2 1\n\
+                v 0 0.1 -1\nv 1 0.1 -1\nv 1 0.1 1\nv 0 0.1 1\nf 8 7 6 5\n";
+    std::fs::write(folder.path("step.obj"), step).unwrap();
+    let line = "deviation step.obj scene.obj -o s.json -o d.png --size 800x480 --tolerance 0.05 --both \
+                --eye 0,4,0.01 --target 0,0,0";
+    std::fs::write(
+        folder.path("scene.obj"),
+        OBJ.split("o high").next().unwrap(),
+    )
+    .unwrap();
+    let output = folder.canopy(line);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stderr}");
+    for open in [
+        "warning: scene.obj: the surface is open (4 edges)",
+        "warning: step.obj",
+    ] {
+        assert!(stderr.contains(open), "{stderr}");
+    }
+    for words in [
+        "50.0 % of the area: 0.0 % below -0.05, 50.0 % above",
+        "Hausdorff         0.1",
+    ] {
+        assert!(stdout.contains(words), "{stdout}");
+    }
+    let text = std::fs::read_to_string(folder.path("s.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let of = &statistics["a_to_b"];
+    for (name, value) in [
+        ("out_of_tolerance", 0.5),
+        ("above_tolerance", 0.5),
+        ("mean", 0.05),
+    ] {
+        assert!(
+            (of[name].as_f64().unwrap() - value).abs() < 1e-6,
+            "{name}: {text}"
+        );
+    }
+    let shares = of["histogram"]["shares"].as_array().unwrap();
+    let sum: f64 = shares.iter().map(|share| share.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9 && shares.len() == 40, "{text}");
+    let picture = picture(&folder.path("d.png")).into_rgb8();
+    assert_eq!(picture.dimensions(), (800, 480));
+    // Left of the view's middle the plane, whose distance is 0, and right of it what lies above the tolerance.
+    let count = |is: &dyn Fn([u8; 3]) -> bool| picture.pixels().filter(|p| is(p.0)).count();
+    let grey = count(&|[r, g, b]| (210..=222).contains(&r) && r == g && g == b);
+    let yellow = count(&|[r, g, b]| r > 230 && g > 190 && b < 20);
+    assert!(grey > 5000 && yellow > 5000, "{grey} grey, {yellow} yellow");
+    let ink = count(&|[r, g, b]| r < 60 && g < 60 && b < 60);
+    assert!(ink > 500, "{ink} dark pixels of text");
+}
+
+#[test]
+fn deviation_says_what_is_wrong() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("empty.obj"), "v 0 0 0\n").unwrap();
+    for tolerance in ["nan", "-1", "0", "inf", "thin"] {
+        let output = folder.canopy(&format!(
+            "deviation scene.obj scene.obj --tolerance {tolerance}"
+        ));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains("expected a distance in metres above 0"),
+            "{stderr}"
+        );
+    }
+    assert_eq!(folder.canopy("deviation scene.obj").status.code(), Some(2));
+    for (code, line, words) in [
+        (1, "missing.obj scene.obj", &["missing.obj"][..]),
+        (1, "scene.obj missing.obj", &["missing.obj"]),
+        (1, "empty.obj scene.obj", &["empty.obj"]),
+        (1, "scene.obj empty.obj", &["empty.obj"]),
+        (1, "scene.obj scene.obj -o no/such/a.csv", &["no/such"]),
+        (1, "scene.obj scene.obj --clip Run", &["Run"]),
+        (
+            2,
+            "scene.obj scene.obj -o a.exr",
+            &["a.exr", ".png, .csv or .json"],
+        ),
+        (
+            2,
+            "scene.obj scene.obj -o a.csv -o a.csv",
+            &["a.csv", "twice"],
+        ),
+        (2, "- -", &["standard input"]),
+    ] {
+        folder.fails_with(code, &format!("deviation {line}"), words);
+    }
+    assert_eq!(folder.names(), ["empty.obj", "scene.obj"]);
+}
+
 #[test]
 fn query_says_what_is_wrong_with_its_questions() {
     let folder = Folder::new();

@@ -5,6 +5,7 @@ pub mod bake_env;
 pub mod bench;
 pub mod completions;
 mod console;
+pub mod deviation;
 pub mod export;
 pub mod info;
 mod logger;
@@ -18,9 +19,10 @@ pub mod render;
 mod report;
 pub mod selftest;
 pub mod settings;
+mod shown;
 mod view;
 
-pub use options::{Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};
+pub use options::{CameraArgs, Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};
 pub use view::ViewArgs;
 
 use crate::config::closest;
@@ -72,6 +74,8 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Ask a scene's trees for nearest points, for what boxes touch, or for what rays hit
     Query(query::QueryArgs),
+    /// Measure how far one scene's surface is from another's: statistics, a picture, every vertex
+    Deviation(deviation::DeviationArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),
     /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
@@ -296,7 +300,7 @@ mod tests {
             panic!("not render")
         };
         assert_eq!(render.look.sun, Some(Vec3::new(-0.5, -1.0, -0.3)));
-        assert_eq!(render.look.eye, Some(Vec3::new(-1.0, 2.0, 3.0)));
+        assert_eq!(render.look.camera.eye, Some(Vec3::new(-1.0, 2.0, 3.0)));
         assert_eq!(render.time.time, Some(-1.0));
     }
 

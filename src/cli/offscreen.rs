@@ -1,4 +1,4 @@
-//! A scene that is drawn without a window, by `render`, `export`, `query` and the benchmarks.
+//! A scene that is drawn without a window, by `render`, `export`, `query`, `deviation` and the benchmarks.
 
 use super::report::Report;
 use crate::{
@@ -68,6 +68,24 @@ pub(super) fn load(
     report.stage("load", &what, || open(files, &progress))
 }
 
+/// The adapter of the settings.
+pub(super) fn adapter(report: &Report, config: &Config) -> Result<Gpu> {
+    report.line.stage("opening the adapter");
+    report.stage("open", "the adapter", || {
+        let gpu = Gpu::new(&config.gpu)?;
+        Ok(crate::render::options::as_set(gpu, &config.gpu))
+    })
+}
+
+/// Settings of a frame that shows the scene's geometry and nothing else.
+pub(super) fn geometry_alone(mut config: Config) -> Config {
+    config.shadows.mode = ShadowMode::Off;
+    config.occlusion.mode = OcclusionMode::Off;
+    config.reflections.mode = ReflectionMode::Off;
+    config.environment.source = EnvironmentSource::Color;
+    config
+}
+
 /// The scene of `files`, deformed on the adapter at the time of the settings.
 ///
 /// # Errors
@@ -76,28 +94,40 @@ pub(super) fn load(
 pub(super) fn deformed(
     report: &Report,
     files: &[PathBuf],
-    mut config: Config,
+    config: Config,
 ) -> Result<(Offscreen, Moment)> {
-    // A frame fills the buffers: it needs no more than its geometry.
-    config.output.size = [16, 16];
-    config.shadows.mode = ShadowMode::Off;
-    config.occlusion.mode = OcclusionMode::Off;
-    config.reflections.mode = ReflectionMode::Off;
-    config.environment.source = EnvironmentSource::Color;
-    config.camera.name.clear();
-    report.line.stage("opening the adapter");
-    let gpu = report.stage("open", "the adapter", || {
-        let gpu = Gpu::new(&config.gpu)?;
-        Ok(crate::render::options::as_set(gpu, &config.gpu))
-    })?;
+    let config = unseen(config);
+    let gpu = adapter(report, &config)?;
     let support = texture_support(&gpu);
     let opened = load(report, files, |files, progress| {
         OpenedScene::load(files, &config, support, Span::MOMENT, progress)
     })?;
-    let opened = opened.checked()?;
+    deform(report, gpu, opened.checked()?, &Look::default(), config)
+}
+
+/// Settings of a frame that fills the buffers and is not looked at.
+pub(super) fn unseen(config: Config) -> Config {
+    let mut config = geometry_alone(config);
+    config.output.size = [16, 16];
+    config.camera.name.clear();
+    config
+}
+
+/// Draws a frame of `opened` at the time of the settings.
+///
+/// # Errors
+///
+/// Those of [`Offscreen::new`] and of drawing.
+pub(super) fn deform(
+    report: &Report,
+    gpu: Gpu,
+    opened: OpenedScene,
+    look: &Look,
+    config: Config,
+) -> Result<(Offscreen, Moment)> {
     report.line.stage("deforming the scene");
     report.stage("deform", "the scene on the adapter", || {
-        let mut offscreen = Offscreen::new(gpu, opened, &Look::default(), config)?;
+        let mut offscreen = Offscreen::new(gpu, opened, look, config)?;
         let moment = offscreen.moment(offscreen.config.animation.time);
         offscreen.draw(&moment, FrameSample::SINGLE)?;
         Ok((offscreen, moment))

@@ -108,6 +108,14 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub leaf_cutoff: Option<u32>,
+    /// From where.
+    #[command(flatten)]
+    pub camera: CameraArgs,
+}
+
+/// From where a scene is seen.
+#[derive(Debug, Args)]
+pub struct CameraArgs {
     /// Axis of the files that points up; auto: as they state it, else y
     #[arg(
         long,
@@ -283,6 +291,28 @@ impl LookArgs {
         if let Some(cutoff) = self.leaf_cutoff {
             config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
         }
+        self.camera.apply(config)?;
+        if let Some(sun) = self.sun {
+            let direction: Vec<f64> = sun.to_array().map(f64::from).into();
+            config.set("--sun", "sun.direction", direction)?;
+            config.set("--sun", "sun.enabled", "on")?;
+        }
+        Ok(())
+    }
+
+    /// Eye and target of the first view.
+    pub fn look(&self) -> Look {
+        self.camera.look()
+    }
+}
+
+impl CameraArgs {
+    /// Sets the keys of `config` that these options stand for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for a value out of its range.
+    pub fn apply(&self, config: &mut Config) -> Result<()> {
         if let Some(up) = &self.up {
             config.set("--up", "scene.up", up.as_str())?;
         }
@@ -291,11 +321,6 @@ impl LookArgs {
         }
         if let Some(fov) = self.fov {
             config.set("--fov", "camera.fov", fov)?;
-        }
-        if let Some(sun) = self.sun {
-            let direction: Vec<f64> = sun.to_array().map(f64::from).into();
-            config.set("--sun", "sun.direction", direction)?;
-            config.set("--sun", "sun.enabled", "on")?;
         }
         Ok(())
     }

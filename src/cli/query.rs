@@ -1,17 +1,15 @@
 //! `canopy query`: questions to the trees of a scene, from files of points, boxes or rays.
 
-use super::{console::print, numbers, offscreen, options::TimeArgs, report::Report};
+use super::{console::print, numbers, offscreen, options::TimeArgs, report::Report, shown::Shown};
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Codes, Geometry, Hit, Lbvh, MeshRange, Nearest, NearestPoints, Overlap, Query,
-        Ray, Search, Trace, Tree, Work, layout::BVH_MISS,
+        BoxQuery, Hit, Nearest, Overlap, Query, Ray, Search, Sign, SignedDistance, Trace, Tree,
+        layout::BVH_MISS,
     },
     config::Config,
     gpu::Gpu,
     output,
-    render::Merged,
-    scene::{Pose, Scene},
 };
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
@@ -111,58 +109,6 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
         numbers::grouped(count as u64)
     ));
     Ok(())
-}
-
-/// The triangles that `canopy export` writes.
-struct Shown {
-    positions: Vec<[f32; 3]>,
-    indices: Vec<[u32; 3]>,
-    meshes: Vec<MeshRange>,
-}
-
-impl Shown {
-    fn new(scene: &Scene, pose: &Pose, merged: &Merged) -> Self {
-        let (mut indices, mut meshes) = (Vec::new(), Vec::new());
-        for ((node, _), range) in scene.instances().zip(&merged.meshes) {
-            if !pose.visible[node] {
-                continue;
-            }
-            meshes.push(MeshRange {
-                first_triangle: indices.len() as u32,
-                triangle_count: range.end - range.start,
-                ..MeshRange::default()
-            });
-            indices.extend(&merged.indices[range.start as usize..range.end as usize]);
-        }
-        Self {
-            positions: merged.positions.iter().map(|p| p.to_array()).collect(),
-            indices,
-            meshes,
-        }
-    }
-
-    /// Trees over them.
-    fn tree(&self, gpu: &Gpu) -> Result<Tree> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let (positions, indices) = gpu.catch(|| {
-            (
-                gpu.buffer_with("query.positions", &self.positions, usage),
-                gpu.buffer_with("query.indices", &self.indices, usage),
-            )
-        })?;
-        let geometry = Geometry {
-            positions: &positions,
-            indices: &indices,
-            meshes: &self.meshes,
-            triangle_info: None,
-        };
-        let lbvh = Lbvh::new(gpu);
-        let mut tree = lbvh.tree(gpu, &geometry, Codes::Bits30)?;
-        let mut encoder = gpu.encoder("query");
-        lbvh.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
-        gpu.queue.submit([encoder.finish()]);
-        Ok(tree)
-    }
 }
 
 /// What is asked, a row each.

@@ -1,6 +1,7 @@
 //! Output files. They appear whole or not at all, and their names may hold a frame's number.
 
 pub mod baked;
+pub mod deviation_colors;
 pub mod picture;
 
 pub use crate::atomic_file::{check_writable, write};

@@ -28,6 +28,7 @@ mod mesh;
 mod node;
 mod obj;
 pub mod opened;
+pub mod signed_surface;
 mod surface;
 mod texture;
 mod up;

@@ -1,0 +1,247 @@
+//! The legend beside a picture: a bar of colours with numbers, and the statistics.
+
+use super::{result::Deviation, text::percent};
+use crate::{cli::numbers::significant, output::deviation_colors};
+use image::{Rgb, RgbImage};
+use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
+
+const INK: [u8; 3] = [32, 32, 32];
+/// Characters in a line.
+const COLUMNS: usize = 27;
+/// Lines that the bar takes at least, and those of text around it.
+const BAR_LINES: u32 = 9;
+const TEXT_LINES: u32 = 15;
+
+/// Where the picture and its legend lie.
+#[derive(Debug)]
+pub(super) struct Layout {
+    size: [u32; 2],
+    /// Width of the legend; 0 where it has no room.
+    legend: u32,
+    font: RasterHeight,
+}
+
+impl Layout {
+    /// Of a picture of `size` pixels.
+    pub(super) fn new(size: [u32; 2]) -> Self {
+        let font = match size[1] {
+            0..800 => RasterHeight::Size16,
+            800..1200 => RasterHeight::Size20,
+            1200..1600 => RasterHeight::Size24,
+            _ => RasterHeight::Size32,
+        };
+        let mut layout = Self {
+            size,
+            legend: 0,
+            font,
+        };
+        let width = layout.character() * COLUMNS as u32 + 2 * layout.margin();
+        let height = (BAR_LINES + TEXT_LINES) * layout.line();
+        if 2 * width <= size[0] && height <= size[1] {
+            layout.legend = width;
+        }
+        layout
+    }
+
+    /// Pixels of the whole picture.
+    pub(super) fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Pixels of the part that shows the scene.
+    pub(super) fn view(&self) -> [u32; 2] {
+        [self.size[0] - self.legend, self.size[1]]
+    }
+
+    pub(super) fn has_legend(&self) -> bool {
+        self.legend > 0
+    }
+
+    fn character(&self) -> u32 {
+        get_raster_width(FontWeight::Regular, self.font) as u32
+    }
+
+    fn line(&self) -> u32 {
+        self.font.val() as u32 + 4
+    }
+
+    fn margin(&self) -> u32 {
+        self.line()
+    }
+}
+
+/// Draws the legend to the right of the picture.
+pub(super) fn draw(picture: &mut RgbImage, layout: &Layout, deviation: &Deviation<'_>) {
+    let line = layout.line();
+    let left = layout.view()[0] + layout.margin();
+    let mut pen = Pen {
+        picture,
+        layout,
+        left,
+        y: line,
+    };
+    let name = |path: &std::path::Path| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    pen.line(&format!("A {}", shortened(&name(&deviation.a.path))));
+    pen.line(&format!("B {}", shortened(&name(&deviation.b.path))));
+    pen.y += line / 2;
+    pen.line("distance of A from B, m");
+    let text_below = 8 * line;
+    let marks = if deviation.tolerance.is_some() {
+        3 * line
+    } else {
+        0
+    };
+    let end = layout.size[1] - text_below;
+    let bar = end.saturating_sub(pen.y + marks).min(20 * line);
+    pen.bar(deviation, bar);
+    pen.y += line / 2;
+    if let Some(tolerance) = deviation.tolerance {
+        pen.line(&format!("tolerance ±{}", significant(tolerance)));
+    }
+    let statistics = &deviation.statistics;
+    for (name, value) in [
+        ("minimum", statistics.min.distance),
+        ("maximum", statistics.max.distance),
+        ("mean", statistics.mean),
+        ("RMS", statistics.rms),
+    ] {
+        pen.line(&format!("{name:<10}{}", significant(value)));
+    }
+    if let Some([below, above]) = statistics.out {
+        pen.line(&format!("out       {}", percent(below + above)));
+    }
+}
+
+struct Pen<'a> {
+    picture: &'a mut RgbImage,
+    layout: &'a Layout,
+    left: u32,
+    /// Upper edge of the next line.
+    y: u32,
+}
+
+impl Pen<'_> {
+    fn line(&mut self, text: &str) {
+        self.text(self.left, self.y, text);
+        self.y += self.layout.line();
+    }
+
+    /// The colours from the top of the range to its bottom, with their distances, and those of what lies outside.
+    fn bar(&mut self, deviation: &Deviation<'_>, height: u32) {
+        let line = self.layout.line();
+        let width = 2 * line;
+        let range = deviation.range();
+        let outside = |share: Option<f64>, color: [u8; 3], word: &str, pen: &mut Self| {
+            let Some(share) = share else { return };
+            pen.fill([pen.left, pen.y, width, line], |_| color);
+            let text = format!("{word} {}", percent(share));
+            pen.text(pen.left + width + line / 2, pen.y + 2, &text);
+            pen.y += line;
+        };
+        let out = deviation.statistics.out;
+        let above = out.map(|[_, above]| above);
+        outside(above, deviation_colors::ABOVE, "above", self);
+        self.y += line / 2;
+        let top = self.y;
+        let share = |y: u32| 1.0 - 2.0 * (y as f32 + 0.5) / height as f32;
+        self.fill([self.left, top, width, height], |y| {
+            bytes(deviation_colors::color(share(y - top)))
+        });
+        for step in 0..=4 {
+            let y = top + (height - 1) * step / 4;
+            let tick = self.left + width;
+            self.fill([tick, y, line / 3, 1], |_| INK);
+            let distance = range * (1.0 - 0.5 * f64::from(step));
+            let sign = if distance > 0.0 { "+" } else { "" };
+            let text = format!("{sign}{}", significant(distance));
+            self.text(tick + line / 2, y.saturating_sub(line / 2 - 1), &text);
+        }
+        self.y = top + height + line / 2;
+        let below = out.map(|[below, _]| below);
+        outside(below, deviation_colors::BELOW, "below", self);
+    }
+
+    /// Fills the rows of a rectangle: its corner, its width and its height.
+    fn fill(&mut self, [x, y, width, height]: [u32; 4], color: impl Fn(u32) -> [u8; 3]) {
+        for row in y..(y + height).min(self.picture.height()) {
+            let color = color(row);
+            for column in x..(x + width).min(self.picture.width()) {
+                self.picture.put_pixel(column, row, Rgb(color));
+            }
+        }
+    }
+
+    /// Writes on the light background; characters that the font lacks are question marks.
+    fn text(&mut self, x: u32, y: u32, text: &str) {
+        let raster = |c| get_raster(c, FontWeight::Regular, self.layout.font);
+        for (character, column) in text.chars().zip(0..) {
+            let Some(glyph) = raster(character).or_else(|| raster('?')) else {
+                continue;
+            };
+            let left = x + column * self.layout.character();
+            for (row, dy) in glyph.rows().zip(0..) {
+                for (cover, dx) in row.iter().zip(0..) {
+                    let Some(pixel) = self.picture.get_pixel_mut_checked(left + dx, y + dy) else {
+                        continue;
+                    };
+                    for (channel, ink) in pixel.0.iter_mut().zip(INK) {
+                        let (old, ink, cover) =
+                            (u32::from(*channel), u32::from(ink), u32::from(*cover));
+                        *channel = ((old * (255 - cover) + ink * cover) / 255) as u8;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A colour of eight bits a channel.
+pub(super) fn bytes(color: glam::Vec3) -> [u8; 3] {
+    color
+        .to_array()
+        .map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8)
+}
+
+/// A file's name with its middle left out, where it is too long for a line.
+fn shortened(name: &str) -> String {
+    let most = COLUMNS - 2;
+    let characters: Vec<char> = name.chars().collect();
+    if characters.len() <= most {
+        return name.to_owned();
+    }
+    let tail = 10;
+    let head: String = characters[..most - tail - 2].iter().collect();
+    let end: String = characters[characters.len() - tail..].iter().collect();
+    format!("{head}..{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pictures_have_no_legend() {
+        let wide = Layout::new([1280, 720]);
+        assert!(wide.has_legend() && wide.view()[0] > 900, "{wide:?}");
+        for size in [[1, 1], [320, 240], [400, 2000], [2000, 200]] {
+            assert_eq!(Layout::new(size).view(), size);
+        }
+        for size in [[800, 600], [1920, 1080], [3840, 2160], [16_384, 16_384]] {
+            assert!(Layout::new(size).has_legend(), "{size:?}");
+        }
+    }
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        assert_eq!(shortened("bunny.obj"), "bunny.obj");
+        let long = shortened("a-very-long-name-of-a-scanned-part-rev-7.obj");
+        assert_eq!(long.chars().count(), COLUMNS - 2);
+        assert!(
+            long.starts_with("a-very") && long.ends_with("rev-7.obj"),
+            "{long}"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! What `canopy deviation` measures.
+
+use super::{
+    measure::{Measured, Surface},
+    statistics::Statistics,
+};
+use crate::{Error, Result, cli::numbers, gpu::Gpu};
+
+/// All that was measured of A.
+#[derive(Debug)]
+pub(super) struct Deviation<'a> {
+    pub(super) a: &'a Surface,
+    pub(super) b: &'a Surface,
+    pub(super) tolerance: Option<f64>,
+    pub(super) vertices: Vec<Measured>,
+    pub(super) statistics: Statistics,
+    /// Of B, measured from A.
+    pub(super) back: Option<Statistics>,
+}
+
+impl<'a> Deviation<'a> {
+    /// Measures A from B, with about `samples` points between its vertices; with `both`, B from A as well.
+    pub(super) fn new(
+        gpu: &Gpu,
+        a: &'a Surface,
+        b: &'a Surface,
+        tolerance: Option<f64>,
+        samples: u32,
+        both: bool,
+    ) -> Result<Self> {
+        let measure = |of: &Surface, from: &Surface| {
+            let vertices = from.measure(gpu, of.vertices())?;
+            let samples = from.measure(gpu, of.samples(samples))?;
+            let statistics = Statistics::new(&vertices, &samples, tolerance);
+            Ok::<_, Error>((vertices, statistics))
+        };
+        let (vertices, statistics) = measure(a, b)?;
+        let back = both.then(|| measure(b, a)).transpose()?;
+        Ok(Self {
+            a,
+            b,
+            tolerance,
+            vertices,
+            statistics,
+            back: back.map(|(_, statistics)| statistics),
+        })
+    }
+
+    /// Says of which surfaces the sign is that of the nearest side only.
+    pub(super) fn warn(&self) {
+        let measured_from = [self.b]
+            .into_iter()
+            .chain(self.back.as_ref().map(|_| self.a));
+        for surface in measured_from.filter(|surface| surface.signed.open_edges() > 0) {
+            log::warn!(
+                "{}: the surface is open ({} edges): the sign of a distance is that of the nearest side",
+                surface.path.display(),
+                numbers::grouped(surface.signed.open_edges() as u64)
+            );
+        }
+    }
+
+    /// Half of the range of the colours: the tolerance, or the largest distance.
+    pub(super) fn range(&self) -> f64 {
+        self.tolerance.unwrap_or(self.statistics.largest())
+    }
+}

@@ -1,0 +1,52 @@
+//! Colours of signed distances.
+
+use glam::Vec3;
+
+/// Blue, grey and red of equal brightness steps, which all kinds of colour vision tell apart (Moreland 2009,
+/// "Diverging Color Maps for Scientific Visualization"), sRGB-encoded and evenly spaced.
+pub const DIVERGING: [[u8; 3]; 9] = [
+    [59, 76, 192],
+    [98, 130, 234],
+    [141, 176, 254],
+    [184, 208, 249],
+    [221, 221, 221],
+    [245, 196, 173],
+    [244, 154, 123],
+    [222, 96, 77],
+    [180, 4, 38],
+];
+/// Of what lies below the range: darker than all of the map.
+pub const BELOW: [u8; 3] = [38, 0, 66];
+/// Of what lies above the range: of a hue that the map lacks.
+pub const ABOVE: [u8; 3] = [255, 214, 0];
+
+/// The colour of `share` of the range, from −1 to 1, sRGB-encoded from 0 to 1. What lies outside has its own.
+pub fn color(share: f32) -> Vec3 {
+    let encoded = |color: [u8; 3]| Vec3::from_array(color.map(f32::from)) / 255.0;
+    if share < -1.0 {
+        return encoded(BELOW);
+    }
+    if share > 1.0 {
+        return encoded(ABOVE);
+    }
+    let last = DIVERGING.len() - 1;
+    let at = (0.5 * share + 0.5) * last as f32;
+    let step = (at as usize).min(last - 1);
+    let (from, to) = (encoded(DIVERGING[step]), encoded(DIVERGING[step + 1]));
+    from.lerp(to, at - step as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_is_grey_in_its_middle_and_ends_in_other_colours() {
+        let bytes = |share| color(share).to_array().map(|c| (c * 255.0).round() as u8);
+        assert_eq!(bytes(0.0), [221; 3]);
+        assert_eq!([bytes(-1.0), bytes(1.0)], [DIVERGING[0], DIVERGING[8]]);
+        assert_eq!([bytes(-1.001), bytes(1.001)], [BELOW, ABOVE]);
+        assert_eq!(bytes(0.875), [201, 50, 58]);
+        assert!(bytes(f32::NAN).iter().all(|c| *c < 255), "no panic");
+    }
+}
