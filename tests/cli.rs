@@ -955,7 +955,11 @@ fn query_answers_in_the_order_of_its_questions() {
     // Above the low quad, beside both, and under the high triangle.
     write("p.csv", "x,y,z\n0.9,0.25,0.9\n3,0,0\n0,0.4,0\n");
     let text = folder.succeeds("query scene.obj --nearest p.csv -o -");
-    assert!(text.starts_with("distance,x,y,z,mesh,triangle\n"), "{text}");
+    assert!(
+        text.starts_with("distance,x,y,z,mesh,triangle,inside\n"),
+        "{text}"
+    );
+    assert!(text.lines().skip(1).all(|line| line.ends_with(",false")));
     let expected = [
         [0.25, 0.9, 0.0, 0.9, 0.0],
         [2.0, 1.0, 0.0, 0.0, 0.0],
@@ -1007,6 +1011,41 @@ fn cube_obj(half: f32, middle: [f32; 3]) -> String {
         text += &format!("v {} {} {}\n", at(0), at(1), at(2));
     }
     text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
+}
+
+#[test]
+fn query_tells_the_inside() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
+    let cube = |half, x| cube_obj(half, [x, 0.0, 0.0]);
+    write("cube.obj", &cube(1.0, 0.0));
+    // The smaller cube lies within the larger one: what is nearest to a point between them is its outer side.
+    write("small.obj", &cube(0.3, 0.0));
+    // Without its last face.
+    let cube = cube(1.0, 0.0);
+    let open: Vec<_> = cube.trim_end().lines().collect();
+    write("open.obj", &open[..open.len() - 1].join("\n"));
+    // Inside, near a corner inside, near that corner outside, outside.
+    write(
+        "p.csv",
+        "x,y,z\n0.5,0,0\n0.9,0.9,0.8\n1.1,1.2,1.3\n0,-2,0\n",
+    );
+    let expected = [true, true, false, false];
+    for files in ["cube.obj", "cube.obj small.obj", "open.obj"] {
+        let text = folder.succeeds(&format!("query {files} --nearest p.csv --signed -o -"));
+        for (line, is_inside) in text.lines().skip(1).zip(expected) {
+            assert!(line.ends_with(&format!(",{is_inside}")), "{files}: {text}");
+            assert_eq!(line.starts_with('-'), is_inside, "{files}: {text}");
+        }
+        assert_eq!(text.lines().count(), 5);
+    }
+    let text = folder.succeeds("query cube.obj --nearest p.csv -o -");
+    assert!(!text.contains("\n-") && text.contains(",true"), "{text}");
+    folder.succeeds("query cube.obj --nearest p.csv --signed -o p.json");
+    let json = std::fs::read_to_string(folder.path("p.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["inside"].as_bool(), Some(true));
+    assert_eq!(json[0]["distance"].as_f64(), Some(-0.5));
 }
 
 /// A sphere of triangles, coarse enough to have edges.

@@ -834,10 +834,12 @@ fn mine() {
 
 #[test]
 fn a_shader_of_the_callers_own_asks_the_tree() {
-    for (kernels, gpu) in implementations() {
+    // Arrays in textures and in buffers.
+    for (kernels, gpu) in implementations().into_iter().take(2) {
         let soup = Soup::random(600, 4);
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
-        for group in [1, 3] {
+        let group = 3;
+        {
             let text = tree.wgsl(&gpu, group, None).unwrap() + MINE;
             let descriptor = wgpu::ShaderModuleDescriptor {
                 label: Some("mine"),

@@ -4,9 +4,9 @@
 // in   points, found; positions, indices and rows of the meshes; the tree (group 1)
 // out  found: the sign of the distance
 // By angle-weighted pseudonormals (Bærentzen and Aanæs 2005): where the nearest point is a corner or lies on an edge,
-// the normals of all triangles of its mesh that have that corner or edge are summed, a corner's by their angles
-// there. Corners belong together where their positions are equal. It is right for closed surfaces whose corners go
-// round counterclockwise from outside.
+// the normals of all triangles that have that corner or edge are summed, a corner's by their angles there. Corners
+// belong together where their positions are equal, of whichever mesh. It is right for closed surfaces whose corners
+// go round counterclockwise from outside.
 // One thread per point.
 #import "common/bvh_region.wgsl"
 #import "common/bvh_walk.wgsl"
@@ -51,9 +51,9 @@ fn is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, array<ve
     return all(c == at);
 }
 
-// Normals of the triangles of `mesh` with the corner `at`, by their angles there; or, with `has_edge`, of those that
+// Normals of the triangles with the corner `at`, by their angles there; or, with `has_edge`, of those that
 // have the corner `edge_end` too.
-fn pseudonormal(mesh: u32, at: vec3f, edge_end: vec3f, has_edge: bool) -> vec3f {
+fn pseudonormal(at: vec3f, edge_end: vec3f, has_edge: bool) -> vec3f {
     var sum = vec3f(0.0);
     var walk = bvh_walk_begin(at.x, query.y);
     loop {
@@ -63,7 +63,7 @@ fn pseudonormal(mesh: u32, at: vec3f, edge_end: vec3f, has_edge: bool) -> vec3f 
             let is_near = is_at(triangle.v0, triangle.v1, triangle.v2, at, &others);
             let normal = cross(others[0] - at, others[1] - at);
             let is_of_edge = all(others[0] == edge_end) || all(others[1] == edge_end);
-            let counts = is_near && (is_of_edge || !has_edge) && (triangle.mesh & ~ANY_HIT_TEST) == mesh;
+            let counts = is_near && (is_of_edge || !has_edge);
             if counts && dot(normal, normal) > 0.0 {
                 let sides = dot(others[0] - at, others[1] - at);
                 let angle = select(atan2(length(normal), sides), 1.0, has_edge);
@@ -116,7 +116,7 @@ fn nearest_sign(
             edge_end = a;
         }
         let count = u32(is_used.x) + u32(is_used.y) + u32(is_used.z);
-        normal = pseudonormal(near.mesh, at, edge_end, count > 1u);
+        normal = pseudonormal(at, edge_end, count > 1u);
     }
     if dot(points[i].xyz - near.position, normal) < 0.0 {
         found[i].distance = -near.distance;

@@ -19,8 +19,8 @@ use wgpu::BufferUsages as Usage;
 /// What tells the inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sign {
-    /// The side of the nearest mesh that a point is on, by angle-weighted pseudonormals (Bærentzen and Aanæs 2005):
-    /// right where that mesh is closed. Corners that meet have equal positions.
+    /// The side of the nearest surface that a point is on, by angle-weighted pseudonormals (Bærentzen and Aanæs 2005):
+    /// right where that is closed. Corners that meet have equal positions.
     #[default]
     Pseudonormal,
     /// How often all meshes together go round the point ([`Winding`]): for surfaces with holes, and for what is put

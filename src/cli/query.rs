@@ -4,7 +4,7 @@ use super::{console::print, numbers, offscreen, options::TimeArgs, report::Repor
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Hit, Nearest, Overlap, Query, Ray, Search, Sign, SignedDistance, Trace, Tree,
+        BoxQuery, Hit, Nearest, Overlap, Query, Ray, Search, SignedDistance, Trace,
         layout::BVH_MISS,
     },
     config::Config,
@@ -39,6 +39,9 @@ pub struct QueryArgs {
     /// What each ray of a file hits first: x,y,z,dx,dy,dz
     #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub rays: Option<PathBuf>,
+    /// Makes distances of --nearest negative inside
+    #[arg(long, requires = "nearest", help_heading = "Question")]
+    pub signed: bool,
     /// Where the answers go: .csv or .json, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -50,7 +53,9 @@ pub struct QueryArgs {
 const AFTER_HELP: &str = "\
 The first line of a file names its columns, as above; then there is a line for each point, box or ray, in metres.
 Answers are in the same order:
-  --nearest  distance,x,y,z,mesh,triangle; empty where a scene has no triangles
+  --nearest  distance,x,y,z,mesh,triangle,inside; empty where a scene has no triangles. Inside is true or
+             false: by the side of the surface that is nearest where the scene is one closed mesh, otherwise by how
+             often its meshes go round the point
   --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
   --rays     distance,x,y,z,mesh,triangle; empty where nothing is hit. The distance is in units of
              the ray's direction
@@ -58,6 +63,7 @@ Meshes and triangles have the numbers, from 0, of the objects and their faces in
 
 Examples:
   canopy query fox.glb --nearest points.csv -o nearest.csv --clip Run --time 0.4
+  canopy query bunny.obj --nearest points.csv --signed -o -
   canopy query model.obj --rays rays.csv -o -";
 
 /// Triangles that a ray or a box tests without going further down.
@@ -87,8 +93,7 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     let (answers, count) = report.stage("query", "the trees", || {
         let merged = offscreen.merged()?;
         let shown = Shown::new(&offscreen.scene, &moment.pose, &merged);
-        let tree = shown.tree(&offscreen.gpu)?;
-        let answers = question.answers(&offscreen.gpu, &tree)?;
+        let answers = question.answers(&offscreen.gpu, &shown, args.signed)?;
         Ok::<_, Error>((answers, question.len()))
     })?;
     if is_printed {
@@ -148,13 +153,22 @@ impl Question {
         }
     }
 
-    fn answers(&self, gpu: &Gpu, tree: &Tree) -> Result<Answers> {
+    fn answers(&self, gpu: &Gpu, shown: &Shown, signed: bool) -> Result<Answers> {
+        let tree = &shown.tree(gpu)?;
+        let search = Search {
+            leaf_cutoff: LEAF_CUTOFF,
+            ..Search::new(tree)
+        };
         Ok(match self {
             Self::Nearest(points) => {
                 let anywhere = |[x, y, z]: &[f32; 3]| [*x, *y, *z, f32::INFINITY];
                 let points: Vec<_> = points.iter().map(anywhere).collect();
-                let found = NearestPoints::new(gpu).run(gpu, tree, &points, LEAF_CUTOFF)?;
-                Answers::Places(found.iter().map(Place::of_nearest).collect())
+                let found = SignedDistance::new(gpu).run(gpu, &search, &points, shown.sign())?;
+                let places = found.iter().map(|found| Place::of_nearest(found, signed));
+                Answers::Places {
+                    places: places.collect(),
+                    with_inside: true,
+                }
             }
             Self::Overlap(boxes) => {
                 let corners = |[a, b, c, x, y, z]: &[f32; 6]| BoxQuery {
@@ -163,7 +177,7 @@ impl Question {
                     ..BoxQuery::default()
                 };
                 let boxes: Vec<_> = boxes.iter().map(corners).collect();
-                let found = Overlap::new(gpu).run(gpu, &Search::new(tree), &boxes)?;
+                let found = Overlap::new(gpu).run(gpu, &search, &boxes)?;
                 let (offsets, mut names) = found.read(gpu)?;
                 for pair in offsets.windows(2) {
                     names[pair[0] as usize..pair[1] as usize].sort_unstable();
@@ -185,7 +199,10 @@ impl Question {
                     .map(|[_, _, _, direction @ ..]| longest(*direction));
                 let places = rays.iter().zip(&hits).zip(units);
                 let place = |((ray, hit), unit)| Place::of_hit(ray, hit, unit);
-                Answers::Places(places.map(place).collect())
+                Answers::Places {
+                    places: places.map(place).collect(),
+                    with_inside: false,
+                }
             }
         })
     }
@@ -197,12 +214,16 @@ struct Place {
     position: [f32; 3],
     mesh: u32,
     triangle: u32,
+    is_inside: bool,
 }
 
 impl Place {
-    fn of_nearest(found: &Nearest) -> Option<Self> {
+    /// The distance of `found` is negative inside.
+    fn of_nearest(found: &Nearest, signed: bool) -> Option<Self> {
+        let distance = found.distance;
         (found.mesh != BVH_MISS).then_some(Self {
-            distance: found.distance,
+            distance: if signed { distance } else { distance.abs() },
+            is_inside: distance < 0.0,
             position: found.position,
             mesh: found.mesh,
             triangle: found.triangle,
@@ -215,6 +236,7 @@ impl Place {
         (!hit.is_miss()).then(|| Self {
             distance: hit.t / unit,
             position: [along(0), along(1), along(2)],
+            is_inside: false,
             mesh: hit.mesh,
             triangle: hit.triangle,
         })
@@ -222,7 +244,11 @@ impl Place {
 }
 
 enum Answers {
-    Places(Vec<Option<Place>>),
+    Places {
+        places: Vec<Option<Place>>,
+        /// Whether they tell the inside.
+        with_inside: bool,
+    },
     Touched {
         offsets: Vec<u32>,
         names: Vec<[u32; 2]>,
@@ -234,15 +260,24 @@ impl Answers {
     fn csv(&self) -> String {
         let mut text = String::new();
         match self {
-            Self::Places(places) => {
-                text.push_str("distance,x,y,z,mesh,triangle\n");
+            Self::Places {
+                places,
+                with_inside,
+            } => {
+                let inside = if *with_inside { ",inside" } else { "" };
+                writeln!(text, "distance,x,y,z,mesh,triangle{inside}").ok();
                 for place in places {
                     let Some(p) = place else {
-                        text.push_str(",,,,,\n");
+                        let more = if *with_inside { "," } else { "" };
+                        writeln!(text, ",,,,,{more}").ok();
                         continue;
                     };
                     let [x, y, z] = p.position;
-                    writeln!(text, "{},{x},{y},{z},{},{}", p.distance, p.mesh, p.triangle).ok();
+                    write!(text, "{},{x},{y},{z},{},{}", p.distance, p.mesh, p.triangle).ok();
+                    if *with_inside {
+                        write!(text, ",{}", p.is_inside).ok();
+                    }
+                    text.push('\n');
                 }
             }
             Self::Touched { offsets, names } => {
@@ -263,15 +298,22 @@ impl Answers {
 
     fn json(&self) -> Value {
         match self {
-            Self::Places(places) => {
+            Self::Places {
+                places,
+                with_inside,
+            } => {
                 let place = |place: &Option<Place>| {
                     place.as_ref().map(|p| {
-                        json!({
+                        let mut value = json!({
                             "distance": p.distance,
                             "position": p.position,
                             "mesh": p.mesh,
                             "triangle": p.triangle,
-                        })
+                        });
+                        if *with_inside {
+                            value["inside"] = p.is_inside.into();
+                        }
+                        value
                     })
                 };
                 places.iter().map(place).collect()

@@ -2,10 +2,10 @@
 
 use crate::{
     Result,
-    accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Tree, Work},
+    accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Sign, Tree, Work},
     gpu::Gpu,
     render::Merged,
-    scene::{Pose, Scene},
+    scene::{Pose, Scene, signed_surface::SignedSurface},
 };
 use glam::Vec3;
 
@@ -54,6 +54,16 @@ impl Shown {
         // Meshes without triangles begin where the one after them does.
         let mesh = after - 1;
         [mesh as u32, triangle - self.meshes[mesh].first_triangle]
+    }
+
+    /// What tells their inside: the side of the nearest surface where they are one closed mesh.
+    pub(super) fn sign(&self) -> Sign {
+        let filled = self.meshes.iter().filter(|mesh| mesh.triangle_count > 0);
+        let is_closed = || SignedSurface::new(&self.positions, &self.indices).open_edges() == 0;
+        match filled.count() {
+            1 if is_closed() => Sign::Pseudonormal,
+            _ => Sign::Winding,
+        }
     }
 
     /// Trees over them.
