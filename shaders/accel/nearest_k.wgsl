@@ -47,7 +47,16 @@ fn nearest_k(
     var count = 0u;
     var walk = bvh_walk_begin(point.x, query.y);
     loop {
-        for (var leaf = bvh_walk_leaf(&walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(&walk)) {
+        for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
+            let node = tree_node(number);
+            let distances = bvh_box_distances(node, point);
+            bvh_walk_into(&walk, number, node, distances, distances < vec4f(reach));
+        }
+        if bvh_walk_is_done(&walk) {
+            break;
+        }
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
             let object = tree_triangle(leaf);
             let squared = object_distance(object, point);
             if squared < reach && object.v0.x < BOX_FAR && bvh_query_accepts(i, object, query.w) {
@@ -66,15 +75,6 @@ fn nearest_k(
                     reach = min(reach, last * last);
                 }
             }
-        }
-        let number = bvh_walk_node(&walk, reach);
-        if number == BVH_MISS {
-            break;
-        }
-        if bvh_is_node(number) {
-            let node = tree_node(number);
-            let distances = bvh_box_distances(node, point);
-            bvh_walk_into(&walk, number, node, distances, distances < vec4f(reach));
         }
     }
     while count < k {

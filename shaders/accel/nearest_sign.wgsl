@@ -57,8 +57,15 @@ fn pseudonormal(at: vec3f, edge_end: vec3f, has_edge: bool) -> vec3f {
     var sum = vec3f(0.0);
     var walk = bvh_walk_begin(at.x, query.y);
     loop {
-        for (var leaf = bvh_walk_leaf(&walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(&walk)) {
-            let triangle = tree_triangle(leaf);
+        for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
+            let node = tree_node(number);
+            bvh_walk_into_all(&walk, number, node, bvh_boxes_touch(node, at, at));
+        }
+        if bvh_walk_is_done(&walk) {
+            break;
+        }
+        while !bvh_walk_is_done(&walk) {
+            let triangle = tree_triangle(bvh_walk_leaf(&walk));
             var others: array<vec3f, 2>;
             let is_near = is_at(triangle.v0, triangle.v1, triangle.v2, at, &others);
             let normal = cross(others[0] - at, others[1] - at);
@@ -69,14 +76,6 @@ fn pseudonormal(at: vec3f, edge_end: vec3f, has_edge: bool) -> vec3f {
                 let angle = select(atan2(length(normal), sides), 1.0, has_edge);
                 sum += angle * normalize(normal);
             }
-        }
-        let number = bvh_walk_node(&walk, 1.0);
-        if number == BVH_MISS {
-            break;
-        }
-        if bvh_is_node(number) {
-            let node = tree_node(number);
-            bvh_walk_into(&walk, number, node, vec4f(0.0), bvh_boxes_touch(node, at, at));
         }
     }
     return sum;

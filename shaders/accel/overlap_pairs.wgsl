@@ -86,26 +86,30 @@ fn pairs_accept(search: Search, leaf: u32) -> bool {
 }
 
 fn pairs_next(walk: ptr<function, BvhWalk>, search: Search) -> u32 {
+    var found = BVH_MISS;
+    // The least leaf that counts.
+    let first = search.leaf * query.within + query.within;
     loop {
-        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
-            if pairs_accept(search, leaf) {
-                return leaf;
-            }
+        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+            let node = tree_node(number);
+            let is_ahead = (node.ends > vec4u(first)) | vec4<bool>(number >= tree.triangle_count);
+            let touches = bvh_boxes_touch(node, search.lower, search.upper);
+            bvh_walk_into_all(walk, number, node, touches & is_ahead);
         }
-        let number = bvh_walk_node(walk, 1.0);
-        if number == BVH_MISS {
+        if bvh_walk_is_done(walk) {
             break;
         }
-        if bvh_is_node(number) {
-            let node = tree_node(number);
-            var visited = bvh_boxes_touch(node, search.lower, search.upper);
-            if query.within != 0u && number < tree.triangle_count {
-                visited = visited & (node.ends > vec4u(search.leaf + 1u));
+        while found == BVH_MISS && !bvh_walk_is_done(walk) {
+            let leaf = bvh_walk_leaf(walk);
+            if pairs_accept(search, leaf) {
+                found = leaf;
             }
-            bvh_walk_into(walk, number, node, vec4f(0.0), visited);
+        }
+        if found != BVH_MISS {
+            break;
         }
     }
-    return BVH_MISS;
+    return found;
 }
 
 fn pairs_name(walk: ptr<function, BvhWalk>, search: Search, leaf: u32) -> ObjectPair {

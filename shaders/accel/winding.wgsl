@@ -52,18 +52,7 @@ fn winding_number(point: vec3f) -> f32 {
     var sum = 0.0;
     var walk = bvh_walk_begin(point.x, query.y);
     loop {
-        for (var leaf = bvh_walk_leaf(&walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(&walk)) {
-            let triangle = tree_triangle(leaf);
-            if triangle.v0.x < BOX_FAR {
-                let half = half_solid_angle(triangle.v0 - point, triangle.v1 - point, triangle.v2 - point);
-                sum += 2.0 * half / WHOLE_ANGLE;
-            }
-        }
-        let number = bvh_walk_node(&walk, 1.0);
-        if number == BVH_MISS {
-            break;
-        }
-        if bvh_is_node(number) {
+        for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
             let node = tree_node(number);
             var is_far = false;
             // The TLAS has no moments.
@@ -80,7 +69,17 @@ fn winding_number(point: vec3f) -> f32 {
                     sum += dot(normal.xyz, offset / distance) / (WHOLE_ANGLE * distance * distance);
                 }
             }
-            bvh_walk_into(&walk, number, node, vec4f(0.0), vec4<bool>(!is_far));
+            bvh_walk_into_all(&walk, number, node, vec4<bool>(!is_far));
+        }
+        if bvh_walk_is_done(&walk) {
+            break;
+        }
+        while !bvh_walk_is_done(&walk) {
+            let triangle = tree_triangle(bvh_walk_leaf(&walk));
+            if triangle.v0.x < BOX_FAR {
+                let half = half_solid_angle(triangle.v0 - point, triangle.v1 - point, triangle.v2 - point);
+                sum += 2.0 * half / WHOLE_ANGLE;
+            }
         }
     }
     return sum;

@@ -97,21 +97,22 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
 
 // The leaf of the next triangle that the ray passes through, or BVH_MISS; `walk` is begun by bvh_walk_begin.
 fn bvh_crossing_next(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> u32 {
+    var found = BVH_MISS;
     loop {
-        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
-            if bvh_crossing(tree_triangle(leaf), ray) != 0 {
-                return leaf;
-            }
+        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+            let node = tree_node(number);
+            bvh_walk_into_all(walk, number, node, bvh_enter(node, ray.ray, ray.inverse) >= vec4f(0.0));
         }
-        let number = bvh_walk_node(walk, 1.0);
-        if number == BVH_MISS {
+        if bvh_walk_is_done(walk) {
             break;
         }
-        if bvh_is_node(number) {
-            let node = tree_node(number);
-            let visited = bvh_enter(node, ray.ray, ray.inverse) >= vec4f(0.0);
-            bvh_walk_into(walk, number, node, vec4f(0.0), visited);
+        while found == BVH_MISS && !bvh_walk_is_done(walk) {
+            let leaf = bvh_walk_leaf(walk);
+            found = select(BVH_MISS, leaf, bvh_crossing(tree_triangle(leaf), ray) != 0);
+        }
+        if found != BVH_MISS {
+            break;
         }
     }
-    return BVH_MISS;
+    return found;
 }

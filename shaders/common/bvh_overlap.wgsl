@@ -22,20 +22,22 @@ fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
 
 // The leaf index of the next object, or BVH_MISS.
 fn bvh_overlap_next(walk: ptr<function, BvhWalk>, region: BvhRegion) -> u32 {
+    var found = BVH_MISS;
     loop {
-        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
-            if bvh_region_touches(region, tree_triangle(leaf)) {
-                return leaf;
-            }
+        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+            let node = tree_node(number);
+            bvh_walk_into_all(walk, number, node, bvh_region_enters(node, region));
         }
-        let number = bvh_walk_node(walk, 1.0);
-        if number == BVH_MISS {
+        if bvh_walk_is_done(walk) {
             break;
         }
-        if bvh_is_node(number) {
-            let node = tree_node(number);
-            bvh_walk_into(walk, number, node, vec4f(0.0), bvh_region_enters(node, region));
+        while found == BVH_MISS && !bvh_walk_is_done(walk) {
+            let leaf = bvh_walk_leaf(walk);
+            found = select(BVH_MISS, leaf, bvh_region_touches(region, tree_triangle(leaf)));
+        }
+        if found != BVH_MISS {
+            break;
         }
     }
-    return BVH_MISS;
+    return found;
 }

@@ -93,32 +93,32 @@ fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     let low = min(triangle.v0, min(triangle.v1, triangle.v2));
     let high = max(triangle.v0, max(triangle.v1, triangle.v2));
     // Without rounding; false for what is no number.
-    if !(all(low <= upper) && all(high >= lower)) {
-        return false;
-    }
+    let is_near = all(low <= upper) && all(high >= lower);
     // Of the box, only what the triangle's own box leaves: so rounding is that of the smaller one.
     let least = max(lower, low);
     let most = min(upper, high);
-    let centre = 0.5 * least + 0.5 * most;
-    let half_extent = 0.5 * most - 0.5 * least;
-    let a = triangle.v0 - centre;
-    let b = triangle.v1 - centre;
-    let c = triangle.v2 - centre;
-    let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
-    var is_apart = bvh_separates(normal, a, b, c, half_extent);
-    for (var i = 0u; i < 3u; i++) {
+    // A triangle whose box lies within the other needs no axes. A loop, because software adapters run every
+    // branch.
+    var is_apart = false;
+    var is_open = is_near && (any(least > low) || any(most < high));
+    while is_open {
+        let centre = 0.5 * least + 0.5 * most;
+        let half_extent = 0.5 * most - 0.5 * least;
+        let a = triangle.v0 - centre;
+        let b = triangle.v1 - centre;
+        let c = triangle.v2 - centre;
+        let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
+        is_apart = bvh_separates(normal, a, b, c, half_extent);
         var edge = b - a;
-        if i == 1u {
-            edge = c - b;
+        for (var i = 0u; i < 3u; i++) {
+            is_apart = is_apart || bvh_separates(vec3f(0.0, -edge.z, edge.y), a, b, c, half_extent)
+                || bvh_separates(vec3f(edge.z, 0.0, -edge.x), a, b, c, half_extent)
+                || bvh_separates(vec3f(-edge.y, edge.x, 0.0), a, b, c, half_extent);
+            edge = select(a - c, c - b, i == 0u);
         }
-        if i == 2u {
-            edge = a - c;
-        }
-        is_apart = is_apart || bvh_separates(vec3f(0.0, -edge.z, edge.y), a, b, c, half_extent)
-            || bvh_separates(vec3f(edge.z, 0.0, -edge.x), a, b, c, half_extent)
-            || bvh_separates(vec3f(-edge.y, edge.x, 0.0), a, b, c, half_extent);
+        is_open = false;
     }
-    return !is_apart;
+    return is_near && !is_apart;
 }
 
 // Whether anything of a triangle is left where all planes have cut it (Sutherland and Hodgman 1974).

@@ -102,26 +102,30 @@ fn bvh_sweep_next(
     most: f32,
     contact: ptr<function, BvhContact>,
 ) -> u32 {
+    var found = BVH_MISS;
     loop {
-        for (var leaf = bvh_walk_leaf(walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(walk)) {
-            let object = tree_triangle(leaf);
-            if object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact) {
-                (*contact).leaf = leaf;
-                (*contact).first = (*walk).first;
-                return leaf;
-            }
-        }
-        let number = bvh_walk_node(walk, most);
-        if number == BVH_MISS {
-            break;
-        }
-        if bvh_is_node(number) {
+        for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
             let node = tree_node(number);
             let enter = bvh_sweep_enter(node, sweep, inverse, most);
             bvh_walk_into(walk, number, node, max(enter, vec4f(0.0)), enter >= vec4f(0.0));
         }
+        if bvh_walk_is_done(walk) {
+            break;
+        }
+        while found == BVH_MISS && !bvh_walk_is_done(walk) {
+            let leaf = bvh_walk_leaf(walk);
+            let object = tree_triangle(leaf);
+            if object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact) {
+                (*contact).leaf = leaf;
+                (*contact).first = (*walk).first;
+                found = leaf;
+            }
+        }
+        if found != BVH_MISS {
+            break;
+        }
     }
-    return BVH_MISS;
+    return found;
 }
 
 // The first contact of all.

@@ -1,17 +1,18 @@
-// A walk through the tree (group 1, common/tree_read.wgsl) for queries that are no rays. The query tests each
-// node's children and each leaf; the walk knows what comes next:
+// A walk through the tree (group 1, common/tree_read.wgsl) for queries that are no rays: down nodes to leaves, then
+// through those, in turns. The query tests each node's children and each leaf; the walk knows what comes next:
 //     var walk = bvh_walk_begin(point.x, leaf_cutoff);
 //     loop {
-//         for (var leaf = bvh_walk_leaf(&walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(&walk)) { … }
-//         let number = bvh_walk_node(&walk, reach);
-//         if number == BVH_MISS { break; }
-//         if bvh_is_node(number) {
+//         for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
 //             let node = tree_node(number);
 //             bvh_walk_into(&walk, number, node, distances, visited);
 //         }
+//         if bvh_walk_is_done(&walk) { break; }
+//         while !bvh_walk_is_done(&walk) {
+//             let leaf = bvh_walk_leaf(&walk);
+//         }
 //     }
-// Children are visited by distance, the nearest first, and left out from `reach` on. A query without distances
-// says 0 everywhere, and a reach of 1.
+// Software adapters run all of a loop's text in every round, and every branch: so each test stands in the text once,
+// and short loops stand where branches would.
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
 
@@ -19,12 +20,11 @@ struct BvhWalk {
     leaf_cutoff: u32,
     // First leaf of the mesh that is being visited.
     first: u32,
-    // Leaves that are to be tested: the range itself, and those after it.
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
     leaf: u32,
     end: u32,
-    starts: vec3u,
-    ends: vec3u,
-    // What is visited next, if it is not BVH_MISS.
+    later_leaf: u32,
+    later_end: u32,
     next: u32,
     visits: u32,
     depth: u32,
@@ -41,53 +41,116 @@ fn bvh_walk_begin(unseen: f32, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// The next leaf to be tested, or BVH_MISS.
+// Whether no leaves wait to be tested; where that is so after bvh_walk_node has found no node, the walk is over.
+fn bvh_walk_is_done(walk: ptr<function, BvhWalk>) -> bool {
+    return (*walk).leaf == (*walk).end;
+}
+
+// The next of the leaves that wait.
 fn bvh_walk_leaf(walk: ptr<function, BvhWalk>) -> u32 {
     let leaf = (*walk).leaf;
-    if leaf >= (*walk).end {
-        return BVH_MISS;
-    }
     (*walk).leaf++;
-    // A loop, because software adapters run every branch.
-    while (*walk).leaf == (*walk).end && (*walk).ends.x + (*walk).ends.y + (*walk).ends.z != 0u {
-        (*walk).leaf = (*walk).starts.x;
-        (*walk).end = (*walk).ends.x;
-        (*walk).starts = vec3u((*walk).starts.yz, 0u);
-        (*walk).ends = vec3u((*walk).ends.yz, 0u);
+    if (*walk).leaf == (*walk).end {
+        (*walk).leaf = (*walk).later_leaf;
+        (*walk).end = (*walk).later_end;
+        (*walk).later_leaf = (*walk).later_end;
     }
     return leaf;
 }
 
-// The next node; BVH_MESH where a small mesh has left its leaves to be tested instead; BVH_MISS at the end.
+// The next node that is nearer than `reach`; BVH_MISS where leaves wait, or where there is none.
 fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
-    var next = (*walk).next;
-    (*walk).next = BVH_MISS;
-    while next == BVH_MISS && (*walk).depth > 0u {
-        (*walk).depth--;
-        let top = (*walk).stack[(*walk).depth];
-        if bitcast<f32>(top.y) < reach {
-            next = top.x;
+    var number = BVH_MISS;
+    loop {
+        let is_waiting = (*walk).leaf != (*walk).end;
+        let is_over = (*walk).next == BVH_MISS && (*walk).depth == 0u;
+        if is_waiting || is_over || (*walk).visits == 0u {
+            break;
+        }
+        if (*walk).next == BVH_MISS {
+            (*walk).depth--;
+            let top = (*walk).stack[(*walk).depth];
+            (*walk).next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < reach);
+        }
+        while (*walk).next != BVH_MISS && !bvh_is_node((*walk).next) {
+            let mesh = tree_triangle((*walk).next & ~BVH_MESH);
+            (*walk).first = mesh.triangle;
+            (*walk).next = mesh.triangle;
+            if mesh.payload <= (*walk).leaf_cutoff {
+                (*walk).leaf = mesh.triangle;
+                (*walk).end = mesh.triangle + mesh.payload;
+                (*walk).later_leaf = (*walk).later_end;
+                (*walk).next = BVH_MISS;
+            }
+        }
+        if (*walk).next != BVH_MISS {
+            number = (*walk).next;
+            (*walk).next = BVH_MISS;
+            (*walk).visits--;
+            break;
         }
     }
-    if next != BVH_MISS && !bvh_is_node(next) {
-        let mesh = tree_triangle(next & ~BVH_MESH);
-        (*walk).first = mesh.triangle;
-        next = mesh.triangle;
-        if mesh.payload <= (*walk).leaf_cutoff {
-            (*walk).leaf = next;
-            (*walk).end = next + mesh.payload;
-            next = BVH_MESH;
-        }
-    }
-    if (*walk).visits == 0u {
-        return BVH_MISS;
-    }
-    (*walk).visits--;
-    return next;
+    return number;
 }
 
-// Goes into those children of a node that are `visited`: leaves are tested next, then comes the nearest of the
-// others. Distances are not negative.
+// The children of a node that the walk goes into and that are nodes or meshes; leaves among them wait to be tested,
+// as one range of the first two and one of the others.
+fn bvh_walk_ranges(
+    walk: ptr<function, BvhWalk>,
+    number: u32,
+    node: Node,
+    visited: vec4<bool>,
+    numbers: ptr<function, vec4u>,
+) -> vec4<bool> {
+    let over_meshes = number >= tree.triangle_count;
+    let starts = vec4u(node.first, node.ends.xyz);
+    let counts = node.ends - starts;
+    let is_leaf = counts <= vec4u(select((*walk).leaf_cutoff, 1u, over_meshes));
+    let is_range = is_leaf & vec4<bool>(!over_meshes);
+    let is_there = visited & (counts != vec4u(0u));
+    *numbers = bvh_children(node, over_meshes, is_leaf);
+    let tested = is_there & is_range;
+    var entered = is_there & !is_range;
+    var leaf = select(starts.y, starts.x, tested.x);
+    var end = select(starts.y, starts.z, tested.y);
+    var later_leaf = select(starts.w, starts.z, tested.z);
+    let later_end = select(starts.w, node.ends.w, tested.w);
+    if leaf == end {
+        leaf = later_leaf;
+        end = later_end;
+        later_leaf = later_end;
+    }
+    if (*walk).depth + 4u > STACK_SIZE {
+        // No room: all of it as one range.
+        leaf = node.first;
+        end = node.ends.w;
+        later_leaf = later_end;
+        entered = vec4<bool>(false);
+    }
+    (*walk).leaf = leaf;
+    (*walk).end = end;
+    (*walk).later_leaf = later_leaf;
+    (*walk).later_end = later_end;
+    return entered;
+}
+
+// Goes into those children of a node that are `visited`, in any order.
+fn bvh_walk_into_all(walk: ptr<function, BvhWalk>, number: u32, node: Node, visited: vec4<bool>) {
+    var numbers: vec4u;
+    let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
+    for (var i = 0u; i < 4u; i++) {
+        // The one before is stacked.
+        let is_entered = entered[i];
+        while is_entered && (*walk).next != BVH_MISS {
+            (*walk).stack[(*walk).depth] = vec2u((*walk).next, 0u);
+            (*walk).depth++;
+            (*walk).next = BVH_MISS;
+        }
+        (*walk).next = select((*walk).next, numbers[i], is_entered);
+    }
+}
+
+// Goes into those children of a node that are `visited`, the nearest first. Distances are not negative.
 fn bvh_walk_into(
     walk: ptr<function, BvhWalk>,
     number: u32,
@@ -95,55 +158,26 @@ fn bvh_walk_into(
     distances: vec4f,
     visited: vec4<bool>,
 ) {
-    let over_meshes = number >= tree.triangle_count;
-    let starts = vec4u(node.first, node.ends.xyz);
-    let counts = node.ends - starts;
-    let is_leaf = counts <= vec4u(select((*walk).leaf_cutoff, 1u, over_meshes));
-    let is_range = is_leaf & vec4<bool>(!over_meshes);
-    let is_there = visited & (counts != vec4u(0u));
-    let numbers = bvh_children(node, over_meshes, is_leaf);
+    var numbers: vec4u;
+    let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
     // In the order of distances, whose lowest bits are the child's number.
     let keys = select(
         vec4u(BVH_MISS),
         (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
-        is_there & !is_range,
+        entered,
     );
     let low = min(keys.xz, keys.yw);
     let high = max(keys.xz, keys.yw);
     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-    let order = vec4u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y), min(low.x, low.y));
-    // Ranges behind one another, each empty one left out.
-    let is_tested = is_there & is_range;
-    (*walk).leaf = 0u;
-    (*walk).end = 0u;
-    (*walk).starts = vec3u(0u);
-    (*walk).ends = vec3u(0u);
-    for (var i = 0u; i < 4u; i++) {
-        let child = 3u - i;
-        if is_tested[child] {
-            (*walk).starts = vec3u((*walk).leaf, (*walk).starts.xy);
-            (*walk).ends = vec3u((*walk).end, (*walk).ends.xy);
-            (*walk).leaf = starts[child];
-            (*walk).end = node.ends[child];
-        }
-    }
-    if (*walk).depth + 3u > STACK_SIZE {
-        // No room: all of it as one range.
-        (*walk).leaf = node.first;
-        (*walk).end = node.ends.w;
-        (*walk).starts = vec3u(0u);
-        (*walk).ends = vec3u(0u);
-        return;
-    }
+    let order = vec3u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y));
     for (var i = 0u; i < 3u; i++) {
         if order[i] != BVH_MISS {
             (*walk).stack[(*walk).depth] = vec2u(numbers[order[i] & 3u], order[i] & ~3u);
             (*walk).depth++;
         }
     }
-    if order.w != BVH_MISS {
-        (*walk).next = numbers[order.w & 3u];
-    }
+    let nearest = min(low.x, low.y);
+    (*walk).next = select(numbers[nearest & 3u], BVH_MISS, nearest == BVH_MISS);
 }
 
 // The mesh of a leaf that the walk has given last, and its number within that mesh.
