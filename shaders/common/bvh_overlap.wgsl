@@ -16,14 +16,15 @@ struct BvhOverlap {
     leaf_cutoff: u32,
     // First triangle of the mesh that is being visited.
     first: u32,
-    // Leaves that are to be tested.
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
     leaf: u32,
     end: u32,
+    later_leaf: u32,
+    later_end: u32,
+    next: u32,
     visits: u32,
     depth: u32,
-    // What is to be visited: a node or a mesh; or a range of leaves, whose length is the second word. All
-    // four children are there before one is taken: an entry more than rays need.
-    stack: array<vec2u, STACK_SIZE + 1u>,
+    stack: array<u32, STACK_SIZE>,
 }
 
 fn bvh_overlap_begin(lower: vec3f, upper: vec3f, cutoff: u32) -> BvhOverlap {
@@ -32,11 +33,7 @@ fn bvh_overlap_begin(lower: vec3f, upper: vec3f, cutoff: u32) -> BvhOverlap {
     query.upper = upper;
     query.leaf_cutoff = max(unseen_zero(abs(lower.x)) + tree.leaf_cutoff, cutoff);
     query.visits = tree.triangle_count + tree.mesh_count;
-    let root = bvh_root();
-    if all(lower <= upper) && root != BVH_MISS {
-        query.stack[0] = vec2u(root, 0u);
-        query.depth = 1u;
-    }
+    query.next = select(BVH_MISS, bvh_root(), all(lower <= upper));
     return query;
 }
 
@@ -52,32 +49,32 @@ fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     let low = min(triangle.v0, min(triangle.v1, triangle.v2));
     let high = max(triangle.v0, max(triangle.v1, triangle.v2));
     // Without rounding; false for what is no number. Triangles that no tree can hold lie at BOX_FAR.
-    if !(all(low <= upper) && all(high >= lower)) || high.x >= BOX_FAR {
-        return false;
-    }
+    let is_near = all(low <= upper) && all(high >= lower) && high.x < BOX_FAR;
     // Of the box, only what the triangle's own box leaves: so rounding is that of the smaller one.
     let least = max(lower, low);
     let most = min(upper, high);
-    let centre = 0.5 * least + 0.5 * most;
-    let half_extent = 0.5 * most - 0.5 * least;
-    let a = triangle.v0 - centre;
-    let b = triangle.v1 - centre;
-    let c = triangle.v2 - centre;
-    let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
-    var is_apart = bvh_separates(normal, a, b, c, half_extent);
-    for (var i = 0u; i < 3u; i++) {
+    // A triangle whose box lies within the other needs no axes. A loop, because software adapters run every
+    // branch.
+    var is_apart = false;
+    var is_open = is_near && (any(least > low) || any(most < high));
+    while is_open {
+        let centre = 0.5 * least + 0.5 * most;
+        let half_extent = 0.5 * most - 0.5 * least;
+        let a = triangle.v0 - centre;
+        let b = triangle.v1 - centre;
+        let c = triangle.v2 - centre;
+        let normal = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
+        is_apart = bvh_separates(normal, a, b, c, half_extent);
         var edge = b - a;
-        if i == 1u {
-            edge = c - b;
+        for (var i = 0u; i < 3u; i++) {
+            is_apart = is_apart || bvh_separates(vec3f(0.0, -edge.z, edge.y), a, b, c, half_extent)
+                || bvh_separates(vec3f(edge.z, 0.0, -edge.x), a, b, c, half_extent)
+                || bvh_separates(vec3f(-edge.y, edge.x, 0.0), a, b, c, half_extent);
+            edge = select(a - c, c - b, i == 0u);
         }
-        if i == 2u {
-            edge = a - c;
-        }
-        is_apart = is_apart || bvh_separates(vec3f(0.0, -edge.z, edge.y), a, b, c, half_extent)
-            || bvh_separates(vec3f(edge.z, 0.0, -edge.x), a, b, c, half_extent)
-            || bvh_separates(vec3f(-edge.y, edge.x, 0.0), a, b, c, half_extent);
+        is_open = false;
     }
-    return !is_apart;
+    return is_near && !is_apart;
 }
 
 // Which boxes of a node the query's box touches, or nearly.
@@ -92,63 +89,105 @@ fn bvh_boxes_touch(node: Node, lower: vec3f, upper: vec3f) -> vec4<bool> {
     return max(x, max(y, z)) <= vec4f(0.0);
 }
 
+// `left` with its first entry that is not BVH_MISS in front.
+fn bvh_shifted(left: vec4u) -> vec4u {
+    var shifted = select(left, vec4u(left.yzw, BVH_MISS), left.x == BVH_MISS);
+    shifted = select(shifted, vec4u(shifted.yzw, BVH_MISS), shifted.x == BVH_MISS);
+    return select(shifted, vec4u(shifted.yzw, BVH_MISS), shifted.x == BVH_MISS);
+}
+
 // The leaf index of the next triangle, or BVH_MISS.
 fn bvh_overlap_next(query: ptr<function, BvhOverlap>) -> u32 {
+    var found = BVH_MISS;
     loop {
-        while (*query).leaf < (*query).end {
-            let leaf = (*query).leaf;
-            (*query).leaf++;
-            if bvh_box_touches(tree_triangle(leaf), (*query).lower, (*query).upper) {
-                return leaf;
-            }
-        }
-        if (*query).depth == 0u || (*query).visits == 0u {
-            break;
-        }
-        (*query).depth--;
-        let top = (*query).stack[(*query).depth];
-        var next = top.x;
-        (*query).leaf = next;
-        (*query).end = next + top.y;
-        if top.y > 0u {
-            next = BVH_MISS;
-        } else if !bvh_is_node(next) {
-            let mesh = tree_triangle(next & ~BVH_MESH);
-            (*query).first = mesh.triangle;
-            next = mesh.triangle;
-            if mesh.payload <= (*query).leaf_cutoff {
-                (*query).leaf = next;
-                (*query).end = next + mesh.payload;
-                next = BVH_MISS;
-            }
-        }
-        if bvh_is_node(next) {
-            (*query).visits--;
-            let node = tree_node(next);
-            let over_meshes = next >= tree.triangle_count;
-            let starts = vec4u(node.first, node.ends.xyz);
-            let counts = node.ends - starts;
-            let touches = bvh_boxes_touch(node, (*query).lower, (*query).upper) & (counts != vec4u(0u));
-            let is_leaf = counts <= vec4u(select((*query).leaf_cutoff, 1u, over_meshes));
-            let numbers = bvh_children(node, over_meshes, is_leaf);
-            (*query).end = (*query).leaf;
-            if (*query).depth + 4u > STACK_SIZE + 1u {
-                // No room: all of it as one range.
-                (*query).leaf = node.first;
-                (*query).end = node.ends.w;
-            } else {
-                for (var i = 0u; i < 4u; i++) {
-                    if touches[i] {
-                        let is_range = is_leaf[i] && !over_meshes;
-                        let range = vec2u(starts[i], counts[i]);
-                        (*query).stack[(*query).depth] = select(vec2u(numbers[i], 0u), range, is_range);
-                        (*query).depth++;
-                    }
+        // Down to triangles.
+        while (*query).leaf == (*query).end && (*query).next != BVH_MISS {
+            // Into the mesh that is next. A loop, because software adapters run every branch.
+            while !bvh_is_node((*query).next) && (*query).next != BVH_MISS {
+                let mesh = tree_triangle((*query).next & ~BVH_MESH);
+                (*query).first = mesh.triangle;
+                (*query).next = mesh.triangle;
+                if mesh.payload <= (*query).leaf_cutoff {
+                    (*query).leaf = mesh.triangle;
+                    (*query).end = mesh.triangle + mesh.payload;
+                    (*query).later_leaf = (*query).later_end;
+                    (*query).next = BVH_MISS;
                 }
             }
+            if bvh_is_node((*query).next) {
+                (*query).visits--;
+                let node = tree_node((*query).next);
+                let over_meshes = (*query).next >= tree.triangle_count;
+                let starts = vec4u(node.first, node.ends.xyz);
+                let counts = node.ends - starts;
+                let touches = bvh_boxes_touch(node, (*query).lower, (*query).upper) & (counts != vec4u(0u));
+                let is_leaf = counts <= vec4u(select((*query).leaf_cutoff, 1u, over_meshes));
+                // Children that are leaves: one range of the first two, and one of the others.
+                let tested = touches & is_leaf & vec4<bool>(!over_meshes);
+                var leaf = select(starts.y, starts.x, tested.x);
+                var end = select(starts.y, starts.z, tested.y);
+                var later_leaf = select(starts.w, starts.z, tested.z);
+                let later_end = select(starts.w, node.ends.w, tested.w);
+                if leaf == end {
+                    leaf = later_leaf;
+                    end = later_end;
+                    later_leaf = later_end;
+                }
+                // The others, in their order: the first that is left is next.
+                let numbers = bvh_children(node, over_meshes, is_leaf);
+                let visited = touches & !(is_leaf & vec4<bool>(!over_meshes));
+                var left = select(vec4u(BVH_MISS), numbers, visited);
+                let counted = select(vec4u(0u), vec4u(1u), visited);
+                var room = counted.x + counted.y + counted.z + counted.w;
+                if (*query).depth + room > STACK_SIZE {
+                    // All of it as one range.
+                    leaf = node.first;
+                    end = node.ends.w;
+                    later_leaf = later_end;
+                    room = 0u;
+                }
+                for (; room > 1u; room--) {
+                    left = bvh_shifted(left);
+                    (*query).stack[(*query).depth] = left.x;
+                    (*query).depth++;
+                    left.x = BVH_MISS;
+                }
+                left = bvh_shifted(left);
+                (*query).next = select(BVH_MISS, left.x, room == 1u);
+                (*query).leaf = leaf;
+                (*query).end = end;
+                (*query).later_leaf = later_leaf;
+                (*query).later_end = later_end;
+            }
+            if (*query).next == BVH_MISS && (*query).depth > 0u && (*query).visits > 0u {
+                (*query).depth--;
+                (*query).next = (*query).stack[(*query).depth];
+            }
+        }
+        if (*query).leaf == (*query).end {
+            break;
+        }
+        // Through those triangles.
+        loop {
+            let leaf = (*query).leaf;
+            if bvh_box_touches(tree_triangle(leaf), (*query).lower, (*query).upper) {
+                found = leaf;
+            }
+            (*query).leaf++;
+            if (*query).leaf == (*query).end {
+                (*query).leaf = (*query).later_leaf;
+                (*query).end = (*query).later_end;
+                (*query).later_leaf = (*query).later_end;
+            }
+            if found != BVH_MISS || (*query).leaf == (*query).end {
+                break;
+            }
+        }
+        if found != BVH_MISS {
+            break;
         }
     }
-    return BVH_MISS;
+    return found;
 }
 
 // The mesh of a triangle that the query has found last, and the triangle's number within it.
