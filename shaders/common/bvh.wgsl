@@ -57,12 +57,6 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>
     return true;
 }
 
-// The one of `numbers` that `key` names in its lowest two bits; BVH_MISS for BVH_MISS.
-fn bvh_child(numbers: vec4u, key: u32) -> u32 {
-    let pair = select(numbers.xy, numbers.zw, (key & 2u) != 0u);
-    return select(select(pair.x, pair.y, (key & 1u) != 0u), BVH_MISS, key == BVH_MISS);
-}
-
 // The nearest hit, or with `any` the first that is found.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;

@@ -82,96 +82,144 @@ fn bvh_box_distances(node: Node, point: vec3f) -> vec4f {
     return (dx * dx + dy * dy + dz * dz) * 0.999999;
 }
 
+// The square of a triangle's distance; that of slivers, whose normals are rounded, is found as above.
+fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
+    let a = triangle.v0 - point;
+    let b = triangle.v1 - point;
+    let ab = triangle.v1 - triangle.v0;
+    let ac = triangle.v2 - triangle.v0;
+    let bc = triangle.v2 - triangle.v1;
+    let on_ab = a + bvh_along(a, ab) * ab;
+    let on_ac = a + bvh_along(a, ac) * ac;
+    let on_bc = b + bvh_along(b, bc) * bc;
+    let edges = min(dot(on_ab, on_ab), min(dot(on_ac, on_ac), dot(on_bc, on_bc)));
+    let normal = cross(ab, ac);
+    let squared = dot(normal, normal);
+    let height = dot(a, normal);
+    let u = dot(cross(ac, a), normal);
+    let v = dot(cross(a, ab), normal);
+    let is_inside = min(u, v) >= 0.0 && u + v <= squared && squared > 1.0e-36;
+    var nearest = select(edges, min(edges, height * height / squared), is_inside);
+    // A loop, because software adapters run every branch.
+    var is_sliver = squared < 0.01 * dot(ab, ab) * dot(ac, ac) && squared > 1.0e-36;
+    while is_sliver {
+        nearest = bvh_near_triangle(triangle, point).squared;
+        is_sliver = false;
+    }
+    return nearest;
+}
+
 // What is nearer than `reach`, which is not negative. Any `cutoff` gives the same distance, but for rounding.
+//
+// As rays do (common/bvh.wgsl), down nodes to triangles and then through those, in turns.
 fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
     let leaf_cutoff = max(unseen_zero(abs(point.x)) + tree.leaf_cutoff, cutoff);
-    var best = BvhNear(vec3f(0.0), reach * reach, vec2f(0.0));
+    var best = reach * reach;
     var best_leaf = BVH_MISS;
     var best_first = 0u;
     // First triangle of the mesh that is being visited.
     var first = 0u;
+    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
+    var leaf = 0u;
+    var end = 0u;
+    var later_leaf = 0u;
+    var later_end = 0u;
     var next = bvh_root();
     // What is to be visited, and the square of its distance as bits.
     var stack: array<vec2u, STACK_SIZE>;
     var depth = 0u;
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
-        if next == BVH_MISS {
-            if depth == 0u {
+        loop {
+            if next == BVH_MISS && depth > 0u {
+                depth--;
+                let top = stack[depth];
+                next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < best);
+            }
+            // Into the mesh that is next. A loop, because software adapters run every branch.
+            while !bvh_is_node(next) && next != BVH_MISS {
+                let mesh = tree_triangle(next & ~BVH_MESH);
+                first = mesh.triangle;
+                next = first;
+                if mesh.payload <= leaf_cutoff {
+                    leaf = first;
+                    end = first + mesh.payload;
+                    later_leaf = later_end;
+                    next = BVH_MISS;
+                }
+            }
+            if bvh_is_node(next) {
+                visits--;
+                let node = tree_node(next);
+                let over_meshes = next >= tree.triangle_count;
+                let starts = vec4u(node.first, node.ends.xyz);
+                let sizes = node.ends - starts;
+                let distances = bvh_box_distances(node, point);
+                let is_near = (distances < vec4f(best)) & (sizes != vec4u(0u));
+                let is_leaf = sizes <= vec4u(select(leaf_cutoff, 1u, over_meshes));
+                // Children that are leaves: one range of the first two, and one of the others.
+                let tested = is_near & is_leaf & vec4<bool>(!over_meshes);
+                leaf = select(starts.y, starts.x, tested.x);
+                end = select(starts.y, starts.z, tested.y);
+                later_leaf = select(starts.w, starts.z, tested.z);
+                later_end = select(starts.w, node.ends.w, tested.w);
+                if leaf == end {
+                    leaf = later_leaf;
+                    end = later_end;
+                    later_leaf = later_end;
+                }
+                // In the order of distances, whose lowest bits are the child's number.
+                let visited = is_near & !(is_leaf & vec4<bool>(!over_meshes));
+                let keys = select(
+                    vec4u(BVH_MISS),
+                    (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
+                    visited,
+                );
+                let low = min(keys.xz, keys.yw);
+                let high = max(keys.xz, keys.yw);
+                let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
+                var later = vec3u(min(inner.x, inner.y), max(inner.x, inner.y), max(high.x, high.y));
+                let numbers = bvh_children(node, over_meshes, is_leaf);
+                next = bvh_child(numbers, min(low.x, low.y));
+                let counted = select(vec3u(0u), vec3u(1u), later != vec3u(BVH_MISS));
+                let room = depth + counted.x + counted.y + counted.z;
+                if room > STACK_SIZE {
+                    // All of it as one range.
+                    leaf = node.first;
+                    end = node.ends.w;
+                    later_leaf = later_end;
+                    next = BVH_MISS;
+                } else {
+                    // The farthest lowest.
+                    for (var at = room; at > depth; at--) {
+                        stack[at - 1u] = vec2u(bvh_child(numbers, later.x), later.x & ~3u);
+                        later = vec3u(later.yz, BVH_MISS);
+                    }
+                    depth = room;
+                }
+            }
+            if leaf != end || (next == BVH_MISS && depth == 0u) || visits == 0u {
                 break;
             }
-            depth--;
-            let top = stack[depth];
-            if bitcast<f32>(top.y) >= best.squared {
-                continue;
-            }
-            next = top.x;
         }
-        // Ranges of leaves to be tested.
-        var starts = vec4u(0u);
-        var counts = vec4u(0u);
-        if !bvh_is_node(next) {
-            let mesh = tree_triangle(next & ~BVH_MESH);
-            first = mesh.triangle;
-            next = first;
-            if mesh.payload <= leaf_cutoff {
-                starts.x = first;
-                counts.x = mesh.payload;
-                next = BVH_MISS;
-            }
+        if leaf == end {
+            break;
         }
-        if bvh_is_node(next) {
-            visits--;
-            let node = tree_node(next);
-            let over_meshes = next >= tree.triangle_count;
-            starts = vec4u(node.first, node.ends.xyz);
-            let sizes = node.ends - starts;
-            let distances = bvh_box_distances(node, point);
-            let is_near = (distances < vec4f(best.squared)) & (sizes != vec4u(0u));
-            let is_leaf = sizes <= vec4u(select(leaf_cutoff, 1u, over_meshes));
-            let is_range = is_leaf & vec4<bool>(!over_meshes);
-            counts = select(vec4u(0u), sizes, is_near & is_range);
-            let numbers = bvh_children(node, over_meshes, is_leaf);
-            // In the order of distances, whose lowest bits are the child's number.
-            let keys = select(
-                vec4u(BVH_MISS),
-                (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
-                is_near & !is_range,
-            );
-            let low = min(keys.xz, keys.yw);
-            let high = max(keys.xz, keys.yw);
-            let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
-            var order =
-                vec4u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y), min(low.x, low.y));
-            next = BVH_MISS;
-            if depth + 3u > STACK_SIZE {
-                // No room: all of it as one range.
-                starts = vec4u(node.first, 0u, 0u, 0u);
-                counts = vec4u(node.ends.w - node.first, 0u, 0u, 0u);
-                order = vec4u(BVH_MISS);
+        loop {
+            let squared = bvh_near_squared(tree_triangle(leaf), point);
+            if squared < best {
+                best = squared;
+                best_leaf = leaf;
+                best_first = first;
             }
-            for (var i = 0u; i < 4u; i++) {
-                let key = order[i];
-                if key == BVH_MISS {
-                    continue;
-                }
-                if i == 3u {
-                    next = numbers[key & 3u];
-                } else {
-                    stack[depth] = vec2u(numbers[key & 3u], key & ~3u);
-                    depth++;
-                }
+            leaf++;
+            if leaf == end {
+                leaf = later_leaf;
+                end = later_end;
+                later_leaf = later_end;
             }
-        }
-        for (var i = 0u; i < 4u; i++) {
-            let end = starts[i] + counts[i];
-            for (var leaf = starts[i]; leaf < end; leaf++) {
-                let near = bvh_near_triangle(tree_triangle(leaf), point);
-                if near.squared < best.squared {
-                    best = near;
-                    best_leaf = leaf;
-                    best_first = first;
-                }
+            if leaf == end {
+                break;
             }
         }
         if visits == 0u {
@@ -182,10 +230,11 @@ fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
         return Nearest(point, reach, vec2f(0.0), BVH_MISS, 0u);
     }
     let triangle = tree_triangle(best_leaf);
+    let near = bvh_near_triangle(triangle, point);
     return Nearest(
-        point + best.offset,
-        sqrt(best.squared),
-        best.barycentric,
+        point + near.offset,
+        sqrt(near.squared),
+        near.barycentric,
         triangle.mesh & ~ANY_HIT_TEST,
         triangle.triangle - best_first,
     );

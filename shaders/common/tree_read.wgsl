@@ -55,6 +55,12 @@ fn bvh_children(node: Node, over_meshes: bool, is_leaf: vec4<bool>) -> vec4u {
     return select(node.ends - 1u, starts, is_right) | select(vec4u(0u), vec4u(BVH_MESH), is_mesh);
 }
 
+// The one of `numbers` that `key` names in its lowest two bits; BVH_MISS for BVH_MISS.
+fn bvh_child(numbers: vec4u, key: u32) -> u32 {
+    let pair = select(numbers.xy, numbers.zw, (key & 2u) != 0u);
+    return select(select(pair.x, pair.y, (key & 1u) != 0u), BVH_MISS, key == BVH_MISS);
+}
+
 // What a query visits first.
 fn bvh_root() -> u32 {
     let root = tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u);
