@@ -15,7 +15,7 @@ use canopy::{
     gpu::Gpu,
     reference::queries::{self, Solid},
 };
-use common::{Random, Soup, gpu, implementations, random_triangles};
+use common::{Random, Soup, gpu, random_triangles, ways};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeSet;
 use wgpu::BufferUsages as Usage;
@@ -167,7 +167,7 @@ fn assert_found(
 
 #[test]
 fn boxes_and_capsules_touch_objects_of_every_kind() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let mut random = Random(11);
         for (kind, stock) in all_kinds(&gpu, 260, 3).iter().enumerate() {
             for cutoff in [1, 8] {
@@ -246,7 +246,7 @@ fn frustum(random: &mut Random) -> FrustumQuery {
 
 #[test]
 fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let mut random = Random(5);
         let frusta: Vec<_> = (0..40).map(|_| frustum(&mut random)).collect();
         for stock in all_kinds(&gpu, 300, 8) {
@@ -345,7 +345,7 @@ fn pairs_fault(
 
 #[test]
 fn pairs_are_those_of_every_two_objects() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let first = all_kinds(&gpu, 70, 21);
         let second = all_kinds(&gpu, 40, 31);
         for (i, a) in first.iter().enumerate() {
@@ -431,7 +431,7 @@ fn neighbours_of_one_surface_are_left_out() {
 
 #[test]
 fn neighbours_are_the_nearest_objects() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let query = NearestK::new(&gpu);
         let mut random = Random(4);
         for (kind, stock) in all_kinds(&gpu, 250, 13).iter().enumerate() {
@@ -501,7 +501,7 @@ fn neighbours_are_the_nearest_objects() {
 
 #[test]
 fn moving_capsules_stop_where_they_touch_first() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let query = Sweeps::new(&gpu);
         let mut random = Random(6);
         for (kind, stock) in all_kinds(&gpu, 60, 17).iter().enumerate() {
@@ -613,7 +613,7 @@ fn sweeps_that_start_in_contact_may_leave() {
 
 #[test]
 fn rays_cross_a_closed_surface_in_pairs() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         let surface = sphere(8);
         let tree = Soup::default()
             .mesh(surface.clone())
@@ -834,8 +834,7 @@ fn mine() {
 
 #[test]
 fn a_shader_of_the_callers_own_asks_the_tree() {
-    // Arrays in textures and in buffers.
-    for (kernels, gpu) in implementations().into_iter().take(2) {
+    for (kernels, gpu) in ways() {
         let soup = Soup::random(600, 4);
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
         let group = 3;

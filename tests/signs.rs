@@ -9,7 +9,7 @@ use canopy::{
     gpu::Gpu,
     reference::queries,
 };
-use common::{Random, Soup, gpu, implementations};
+use common::{Random, Soup, gpu, ways};
 use glam::Vec3;
 
 type Triangle = [Vec3; 3];
@@ -138,7 +138,7 @@ fn distance(triangles: &[Triangle], point: Vec3) -> f64 {
 
 #[test]
 fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         for (name, triangles) in closed() {
             let points = points(&triangles, 1200);
             let soup = Soup::default().mesh(triangles.clone());
@@ -166,7 +166,7 @@ fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
 
 #[test]
 fn winding_numbers_are_those_of_every_triangle() {
-    for (kernels, gpu) in implementations() {
+    for (kernels, gpu) in ways() {
         // A ball without its top, a ball inside out beside it, and a soup.
         let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.7).collect();
         let turned = sphere(9)

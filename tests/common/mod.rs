@@ -61,6 +61,13 @@ pub(crate) fn implementations() -> Vec<(&'static str, Gpu)> {
     all
 }
 
+/// A device for each way in which queries read their arrays: textures, and buffers without wgpu's checks. All else
+/// that implementations differ in is how trees are built.
+pub(crate) fn ways() -> Vec<(&'static str, Gpu)> {
+    let is_way = |(name, _): &(&str, Gpu)| ["textures", "unchecked"].contains(name);
+    implementations().into_iter().filter(is_way).collect()
+}
+
 /// A random number generator with the same sequence on every machine (PCG, O'Neill 2014).
 pub(crate) struct Random(pub u64);
 
