@@ -41,7 +41,8 @@
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
-//! 12. [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
+//!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
 //!

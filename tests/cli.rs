@@ -1199,6 +1199,62 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     assert!(ink > 500, "{ink} dark pixels of text");
 }
 
+/// The shader reads the same, with the same sign, over faces, edges and corners.
+#[test]
+fn the_channel_deviation_reads_the_offset_of_a_copy() {
+    let folder = Folder::new();
+    let write = |name: &str, text: String| std::fs::write(folder.path(name), text).unwrap();
+    let far = [20.0, -3.0, 7.0];
+    write("cube.obj", cube_obj(1.0, far));
+    write("smaller.obj", cube_obj(0.9, far));
+    write("larger.obj", cube_obj(1.1, far));
+    let nearest = |[x, y, z]: [f32; 3]| {
+        let over = [x, y, z].map(|c| (f64::from(c).abs() - 1.0).max(0.0));
+        over.iter().map(|c| c * c).sum::<f64>().sqrt()
+    };
+    for (name, sign) in [("smaller", -1.0), ("larger", 1.0)] {
+        folder.succeeds(&format!(
+            "render {name}.obj -o a.png -q --size 64x64 --deviation cube.obj --shadows off --occlusion off \
+             --aov deviation=d.exr --aov deviation=d.png --aov position=p.exr --set deviation.tolerance=0.05"
+        ));
+        let [deviation, position] =
+            ["d.exr", "p.exr"].map(|name| picture(&folder.path(name)).into_rgba32f());
+        let mut seen = 0;
+        for (found, at) in deviation.pixels().zip(position.pixels()) {
+            if found.0[3] == 0.0 {
+                continue;
+            }
+            seen += 1;
+            let local = [0, 1, 2].map(|axis| at.0[axis] - far[axis]);
+            let expected = if sign < 0.0 { -0.1 } else { nearest(local) };
+            let distance = f64::from(found.0[0]);
+            assert!(
+                (distance - expected).abs() < 2e-5,
+                "{name}: {found:?} at {local:?}"
+            );
+            assert!((found.0[1] - found.0[0] / 0.05).abs() < 1e-4, "{found:?}");
+        }
+        assert!(seen > 500, "{name}: {seen}");
+        let middle = picture(&folder.path("d.png"))
+            .into_rgb8()
+            .get_pixel(32, 32)
+            .0;
+        let outside = if sign < 0.0 {
+            [38, 0, 66]
+        } else {
+            [255, 214, 0]
+        };
+        assert_eq!(middle, outside, "{name}");
+    }
+    folder.fails_with(
+        2,
+        "render cube.obj -o a.png --aov deviation=d.exr",
+        &["--deviation FILE"],
+    );
+    let line = "render cube.obj -o a.png --aov deviation=d.exr --deviation no.obj";
+    folder.fails(line, &["no.obj"]);
+}
+
 #[test]
 fn deviation_says_what_is_wrong() {
     let folder = Folder::new();

@@ -1,7 +1,7 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
-//      triangle_info, where surfaces were in the last frame
+//      triangle_info, where surfaces were in the last frame, their deviation
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
@@ -34,6 +34,7 @@
 @group(1) @binding(13) var<uniform> motion: MotionParams;
 @group(1) @binding(14) var last_position_texture: texture_2d<f32>;
 @group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
+@group(1) @binding(16) var deviation_texture: texture_2d<f32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -138,6 +139,14 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 let last = textureLoad(last_position_texture, pixel, 0).xyz;
                 let moved = motion_of_point(motion, s.position, last);
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
+            }
+            case CHANNEL_DEVIATION: {
+                // An image of another size was not measured.
+                if all(pixel < textureDimensions(deviation_texture)) {
+                    value = vec3f(textureLoad(deviation_texture, pixel, 0).rg, 0.0);
+                } else {
+                    alpha = 0.0;
+                }
             }
             case CHANNEL_REFLECTION: { value = reflected(pixel).rgb; }
             case CHANNEL_REFLECTION_DISTANCE: { value = vec3f(reflected(pixel).a); }

@@ -55,6 +55,29 @@ fn hashed(id: f32) -> vec3f {
     return 0.25 + 0.75 * hue;
 }
 
+// Colours of signed distances, as in output::deviation_colors (Moreland 2009).
+const DIVERGING = array<vec3f, 9>(
+    vec3f(0.2314, 0.2980, 0.7529),
+    vec3f(0.3843, 0.5098, 0.9176),
+    vec3f(0.5529, 0.6902, 0.9961),
+    vec3f(0.7216, 0.8157, 0.9765),
+    vec3f(0.8667, 0.8667, 0.8667),
+    vec3f(0.9608, 0.7686, 0.6784),
+    vec3f(0.9569, 0.6039, 0.4824),
+    vec3f(0.8706, 0.3765, 0.3020),
+    vec3f(0.7059, 0.0157, 0.1490),
+);
+const BELOW = vec3f(0.1490, 0.0000, 0.2588);
+const ABOVE = vec3f(1.0000, 0.8392, 0.0000);
+
+fn diverging(share: f32) -> vec3f {
+    let colors = DIVERGING;
+    let at = 4.0 * clamp(share, -1.0, 1.0) + 4.0;
+    let step = min(u32(at), 7u);
+    let within = mix(colors[step], colors[step + 1u], at - f32(step));
+    return select(select(within, ABOVE, share > 1.0), BELOW, share < -1.0);
+}
+
 @fragment
 fn tonemap(in: Corner) -> @location(0) vec4f {
     let zero = unseen_zero(in.clip.x);
@@ -82,6 +105,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         case CHANNEL_DEPTH: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }
         case CHANNEL_MESH, CHANNEL_MATERIAL: { return vec4f(hashed(texel.r), 1.0); }
         case CHANNEL_COST: { return vec4f(heat((texel.r + texel.g) * params.scale), 1.0); }
+        case CHANNEL_DEVIATION: { return vec4f(diverging(texel.g), 1.0); }
         case CHANNEL_ALBEDO, CHANNEL_EMISSIVE: { return vec4f(srgb_encode(value), 1.0); }
         default: { return vec4f(saturate(value), 1.0); }
     }

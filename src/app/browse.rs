@@ -19,13 +19,15 @@ const FEW_RECENT: usize = 6;
 pub(super) enum Kind {
     Scenes,
     Environments,
+    /// A scene to compare with.
+    Compared,
 }
 
 impl Kind {
     /// Whether a file is of this kind, going by its name.
     fn accepts(self, path: &Path) -> bool {
         match self {
-            Self::Scenes => folder::is_scene(path),
+            Self::Scenes | Self::Compared => folder::is_scene(path),
             Self::Environments => environment::is_environment(path),
         }
     }
@@ -37,6 +39,7 @@ pub(super) enum Choice {
     /// The files of a scene.
     Scene(Vec<PathBuf>),
     Environment(PathBuf),
+    Compared(PathBuf),
 }
 
 /// A row that can be chosen.
@@ -98,6 +101,11 @@ impl Browser {
     ) -> Self {
         let recent = match kind {
             Kind::Scenes => recent.scenes.clone(),
+            // Of several files, which one would be meant?
+            Kind::Compared => {
+                let single = recent.scenes.iter().filter(|files| files.len() == 1);
+                single.cloned().collect()
+            }
             Kind::Environments => recent
                 .environments
                 .iter()
@@ -345,6 +353,7 @@ impl Browser {
         match self.kind {
             Kind::Scenes => Some(Choice::Scene(files)),
             Kind::Environments => files.pop().map(Choice::Environment),
+            Kind::Compared => files.pop().map(Choice::Compared),
         }
     }
 }

@@ -80,7 +80,7 @@ fn settings(state: &State) -> Vec<String> {
             continue;
         }
         let value = match value.as_str() {
-            Some(file) if key == "environment.file" && !file.is_empty() => {
+            Some(file) if key.ends_with(".file") && !file.is_empty() => {
                 absolute(Path::new(file)).into()
             }
             _ => value,

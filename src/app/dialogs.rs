@@ -22,6 +22,15 @@ impl Dialogs {
         self.ask(waker, dialog, Wake::OpenScene)
     }
 
+    /// Asks for a file to compare the scene with; the answer is a [`Wake::OpenCompared`]. `false` as above.
+    pub(super) fn ask_for_compared(&mut self, window: &Window, waker: &Waker) -> bool {
+        let dialog = rfd::AsyncFileDialog::new()
+            .set_title("Compare with a scene")
+            .add_filter("Scenes", &folder::EXTENSIONS)
+            .set_parent(window);
+        self.ask(waker, dialog, Wake::OpenCompared)
+    }
+
     /// Asks for an environment; the answer is a [`Wake::OpenEnvironment`]. `false` as above.
     pub(super) fn ask_for_environment(&mut self, window: &Window, waker: &Waker) -> bool {
         let dialog = rfd::AsyncFileDialog::new()

@@ -37,6 +37,10 @@ impl Viewer {
                 let asked = self.dialogs.ask_for_environment(&self.window, &self.waker);
                 self.asked_in_dialog(asked, Kind::Environments);
             }
+            Action::OpenCompared => {
+                let asked = self.dialogs.ask_for_compared(&self.window, &self.waker);
+                self.asked_in_dialog(asked, Kind::Compared);
+            }
             Action::Browse => self.browse(Kind::Scenes),
             Action::NextFile => self.look_for_neighbour(true),
             Action::PreviousFile => self.look_for_neighbour(false),
@@ -82,6 +86,11 @@ impl Viewer {
         match kind {
             Kind::Scenes if !files.is_empty() => self.load(files),
             Kind::Scenes => {}
+            Kind::Compared => {
+                if let Some(file) = files.pop() {
+                    self.choose_compared(&file);
+                }
+            }
             Kind::Environments => {
                 if let Some(file) = files.pop() {
                     self.choose_environment(&file);
@@ -132,6 +141,7 @@ impl Viewer {
                 match choice {
                     Choice::Scene(files) => self.load(files),
                     Choice::Environment(file) => self.choose_environment(&file),
+                    Choice::Compared(file) => self.choose_compared(&file),
                 }
             }
         }

@@ -49,6 +49,8 @@ impl Viewer {
         let environment = self.environment.image();
         self.graphics
             .recover(&self.state.config, scene, environment.as_deref())?;
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        renderer.set_compared(gpu, self.deviation.surface().as_deref())?;
         self.in_flight = None;
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
@@ -124,6 +126,7 @@ impl Viewer {
         let paint = self.run_ui(window);
         self.poll_loading()?;
         self.follow_environment()?;
+        self.follow_deviation()?;
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
         let mut encoder = gpu.encoder("window");
@@ -149,9 +152,14 @@ impl Viewer {
         if self.area.size.contains(&0) || (config.environment.is_file() && !is_read) {
             return None;
         }
+        // Nor does it lack the deviation.
+        if self.comparisons == 0 && self.deviation.is_loading() {
+            return None;
+        }
         Some(PictureKey {
             scene: self.scenes,
             environment: self.environments,
+            comparison: self.comparisons,
             view: View {
                 world_from_view: viewpoint.world_from_view,
                 projection: viewpoint.projection,

@@ -11,6 +11,8 @@ pub(super) enum Action {
     Panel,
     Open,
     OpenEnvironment,
+    /// Asks for a file to compare the scene with.
+    OpenCompared,
     Browse,
     NextFile,
     PreviousFile,

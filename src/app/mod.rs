@@ -5,6 +5,7 @@ mod camera;
 mod changes;
 mod chord;
 mod command_line;
+mod deviation;
 mod dialogs;
 mod dropped;
 mod environment;

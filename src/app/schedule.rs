@@ -26,6 +26,8 @@ pub(super) struct PictureKey {
     pub(super) scene: u64,
     /// Number of the environment, counted likewise.
     pub(super) environment: u64,
+    /// Number of the surface that is compared with, counted likewise.
+    pub(super) comparison: u64,
     /// The camera.
     pub(super) view: View,
     /// All settings.
@@ -54,6 +56,7 @@ impl PictureKey {
         Self {
             scene: 1,
             environment: 0,
+            comparison: 0,
             view: View {
                 world_from_view: glam::Mat4::IDENTITY,
                 projection: crate::scene::Projection::Perspective { fov_y: 1.0 },

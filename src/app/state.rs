@@ -4,6 +4,7 @@
 use super::{
     camera::Camera,
     changes::Changes,
+    deviation::ComparedWith,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     offer::Offer,
@@ -62,6 +63,8 @@ pub(super) struct State {
     pub(super) environment_warnings: Vec<String>,
     /// The sun of the environment's file that is shown, in the axes of the file.
     pub(super) environment_sun: Option<environment::Sun>,
+    /// The surface that the scene is compared with.
+    pub(super) compared: Option<ComparedWith>,
     /// The sun that shines, as of the last [`State::find_sun`].
     pub(super) sun: Option<SunInForce>,
     sun_of_scene: SunOfScene,
@@ -287,6 +290,7 @@ impl State {
             help: false,
             environment_warnings: Vec::new(),
             environment_sun: None,
+            compared: None,
             sun: None,
             sun_of_scene: SunOfScene::default(),
             error: None,
@@ -578,6 +582,7 @@ impl State {
             }
             Action::Open
             | Action::OpenEnvironment
+            | Action::OpenCompared
             | Action::Browse
             | Action::NextFile
             | Action::PreviousFile
@@ -836,7 +841,7 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::ReflectionTiles);
+        assert_eq!(state.channel, Channel::Deviation);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }

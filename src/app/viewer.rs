@@ -3,6 +3,7 @@
 use super::{
     browse::{Browser, Kind},
     chord::Press,
+    deviation::{ComparedWith, DeviationFile},
     dialogs::Dialogs,
     environment::EnvironmentFile,
     graphics::Graphics,
@@ -30,7 +31,7 @@ use super::{
 };
 use crate::{
     Error, Result, gpu,
-    render::{self, UploadedScene},
+    render::{self, Channel, UploadedScene},
     scene::opened::OpenedScene,
 };
 use glam::Vec2;
@@ -50,6 +51,9 @@ use winit::{
 /// Headline of errors of an environment's file.
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
 
+/// Headline of errors of the file that the scene is compared with.
+const COMPARED_FAILED: &str = "The file to compare with could not be read";
+
 /// The window, the GPU, and what is shown.
 pub(super) struct Viewer {
     pub(super) options: Options,
@@ -67,6 +71,7 @@ pub(super) struct Viewer {
     pub(super) resolution: Resolution,
     pub(super) loading: Option<Loading>,
     pub(super) environment: EnvironmentFile,
+    pub(super) deviation: DeviationFile,
     pub(super) preparation: Preparation,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
@@ -82,6 +87,8 @@ pub(super) struct Viewer {
     pub(super) scenes: u64,
     /// Number of environments that have been shown.
     pub(super) environments: u64,
+    /// Number of times that another surface was compared with.
+    pub(super) comparisons: u64,
     /// For [`Options::stats`].
     pub(super) memory: Option<MemoryLog>,
     /// What to save of the next frame as a picture.
@@ -127,6 +134,7 @@ impl Viewer {
             dialogs: Dialogs::default(),
             loading: None,
             environment: EnvironmentFile::default(),
+            deviation: DeviationFile::default(),
             preparation: Preparation::default(),
             says_preparing: false,
             hovering: false,
@@ -138,6 +146,7 @@ impl Viewer {
             area: Area::default(),
             scenes: 0,
             environments: 0,
+            comparisons: 0,
             memory: options.stats.is_some().then(MemoryLog::new),
             save: None,
             browser: None,
@@ -204,6 +213,7 @@ impl Viewer {
             }
             Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
             Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
+            Wake::OpenCompared(files) => self.answered_in_dialog(Kind::Compared, files),
             Wake::OpenNeighbour(found) => self.open_neighbour(found),
             Wake::SceneChanged => self.reload_changed(),
             Wake::EnvironmentChanged => self.environment.reload(),
@@ -393,6 +403,42 @@ impl Viewer {
                 shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
             Some(Err(error)) => self.report_as(ENVIRONMENT_FAILED, error),
+        }
+    }
+
+    pub(super) fn choose_compared(&mut self, file: &Path) {
+        match file.to_str() {
+            Some(name) => self.state.config.deviation.file = name.into(),
+            None => {
+                let what = "the name of a file to compare with has to be Unicode";
+                self.state
+                    .fail(COMPARED_FAILED, Error::scene(file, what).to_string());
+            }
+        }
+    }
+
+    /// Reads the file that the settings compare the scene with, and shows the distance from one that has been read.
+    pub(super) fn follow_deviation(&mut self) -> Result<()> {
+        let wake = self.waker.redraw();
+        let Graphics { gpu, renderer, .. } = &mut self.graphics;
+        if self.deviation.follow(&self.state.config, wake) {
+            self.comparisons += 1;
+            self.state.compared = None;
+            if self.state.channel == Channel::Deviation {
+                self.state.channel = Channel::Lit;
+            }
+            return renderer.set_compared(gpu, None);
+        }
+        match self.deviation.poll(&mut self.state.config) {
+            None => Ok(()),
+            Some(Ok(surface)) => {
+                let set = renderer.set_compared(gpu, Some(&surface));
+                self.comparisons += 1;
+                self.state.compared = Some(ComparedWith::from(&*surface));
+                self.state.channel = Channel::Deviation;
+                set.or_else(|error| self.report_as(COMPARED_FAILED, error))
+            }
+            Some(Err(error)) => self.report_as(COMPARED_FAILED, error),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{
     scene::{
         Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
+        compared::Compared,
         environment,
         framing::{Ground, Look},
         opened::{FirstView, OpenedScene, Span},
@@ -256,6 +257,11 @@ impl Offscreen {
             self.renderer.learn_wall_ms(wall_ms);
         }
         Ok(Drawn { wall_ms })
+    }
+
+    /// Measures the channel `deviation` from this surface.
+    pub(super) fn set_compared(&mut self, compared: &Compared) -> Result<()> {
+        self.renderer.set_compared(&self.gpu, Some(compared))
     }
 
     /// Figures of the last frame.

@@ -108,6 +108,9 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub leaf_cutoff: Option<u32>,
+    /// Scene file whose surface the channel deviation measures from
+    #[arg(long, value_name = "FILE", help_heading = "Picture")]
+    pub deviation: Option<PathBuf>,
     /// From where.
     #[command(flatten)]
     pub camera: CameraArgs,
@@ -266,6 +269,13 @@ impl LookArgs {
             };
             config.set("--env", "environment.file", name)?;
             config.set("--env", "environment.source", "auto")?;
+        }
+        if let Some(file) = &self.deviation {
+            let Some(name) = file.to_str() else {
+                let what = "the name of a file to compare with has to be Unicode";
+                return Err(Error::scene(file, what));
+            };
+            config.set("--deviation", "deviation.file", name)?;
         }
         if let Some(shadows) = self.shadows {
             config.shadows.mode = match shadows {

@@ -49,7 +49,7 @@ impl ViewArgs {
     /// [`Error::Io`].
     pub fn check_files(&self) -> Result<()> {
         let named = self.files.iter().filter(|file| !scene::is_stdin(file));
-        for file in named.chain(&self.look.env) {
+        for file in named.chain(&self.look.env).chain(&self.look.deviation) {
             std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
         }
         Ok(())

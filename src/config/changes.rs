@@ -10,10 +10,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
-const OF_A_RUN: [&str; 7] = [
+const OF_A_RUN: [&str; 8] = [
     "animation.clip",
     "animation.time",
     "camera.name",
+    "deviation.file",
     "gpu.adapter",
     "gpu.backend",
     "scene.up",
@@ -106,7 +107,7 @@ impl Config {
     /// The value of a key as it means the same in any folder.
     fn absolute(&self, key: &str, value: Value) -> Value {
         match value.as_str() {
-            Some(file) if key == "environment.file" && !file.is_empty() => {
+            Some(file) if key.ends_with(".file") && !file.is_empty() => {
                 let absolute = std::path::absolute(file).ok();
                 let text = absolute.and_then(|path| path.to_str().map(str::to_owned));
                 text.map_or(value, Value::String)

@@ -20,8 +20,8 @@ pub use choices::{
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion, Output,
-    Reflections, Scene, Shadows, Sun, Tree, Window,
+    Animation, Camera, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
+    Output, Reflections, Scene, Shadows, Sun, Tree, Window,
 };
 
 use crate::{Error, Result};
@@ -91,6 +91,7 @@ config! {
         scene: Scene,
         animation: Animation,
         camera: Camera,
+        deviation: Deviation,
         tree: Tree,
         shadows: Shadows,
         lights: Lights,

@@ -150,6 +150,14 @@ section! {
 }
 
 section! {
+    /// `[deviation]`: a surface to measure the distance from.
+    Deviation {
+        file: String,
+        tolerance: f32 => TOLERANCE: RangeInclusive<f32> = 0.0..=1e12,
+    }
+}
+
+section! {
     /// `[tree]`: how the trees are built, and how rays use them.
     Tree {
         leaf_cutoff: u32 => LEAF_CUTOFF: RangeInclusive<u32> = 1..=32,
@@ -264,6 +272,16 @@ impl Shadows {
     /// Whether rays to lights that have a size are averaged over frames or neighbours.
     pub fn averages(&self) -> bool {
         self.mode == ShadowMode::Rays && (self.filter || self.history > 1)
+    }
+}
+
+impl Deviation {
+    /// The distance at which the colours end, in metres, for a surface of `size` from which is measured.
+    pub fn range(&self, size: f32) -> f32 {
+        match self.tolerance {
+            0.0 => 0.01 * size,
+            tolerance => tolerance,
+        }
     }
 }
 

@@ -373,6 +373,16 @@ gpu_structs! {
         /// Length of the rays in metres.
         reach: f32,
     }
+    /// What `deviation` needs.
+    DeviationParams {
+        /// The frame's origin, from that of the surface that is measured from.
+        offset: [f32; 3],
+        leaf_cutoff: u32,
+        size: [u32; 2],
+        /// Distance in metres that counts as 1.
+        range: f32,
+        _pad: u32,
+    }
     /// What the filters of a sampled signal need.
     SignalParams {
         /// Earlier frames that count at most; 0 where the history begins.

@@ -43,11 +43,13 @@ pub enum Channel {
     ReflectionDistance,
     /// The share of the 64 pixels of the tile that send reflection rays.
     ReflectionTiles,
+    /// Signed distance in metres from the surface that the scene is compared with, and the same over the tolerance.
+    Deviation,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -66,6 +68,7 @@ impl Channel {
         Self::Reflection,
         Self::ReflectionDistance,
         Self::ReflectionTiles,
+        Self::Deviation,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -89,6 +92,7 @@ impl Channel {
             Self::Reflection => "reflection",
             Self::ReflectionDistance => "reflection-distance",
             Self::ReflectionTiles => "reflection-tiles",
+            Self::Deviation => "deviation",
         }
     }
 }
@@ -112,4 +116,5 @@ wgsl_constants! {
     const CHANNEL_REFLECTION: u32 = Channel::Reflection as u32;
     const CHANNEL_REFLECTION_DISTANCE: u32 = Channel::ReflectionDistance as u32;
     const CHANNEL_REFLECTION_TILES: u32 = Channel::ReflectionTiles as u32;
+    const CHANNEL_DEVIATION: u32 = Channel::Deviation as u32;
 }

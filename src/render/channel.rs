@@ -46,6 +46,8 @@ pub struct ChannelSource<'a> {
     pub radiance: &'a Radiance,
     /// Output of `motion`.
     pub motion: Motion<'a>,
+    /// Output of `deviation`.
+    pub deviation: &'a GpuImage,
 }
 
 impl ChannelPass {
@@ -68,6 +70,7 @@ impl ChannelPass {
             Binding::Uniform,
             Float,
             Read,
+            Float,
         ];
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
@@ -129,6 +132,7 @@ impl ChannelPass {
                 source.motion.params,
                 source.motion.last_position,
                 &source.reflected.words,
+                source.deviation,
             ],
             size,
             recording.budget.pixels(),

@@ -11,6 +11,7 @@ pub mod blend_gbuffer;
 pub mod blue_noise;
 pub mod channel;
 pub mod deform;
+pub mod deviation;
 pub mod draw_lists;
 pub mod edges;
 pub mod environment;
@@ -91,13 +92,14 @@ use crate::{
     Result,
     config::Config,
     gpu::{Gpu, Needs, image, profiler::Profiler},
-    scene::environment::EnvironmentImage,
+    scene::{compared::Compared, environment::EnvironmentImage},
 };
 use bands::FirstRows;
 use blend::Blend;
 use blend_gbuffer::BlendGBuffer;
 use channel::{ChannelPass, ChannelSource};
 use deform::Deform;
+use deviation::Deviation;
 use environment::Environment;
 use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
@@ -136,6 +138,7 @@ pub struct Renderer {
     layers: LayersPass,
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
+    deviation: Deviation,
     channel: ChannelPass,
     present: Present,
     profiler: Profiler,
@@ -179,6 +182,7 @@ impl Renderer {
             layers: LayersPass::new(gpu, layouts),
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
+            deviation: Deviation::new(gpu),
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             profiler: Profiler::new(gpu)?,
@@ -202,6 +206,15 @@ impl Renderer {
     /// Replaces the image of the file that the configuration's environment names.
     pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.environment.set_file(gpu, image)
+    }
+
+    /// Replaces the surface that the channel `deviation` measures from.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Deviation::set`].
+    pub fn set_compared(&mut self, gpu: &Gpu, compared: Option<&Compared>) -> Result<()> {
+        self.deviation.set(gpu, compared)
     }
 
     /// Whether the environment is not yet what the last frame asked for.
@@ -243,6 +256,9 @@ impl Renderer {
             self.blend_gbuffer.needs(buffers, &mut needs);
         }
         self.blend.needs(buffers, see_through, &mut needs);
+        if input.wants(Channel::Deviation) {
+            self.deviation.needs(&mut needs);
+        }
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
         }
@@ -359,6 +375,8 @@ impl Renderer {
             r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
         )?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
+        let is_wanted = input.wants(Channel::Deviation);
+        let deviation = self.deviation.record(r, &frame, gbuffer, is_wanted)?;
         let source = ChannelSource {
             group: &frame.group,
             buffers,
@@ -368,6 +386,7 @@ impl Renderer {
             reflected,
             radiance,
             motion,
+            deviation,
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;

@@ -50,6 +50,10 @@ impl Renderer {
             let why = "the frame was drawn without its motion";
             return Err(Error::NotFound(why.into()));
         }
+        if channel == Channel::Deviation && !self.deviation.is_set() {
+            let why = "there is no surface to measure the deviation from";
+            return Err(Error::NotFound(why.into()));
+        }
         let visibility = self.shadows.output();
         if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
             let why = "the frame was drawn without counting what rays visit";
@@ -77,6 +81,7 @@ impl Renderer {
                 reflected: self.reflections.output(),
                 radiance,
                 motion: self.motion.output(self.gbuffer.output()),
+                deviation: self.deviation.output(),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

@@ -96,6 +96,7 @@ pub static SHADERS: Library = Library {
         "render/blend_points_lines.wgsl",
         "render/channel.wgsl",
         "render/deform.wgsl",
+        "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",
         "render/environment/cube_mips.wgsl",
         "render/environment/equirect.wgsl",

@@ -10,6 +10,26 @@ pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     all.filter(|position| position.is_finite()).collect()
 }
 
+/// World positions of the vertices that [`positions`] has, those that are not finite too, and the triangles over
+/// them, counter-clockwise from outside.
+pub fn triangles(scene: &Scene, pose: &Pose) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for part in deformed(scene, pose) {
+        let first = positions.len() as u32;
+        let moved = part.primitive.indices.iter().map(|[a, b, c]| {
+            let turned = if part.is_mirrored {
+                [a, c, b]
+            } else {
+                [a, b, c]
+            };
+            turned.map(|vertex| first + vertex)
+        });
+        triangles.extend(moved);
+        positions.extend(part.positions);
+    }
+    (positions, triangles)
+}
+
 /// A primitive of an instance in a pose.
 #[derive(Debug)]
 pub(super) struct Deformed<'a> {

@@ -10,6 +10,7 @@ pub mod atmosphere;
 pub mod bounds;
 mod camera;
 mod clip;
+pub mod compared;
 pub mod deform;
 pub mod environment;
 mod files;

@@ -151,6 +151,11 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
                 "environments",
                 "Images that light the scene: .hdr, .exr, .ktx2, .dds",
             ),
+            (
+                Kind::Compared,
+                "compare with",
+                "A scene whose distance from the one that is shown is measured",
+            ),
         ] {
             let is_shown = browser.kind() == kind;
             let tab = ui.selectable_label(is_shown, name).on_hover_text(hint);

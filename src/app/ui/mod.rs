@@ -8,6 +8,7 @@ mod floating;
 mod fold;
 mod header;
 mod help;
+mod legend;
 mod offers;
 mod overlay;
 mod rows;

@@ -4,9 +4,13 @@ use super::{
     facts::{Facts, LoadProgress},
     floating::{MARGINS, floating, wide},
     help,
+    legend::legend,
     style::card,
 };
-use crate::app::{keys::Action, state::State};
+use crate::{
+    app::{keys::Action, state::State},
+    render::Channel,
+};
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
@@ -63,7 +67,30 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
             &text,
         );
     }
+    if let Some(compared) = &state.compared
+        && state.channel == Channel::Deviation
+    {
+        deviation(ctx, room, compared.range(&state.config.deviation));
+    }
     notice(ctx, room, state);
+}
+
+/// What the colours of a deviation mean, in metres.
+fn deviation(ctx: &Context, room: Rect, range: f32) {
+    Area::new(Id::unique("deviation"))
+        .order(Order::Middle)
+        .pivot(Align2::RIGHT_BOTTOM)
+        .fixed_pos(room.right_bottom() - Vec2::splat(12.0))
+        .constrain_to(room)
+        .fade_in(false)
+        .interactable(false)
+        .show(ctx, |ui| {
+            card(ui.visuals()).show(ui, |ui| {
+                ui.set_width(220.0);
+                ui.label(RichText::new("distance in metres").weak());
+                legend(ui, range);
+            });
+        });
 }
 
 /// A card of fixed width in the middle.

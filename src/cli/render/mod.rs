@@ -14,11 +14,15 @@ use crate::{
     Result,
     config::{Antialias, Config, OcclusionMode, ReflectionMode},
     gpu::{Capabilities, Gpu, profiler::Stopwatch},
-    render::{FrameSample, FrameStats, material_textures::texture_support},
-    scene::opened::{OpenedScene, Span},
+    render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
+    scene::{
+        compared::Compared,
+        opened::{OpenedScene, Span},
+    },
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
+use std::path::Path;
 
 /// Most poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
@@ -67,6 +71,13 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         Offscreen::new(gpu, opened, &look, config)
     })?;
     offscreen.reads = outputs.iter().map(|output| output.channel).collect();
+    if offscreen.reads.contains(&Channel::Deviation) {
+        let file = Path::new(&offscreen.config.deviation.file);
+        let compared = report.stage("compare", "the file to measure from", || {
+            Compared::load(file, &offscreen.config)
+        })?;
+        offscreen.set_compared(&compared)?;
+    }
     let mut times = Times::default();
     let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;
     offscreen.gpu.save_pipelines();

@@ -125,6 +125,9 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         Channel::Ambient if !config.occlusion.sends_rays(true) => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
         }
+        Channel::Deviation if config.deviation.file.is_empty() => {
+            Some("there is no surface to measure from; add --deviation FILE")
+        }
         Channel::Reflection | Channel::ReflectionDistance | Channel::ReflectionTiles
             if !config.reflections.sends_rays(true) =>
         {

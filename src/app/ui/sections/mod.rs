@@ -1,5 +1,6 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod deviation;
 mod environment;
 mod geometry;
 mod image;
@@ -28,7 +29,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [Section; 14] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -70,6 +71,12 @@ const SECTIONS: [Section; 13] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Deviation",
+        tip: "How far the scene is from the surface of another file",
+        open: false,
+        show: deviation::show,
     },
     Section {
         title: "Ambient occlusion",

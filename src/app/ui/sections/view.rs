@@ -165,6 +165,7 @@ fn meaning(channel: Channel) -> &'static str {
         }
         Channel::Reflection => "Radiance that rays have found for glossy surfaces",
         Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
+        Channel::Deviation => "Signed distance from the file of the section Deviation",
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

@@ -1,0 +1,84 @@
+//! The legend of signed distances.
+
+use crate::output::deviation_colors;
+use egui::{Align2, Color32, FontId, Rect, Sense, Ui, pos2, vec2};
+
+/// Points of the bar.
+const BAR: [f32; 2] = [220.0, 14.0];
+/// Width of the colours of what lies outside of the range.
+const OUTSIDE: f32 = 18.0;
+
+/// The colours of a range, and of what lies outside, with their numbers.
+pub(super) fn legend(ui: &mut Ui, range: f32) {
+    let width = ui.available_width().clamp(100.0, BAR[0]);
+    let font = FontId::proportional(11.0);
+    let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
+    let painter = ui.painter();
+    let bar = Rect::from_min_size(whole.min, vec2(width, BAR[1]));
+    let color = |share: f32| {
+        let [r, g, b] = deviation_colors::color(share)
+            .to_array()
+            .map(|c| (c * 255.0).round() as u8);
+        Color32::from_rgb(r, g, b)
+    };
+    let strip = |from: f32, to: f32, share: f32| {
+        let rect = Rect::from_min_max(pos2(from, bar.top()), pos2(to, bar.bottom()));
+        painter.rect_filled(rect, 0.0, color(share));
+    };
+    let (left, right) = (bar.left() + OUTSIDE, bar.right() - OUTSIDE);
+    strip(bar.left(), left - 2.0, -2.0);
+    strip(right + 2.0, bar.right(), 2.0);
+    let steps = (right - left).max(1.0) as usize;
+    for step in 0..steps {
+        let at = |step: usize| left + (right - left) * step as f32 / steps as f32;
+        strip(
+            at(step),
+            at(step + 1),
+            2.0 * (step as f32 + 0.5) / steps as f32 - 1.0,
+        );
+    }
+    let ink = ui.visuals().weak_text_color();
+    for (x, align, value) in [
+        (left, Align2::LEFT_TOP, -range),
+        (0.5 * (left + right), Align2::CENTER_TOP, 0.0),
+        (right, Align2::RIGHT_TOP, range),
+    ] {
+        painter.text(
+            pos2(x, bar.bottom() + 2.0),
+            align,
+            short(value),
+            font.clone(),
+            ink,
+        );
+    }
+}
+
+/// A distance with up to three digits.
+fn short(value: f32) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let decimals = (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{value:+.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.0005, "+0.0005"),
+            (-1.5, "-1.5"),
+            (1234.0, "+1234"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The section `Deviation`.
+
+use crate::{
+    app::{
+        keys::Action,
+        state::State,
+        ui::{
+            facts::Facts,
+            legend::legend,
+            rows::{Digits, Edits, Row, number},
+            style::line,
+        },
+    },
+    config::Deviation,
+    render::Channel,
+};
+use egui::{RichText, Ui};
+
+const NO_FILE: &str = "no file is compared with";
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    file(ui, state, edits);
+    tolerance(ui, state, edits);
+    let Some(compared) = &state.compared else {
+        return;
+    };
+    let range = compared.range(&state.config.deviation);
+    let mut is_shown = state.channel == Channel::Deviation;
+    let tip = "Shows the distance as colours: the channel deviation";
+    Row::new("colours", &[], tip).show(ui, edits, |ui| {
+        if ui.checkbox(&mut is_shown, "shown").changed() {
+            state.channel = match is_shown {
+                true => Channel::Deviation,
+                false => Channel::Lit,
+            };
+        }
+    });
+    let tip = "Metres from the surface, negative inside";
+    Row::new("legend", &[], tip).show(ui, edits, |ui| legend(ui, range));
+    let open_edges = compared.open_edges;
+    if open_edges > 0 {
+        let text = format!("open ({open_edges} edges): the sign is that of the nearest side");
+        line(ui, RichText::new(text).weak());
+    }
+}
+
+fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let path = std::path::Path::new(&state.config.deviation.file);
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let tip = "A scene file, at the time of the settings. What is shown gets the colours of its distance from it";
+    Row::new("file", &["deviation.file"], tip).show(ui, edits, |ui| {
+        let open = ui
+            .button("Open…")
+            .on_hover_text("Opens a scene to compare with");
+        if open.clicked() {
+            state.actions.push(Action::OpenCompared);
+        }
+        if name.is_some() && ui.button("×").on_hover_text("Compares no more").clicked() {
+            state.config.deviation.file.clear();
+        }
+        let text = match (&name, &state.compared) {
+            (Some(name), Some(compared)) => format!("{name} ({} triangles)", compared.triangles),
+            (Some(name), None) => format!("reading {name}…"),
+            (None, _) => "none".into(),
+        };
+        line(ui, RichText::new(text).weak());
+    });
+}
+
+fn tolerance(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let why = state.compared.is_none().then_some(NO_FILE);
+    let range = state
+        .compared
+        .as_ref()
+        .map_or(0.0, |compared| compared.range(&state.config.deviation));
+    let tolerance = &mut state.config.deviation.tolerance;
+    let tip =
+        "Distance, either way, at which the colours end; auto is a hundredth of the file's size";
+    let row = Row::new("tolerance", &["deviation.tolerance"], tip).idle(why);
+    row.show(ui, edits, |ui| {
+        let mut auto = *tolerance == 0.0;
+        if ui.checkbox(&mut auto, "auto").changed() {
+            *tolerance = if auto { 0.0 } else { range };
+        }
+        // As many decimals as three digits need: files are of any size.
+        let decimals = (2.0 - range.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize;
+        let digits = Digits {
+            decimals,
+            suffix: " m",
+        };
+        let mut shown = range;
+        let speed = 0.01 * range.max(1e-9);
+        let drag = |ui: &mut Ui| number(ui, &mut shown, speed, Deviation::TOLERANCE, digits);
+        if ui.add_enabled_ui(!auto, drag).inner {
+            *tolerance = shown;
+        }
+    });
+}
