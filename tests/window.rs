@@ -406,6 +406,58 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 
+/// A person walks ahead through the built-in scene while W is held, and the camera stays at the height of their eyes.
+#[test]
+fn a_person_walks_through_the_built_in_scene() {
+    let display = Display::start();
+    let log = [("RUST_LOG", "canopy::app=trace")];
+    let arguments = "--size 640x480 --set window.panel=false --set window.still_samples=1 --set camera.mode=walk \
+                     --set animation.play=false --set camera.walk_speed=1 --set gpu.pipeline_cache=false";
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let _canopy = display.canopy_with(&arguments, &log);
+    let stands = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("canopy");
+    let eyes = || -> Vec<[f32; 3]> {
+        let log = std::fs::read_to_string(display.path("stderr")).unwrap_or_default();
+        let places = log
+            .lines()
+            .filter_map(|line| line.split("the eye is at ").nth(1));
+        let numbers = |line: &str| -> Vec<f32> {
+            line.split(", ")
+                .filter_map(|number| number.trim().parse().ok())
+                .collect()
+        };
+        places
+            .filter_map(|line| numbers(line).try_into().ok())
+            .collect()
+    };
+    let start = Instant::now();
+    while eyes().is_empty() {
+        assert!(start.elapsed() < PATIENCE, "nobody walks");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let first = *eyes().last().unwrap();
+    assert!(display.xdotool(&["keydown", "w"]));
+    let far = |eye: &[f32; 3]| (eye[0] - first[0]).hypot(eye[2] - first[2]);
+    while eyes().last().map_or(0.0, far) < 0.3 {
+        assert!(
+            start.elapsed() < PATIENCE,
+            "{:?} after {first:?}",
+            eyes().last()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(display.xdotool(&["keyup", "w"]));
+    let walked = display.settled("another picture", |now| *now != stands);
+    assert!(walked.is_drawn());
+    for eye in eyes() {
+        assert!((eye[1] - first[1]).abs() < 0.4, "{eye:?} after {first:?}");
+    }
+    // Orbiting again, the camera is where the person was.
+    display.press("j");
+    display.settled("a still window", Screenshot::is_drawn);
+}
+
 /// The largest value of `key` among samples.
 fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
     let values = samples.iter().filter_map(|sample| sample[key].as_f64());

@@ -100,6 +100,44 @@ impl Camera {
         (view, self.distance + back)
     }
 
+    /// Position in the world.
+    pub(super) fn eye(&self) -> Vec3 {
+        self.eye
+    }
+
+    /// Moves it there, and its pivot along.
+    pub(super) fn move_eye(&mut self, eye: Vec3) {
+        self.eye = eye;
+    }
+
+    /// Turns about the vertical, from looking north (−Z) to the direction of the view, or, straight up or down, of
+    /// what is up in the picture.
+    pub(super) fn heading(&self) -> Quat {
+        let forward = self.forward();
+        let along = match forward.y {
+            y if y > 0.99 => -self.up(),
+            y if y < -0.99 => self.up(),
+            _ => forward,
+        };
+        Quat::from_rotation_y((-along.x).atan2(-along.z))
+    }
+
+    /// Levels the horizon.
+    pub(super) fn stand(&mut self) {
+        let pitch = self.forward().y.clamp(-1.0, 1.0).asin();
+        self.rotation = self.heading() * Quat::from_rotation_x(pitch);
+    }
+
+    /// The camera that looks at the same pivot from within `distance`.
+    pub(super) fn nearer(&self, distance: f32) -> Self {
+        let distance = distance.max(self.extent * 2e-3).min(self.distance);
+        Self {
+            eye: self.eye + self.forward() * (self.distance - distance),
+            distance,
+            ..*self
+        }
+    }
+
     /// Distance to the pivot in metres.
     pub(super) fn distance(&self) -> f32 {
         self.distance
@@ -135,7 +173,7 @@ impl Camera {
     }
 
     /// The point straight ahead that it orbits.
-    fn pivot(&self) -> Vec3 {
+    pub(super) fn pivot(&self) -> Vec3 {
         self.eye + self.forward() * self.distance
     }
 
@@ -264,6 +302,36 @@ mod tests {
         camera.pan(Vec2::new(0.5, 0.0));
         let expected = -10.0 * (0.4_f32).tan();
         assert!((camera.eye.x - expected).abs() < 1e-4, "{}", camera.eye);
+    }
+
+    #[test]
+    fn people_look_where_the_camera_did_with_a_level_horizon() {
+        for (view, forward, up) in VIEWS {
+            let mut camera = camera();
+            camera.face(view);
+            let ahead = if forward.y == 0.0 {
+                forward
+            } else {
+                -forward.y * up
+            };
+            assert!(
+                (camera.heading() * Vec3::NEG_Z).distance(ahead) < 1e-5,
+                "{view:?}"
+            );
+            camera.rotation *= Quat::from_rotation_z(0.5);
+            camera.stand();
+            assert!(camera.forward().distance(forward) < 1e-3, "{view:?}");
+            assert!((camera.rotation * Vec3::X).y.abs() < 1e-5, "{view:?}");
+        }
+    }
+
+    #[test]
+    fn a_nearer_camera_keeps_its_pivot() {
+        let camera = camera();
+        let near = camera.nearer(3.0);
+        assert!(near.pivot().distance(camera.pivot()) < 1e-4 && near.distance == 3.0);
+        assert_eq!(camera.nearer(f32::INFINITY), camera);
+        assert!(camera.nearer(0.0).distance > 0.0 && camera.nearer(f32::NAN).eye.is_finite());
     }
 
     const VIEWS: [(StandardView, Vec3, Vec3); 6] = [

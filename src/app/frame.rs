@@ -127,6 +127,9 @@ impl Viewer {
         self.poll_loading()?;
         self.follow_environment()?;
         self.follow_deviation()?;
+        if let Err(error) = self.ask_trees() {
+            self.report(error)?;
+        }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
         let mut encoder = gpu.encoder("window");
@@ -252,7 +255,8 @@ impl Viewer {
             reads: &[],
         };
         let drawn_to = (screen::FORMAT, picture.area.size);
-        let needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);
+        let mut needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);
+        renderer.camera_needs(&input.config.camera, &mut needs);
         match self.schedule.readiness(needs.is_empty(), compiling) {
             Readiness::Ready => {}
             Readiness::Waits => return Ok(None),
@@ -396,7 +400,7 @@ impl Viewer {
             self.schedule.draw_by(time);
         }
         let activity = Activity {
-            moves: plays || self.input.is_flying(),
+            moves: plays || self.input.is_flying() || self.is_underway(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
             saved: picture.is_some(),
@@ -444,7 +448,11 @@ fn of_picture(config: &Config, initial: &Config) -> Config {
             ..initial.window
         },
         // The key holds the view and the time themselves.
-        camera: initial.camera,
+        camera: config::Camera {
+            mode: config.camera.mode,
+            avoid_walls: config.camera.avoid_walls,
+            ..initial.camera
+        },
         animation: initial.animation,
         output: initial.output,
         load: initial.load,

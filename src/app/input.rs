@@ -1,6 +1,7 @@
 //! Mouse and keyboard over the scene.
 
 use super::{chord::Modifiers, keys, state::State};
+use crate::config;
 use glam::{Vec2, Vec3};
 use std::collections::HashSet;
 use winit::{
@@ -96,10 +97,14 @@ impl Input {
         let drag = (pointer - self.pointer) / height.max(1.0);
         self.pointer = pointer;
         match self.drag {
-            Some((_, Drag::Orbit)) => state.camera.orbit(drag),
-            Some((_, Drag::Pan)) => state.camera.pan(drag),
-            Some((_, Drag::Look)) => state.camera.look(drag),
             Some((_, Drag::Sun)) => state.drag_sun(drag),
+            Some(_) if state.walks() => state.camera.look(drag),
+            Some((_, Drag::Orbit)) => state.orbit(drag),
+            Some((_, Drag::Pan)) => state.camera.pan(drag),
+            Some((_, Drag::Look)) => {
+                state.arm.release(&mut state.camera);
+                state.camera.look(drag);
+            }
             None => {}
         }
     }
@@ -110,13 +115,20 @@ impl Input {
             MouseScrollDelta::LineDelta(_, lines) => lines,
             MouseScrollDelta::PixelDelta(pixels) => pixels.y as f32 / 50.0,
         };
-        if self.drag.is_some_and(|(_, drag)| drag == Drag::Look) {
+        if state.walks() {
+            let speed = &mut state.config.camera.walk_speed;
+            let (least, most) = config::Camera::WALK_SPEED.into_inner();
+            *speed = (*speed * (0.2 * steps).exp()).clamp(least, most);
+            let text = format!("walk speed {} metres per second", significant(*speed));
+            state.notify(text);
+        } else if self.drag.is_some_and(|(_, drag)| drag == Drag::Look) {
             let speed = &mut state.config.camera.speed;
             *speed = (*speed * (0.2 * steps).exp()).clamp(1e-4, 1e4);
             let shown = significant(*speed);
             let text = format!("fly speed {shown} scene sizes per five seconds");
             state.notify(text);
         } else {
+            state.arm.hold();
             state.camera.zoom(steps.clamp(-20.0, 20.0));
         }
     }
@@ -126,10 +138,19 @@ impl Input {
         !self.keys.is_empty()
     }
 
+    /// The sum of the directions (right, up, back) that are held, and whether Shift is.
+    pub(super) fn axes(&self) -> (Vec3, bool) {
+        let axes = self.keys.iter().filter_map(|key| keys::flight(*key));
+        (axes.sum(), self.modifiers.shift)
+    }
+
     /// Flies for `seconds`.
     pub(super) fn fly(&self, seconds: f32, state: &mut State) {
-        let axes: Vec3 = self.keys.iter().filter_map(|key| keys::flight(*key)).sum();
-        let faster = if self.modifiers.shift { 4.0 } else { 1.0 };
+        let (axes, is_fast) = self.axes();
+        if axes != Vec3::ZERO {
+            state.arm.release(&mut state.camera);
+        }
+        let faster = if is_fast { 4.0 } else { 1.0 };
         let speed = state.config.camera.speed * faster;
         state.camera.fly(axes, speed, seconds);
     }

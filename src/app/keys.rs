@@ -27,6 +27,8 @@ pub(super) enum Action {
     Projection,
     NextUpAxis,
     NextCamera,
+    /// Begins or ends walking.
+    Walk,
     Camera(usize),
     Play,
     NextClip,
@@ -104,6 +106,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("orbit_behind", &["Num9"], "orbit to the other side", Action::Orbit([ORBIT_STEPS, 0])),
     bind("projection", &["P", "Num5"], "perspective or orthographic", Action::Projection),
     bind("first_view", &["Home"], "back to the first view", Action::FirstView),
+    bind("walk", &["J"], "walk, or orbit and fly again", Action::Walk),
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
     bind("play", &["Space"], "play or pause", Action::Play),
     bind("next_clip", &["N"], "next clip", Action::NextClip),
@@ -133,7 +136,8 @@ pub(super) const GESTURES: &[(&str, &str)] = &[
     ("Middle drag", "pan (or Shift + left drag)"),
     ("Wheel", "zoom"),
     ("Right drag", "look around"),
-    ("W A S D", "fly; E up, Q down, Shift faster"),
+    ("W A S D, arrows", "fly or walk; Shift faster"),
+    ("E, Q", "fly up and down; E jumps"),
     ("Right + wheel", "fly speed"),
     ("L + left drag", "move the sun"),
 ];
@@ -145,10 +149,10 @@ pub(super) const ORBIT_STEPS: i8 = 12;
 /// is printed there.
 pub(super) fn flight(key: KeyCode) -> Option<glam::Vec3> {
     Some(match key {
-        KeyCode::KeyW => glam::Vec3::NEG_Z,
-        KeyCode::KeyS => glam::Vec3::Z,
-        KeyCode::KeyA => glam::Vec3::NEG_X,
-        KeyCode::KeyD => glam::Vec3::X,
+        KeyCode::KeyW | KeyCode::ArrowUp => glam::Vec3::NEG_Z,
+        KeyCode::KeyS | KeyCode::ArrowDown => glam::Vec3::Z,
+        KeyCode::KeyA | KeyCode::ArrowLeft => glam::Vec3::NEG_X,
+        KeyCode::KeyD | KeyCode::ArrowRight => glam::Vec3::X,
         KeyCode::KeyE => glam::Vec3::Y,
         KeyCode::KeyQ => glam::Vec3::NEG_Y,
         _ => return None,

@@ -1,5 +1,7 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
+mod arm;
+mod between;
 mod browse;
 mod camera;
 mod changes;
@@ -35,6 +37,7 @@ mod sun;
 mod ui;
 mod viewer;
 mod wake;
+mod walker;
 mod watch;
 mod window;
 

@@ -2,6 +2,7 @@
 //! GPU.
 
 use super::{
+    arm::Arm,
     camera::Camera,
     changes::Changes,
     deviation::ComparedWith,
@@ -14,8 +15,8 @@ use super::{
 };
 use crate::{
     config::{
-        Antialias, Config, Environment, ExposureMode, GroundMode, OcclusionMode, ReflectionMode,
-        ShadowMode, Sun, Tree, UpAxis,
+        Antialias, CameraMode, Config, Environment, ExposureMode, GroundMode, OcclusionMode,
+        ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
     render::{Channel, lights::SunInForce},
@@ -48,6 +49,8 @@ pub(super) struct State {
     pub(super) stage: Option<Stage>,
     /// The camera that the scene is seen from.
     pub(super) camera: Camera,
+    /// What holds it up while it orbits.
+    pub(super) arm: Arm,
     /// The camera as the file's camera placed it last. As long as the camera stands there, it follows a clip
     /// that moves the file's camera.
     followed: Option<Camera>,
@@ -283,6 +286,7 @@ impl State {
         Self {
             stage: None,
             camera: Camera::new(&view, unit.center(), unit.radius()),
+            arm: Arm::default(),
             followed: None,
             channel: Channel::Lit,
             playing: config.animation.play,
@@ -384,8 +388,32 @@ impl State {
         if self.followed == Some(self.camera) {
             (self.camera.viewpoint(), self.camera.distance())
         } else {
-            self.camera.outside(bounds)
+            self.arm.held(&self.camera).outside(bounds)
         }
+    }
+
+    /// Turns the camera around its pivot; `drag` is in shares of the picture's height.
+    pub(super) fn orbit(&mut self, drag: glam::Vec2) {
+        self.arm.hold();
+        self.camera.orbit(drag);
+    }
+
+    /// Whether a person walks.
+    pub(super) fn walks(&self) -> bool {
+        self.config.camera.mode == CameraMode::Walk
+    }
+
+    fn toggle_walking(&mut self) {
+        let walks = !self.walks();
+        self.arm.release(&mut self.camera);
+        self.config.camera.mode = match walks {
+            true => CameraMode::Walk,
+            false => CameraMode::Orbit,
+        };
+        self.notify(match walks {
+            true => "walking: W A S D and a drag; E jumps",
+            false => "orbiting and flying",
+        });
     }
 
     /// Goes back to the first view.
@@ -492,7 +520,7 @@ impl State {
             }
             Action::Orbit([left, up]) => {
                 let steps = glam::Vec2::new(f32::from(left), f32::from(up));
-                self.camera.orbit(steps / f32::from(ORBIT_STEPS));
+                self.orbit(steps / f32::from(ORBIT_STEPS));
             }
             Action::Projection => {
                 let fov = self.config.camera.fov.to_radians();
@@ -516,6 +544,7 @@ impl State {
                 self.first_view(look, aspect);
                 self.notify("back to the first view");
             }
+            Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
@@ -749,6 +778,7 @@ mod tests {
             Action::Panel,
             Action::Frame,
             Action::FirstView,
+            Action::Walk,
             Action::NextCamera,
             Action::Play,
             Action::NextClip,

@@ -26,6 +26,7 @@ use super::{
     state::State,
     ui,
     wake::{Wake, Waker},
+    walker::Walker,
     watch::Watches,
     window,
 };
@@ -63,6 +64,8 @@ pub(super) struct Viewer {
     pub(super) gui: Gui,
     pub(super) state: State,
     pub(super) input: Input,
+    /// The person of walk mode.
+    pub(super) walker: Walker,
     pub(super) dialogs: Dialogs,
     pub(super) schedule: Schedule,
     /// The frame of the scene that the GPU works on.
@@ -131,6 +134,7 @@ impl Viewer {
             window,
             graphics,
             input: Input::default(),
+            walker: Walker::default(),
             dialogs: Dialogs::default(),
             loading: None,
             environment: EnvironmentFile::default(),
@@ -545,7 +549,12 @@ impl Viewer {
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
         }
-        self.input.fly(seconds, &mut self.state);
+        if self.state.walks() {
+            let (axes, runs) = self.input.axes();
+            self.walker.pass(seconds, axes, runs);
+        } else {
+            self.input.fly(seconds, &mut self.state);
+        }
     }
 
     /// What is being loaded.

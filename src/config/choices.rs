@@ -24,6 +24,16 @@ macro_rules! choice {
 }
 
 choice! {
+    /// How the viewer's camera moves.
+    CameraMode {
+        /// It orbits and flies through everything.
+        Orbit,
+        /// It is the eye of a person who walks.
+        Walk,
+    }
+}
+
+choice! {
     /// When trees are built again.
     Rebuild {
         /// All of them in every frame.

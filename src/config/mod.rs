@@ -13,9 +13,9 @@ mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use choices::{
-    Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, HitOrder,
-    OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap,
-    TreeQuality, UpAxis,
+    Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
+    HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
+    Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};

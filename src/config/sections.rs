@@ -3,9 +3,9 @@
 use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
     choices::{
-        Antialias, ArrayMode, Background, EnvironmentSource, ExposureMode, GroundMode, HitOrder,
-        OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme, Tonemap,
-        TreeQuality, UpAxis,
+        Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
+        HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
+        Tonemap, TreeQuality, UpAxis,
     },
     describe::Describe,
 };
@@ -146,6 +146,10 @@ section! {
         name: String,
         fov: f32 => FOV: RangeInclusive<f32> = 1.0..=170.0,
         speed: f32 => SPEED: RangeInclusive<f32> = 1e-6..=1e6,
+        mode: CameraMode,
+        walk_speed: f32 => WALK_SPEED: RangeInclusive<f32> = 0.01..=1000.0,
+        person: f32 => PERSON: ZeroOr<f32> = ZeroOr(0.001..=100000.0),
+        avoid_walls: bool,
     }
 }
 

@@ -234,6 +234,15 @@ impl Gpu {
         }
     }
 
+    /// Waits until the queue is empty, but no longer than `wait`. Whatever goes wrong is told by [`Gpu::check`].
+    pub fn wait_for(&self, wait: Duration) {
+        let rest = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(wait),
+        };
+        guarded(|| self.device.poll(rest).ok());
+    }
+
     /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
         let staging = self.catch(|| {

@@ -56,6 +56,8 @@ wgsl_constants! {
     pub const ANTIALIAS_CONTRAST: u32 = 13;
     /// How far along an edge its ends are looked for, in pixels each way.
     pub const ANTIALIAS_REACH: u32 = 32;
+    /// Most steps in time of a walk at once.
+    pub const WALK_STEPS: u32 = 12;
     /// Steps of the sums over rays through the air.
     pub const SKY_STEPS: u32 = 32;
     /// Directions per thread in which light falls on the ground.
@@ -440,6 +442,60 @@ gpu_structs! {
         /// 1 where the lit image is dithered.
         dither: u32,
         _pad: [u32; 3],
+    }
+    /// A person who walks, and what a walk of some steps begins with. Positions are relative to the origin of the
+    /// merged buffers; lengths in metres, times in seconds.
+    WalkParams {
+        /// The lowest point of the capsule.
+        position: [f32; 3],
+        radius: f32,
+        velocity: [f32; 3],
+        /// Of the capsule.
+        height: f32,
+        /// The velocity that the person wants, along the ground.
+        wish: [f32; 3],
+        /// Height of the steps that are climbed.
+        rise: f32,
+        /// To find a start: from `position` along the view, beyond the scene.
+        ahead: [f32; 3],
+        /// Gap that stays between the capsule and what it touches.
+        skin: f32,
+        /// To find a start: above the middle of the scene.
+        top: [f32; 3],
+        /// Height of the ground below the scene; very low where there is none.
+        floor: f32,
+        /// The point that the person stands on, where it was last.
+        ground_point: [f32; 3],
+        gravity: f32,
+        /// Weights of the second and third corner of its triangle there.
+        ground_weights: [f32; 2],
+        /// Its number in the merged index buffer; `BVH_MISS` where it belongs to none.
+        ground_triangle: u32,
+        /// Whether the person stands.
+        is_grounded: u32,
+        /// Cosine of the steepest slope that carries.
+        walkable: f32,
+        /// Speed of a jump; 0 for none.
+        jump: f32,
+        /// By which the velocity along the ground changes.
+        acceleration: f32,
+        /// Seconds of a step.
+        step_secs: f32,
+        /// At most [`WALK_STEPS`].
+        steps: u32,
+        leaf_cutoff: u32,
+        _pad: [u32; 2],
+    }
+    /// What comes of a walk, as in [`WalkParams`].
+    WalkState {
+        position: [f32; 3],
+        is_grounded: u32,
+        velocity: [f32; 3],
+        ground_triangle: u32,
+        ground_point: [f32; 3],
+        _pad0: u32,
+        ground_weights: [f32; 2],
+        _pad1: [u32; 2],
     }
     /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
     SkyParams {

@@ -21,3 +21,4 @@ pub mod signal;
 pub mod temporal;
 pub mod tonemap;
 pub mod trace;
+pub mod walk;

@@ -2,6 +2,7 @@
 
 pub mod accumulate;
 mod alpha_table;
+mod answer;
 pub mod antialias;
 pub mod aov;
 mod bands;
@@ -9,6 +10,7 @@ pub mod bindings;
 pub mod blend;
 pub mod blend_gbuffer;
 pub mod blue_noise;
+pub mod camera_arm;
 pub mod channel;
 pub mod deform;
 pub mod deviation;
@@ -76,6 +78,7 @@ pub mod trees;
 pub mod upload;
 mod version;
 pub mod view;
+pub mod walk;
 
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
@@ -90,13 +93,14 @@ pub use view::View;
 
 use crate::{
     Result,
-    config::Config,
+    config::{self, CameraMode, Config},
     gpu::{Gpu, Needs, image, profiler::Profiler},
     scene::{compared::Compared, environment::EnvironmentImage},
 };
 use bands::FirstRows;
 use blend::Blend;
 use blend_gbuffer::BlendGBuffer;
+use camera_arm::CameraArm;
 use channel::{ChannelPass, ChannelSource};
 use deform::Deform;
 use deviation::Deviation;
@@ -116,6 +120,7 @@ use reflections::Reflections;
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
 use trees::TreePasses;
+use walk::Walk;
 
 /// The renderer: every pass, and what lives longer than a frame.
 #[derive(Debug)]
@@ -141,6 +146,10 @@ pub struct Renderer {
     deviation: Deviation,
     channel: ChannelPass,
     present: Present,
+    /// Walks of a person, between frames.
+    pub walk: Walk,
+    /// What holds up a camera that orbits, between frames.
+    pub camera_arm: CameraArm,
     profiler: Profiler,
     /// How much work the GPU is given at once.
     pub budget: FrameBudget,
@@ -185,6 +194,8 @@ impl Renderer {
             deviation: Deviation::new(gpu),
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
+            walk: Walk::new(gpu, layouts),
+            camera_arm: CameraArm::new(gpu),
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
@@ -562,6 +573,23 @@ impl Renderer {
         self.occlusion_rays.clear();
         let shadows = untimed(self.stats.rays);
         self.budget.learn(frame_ms, shadows, untimed(occlusion));
+    }
+
+    /// What has to be compiled before the trees are asked what a camera with these settings needs to know.
+    pub fn camera_needs(&self, camera: &config::Camera, needs: &mut Needs) {
+        match camera.mode {
+            CameraMode::Walk => self.walk.needs(needs),
+            CameraMode::Orbit if camera.avoid_walls => self.camera_arm.needs(needs),
+            CameraMode::Orbit => {}
+        }
+    }
+
+    /// Whether the trees of `scene` can be asked: a frame of it was recorded, and the part that builds them is not
+    /// waiting to be submitted.
+    pub fn has_trees(&self, scene: &UploadedScene) -> bool {
+        let of = self.frames_are_of.as_ref().map(|(version, ..)| *version);
+        let waits = self.parts.iter().any(|part| part.pass == trees::LABEL);
+        self.last.is_some() && of == Some(scene.buffers.version) && !waits
     }
 
     /// The figures of the last frames.

@@ -136,6 +136,7 @@ pub static SHADERS: Library = Library {
         "render/signal_filter.wgsl",
         "render/temporal.wgsl",
         "render/tonemap.wgsl",
+        "render/walk.wgsl",
     ],
     constants: &[
         layout::CONSTANTS,

@@ -6,11 +6,11 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            rows::{DEGREES, Edits, Row, hundredths, list, number, slide},
+            rows::{DEGREES, Edits, Row, choose, hundredths, list, number, slide},
         },
     },
-    config::{Camera, Window},
-    render::Channel,
+    config::{Camera, CameraMode, Window},
+    render::{Channel, walk::PERSON_HEIGHT},
     scene::Projection,
 };
 use egui::Ui;
@@ -22,6 +22,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
     });
     cameras(ui, state, edits);
+    movement(ui, state, edits);
     projection(ui, state, edits);
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
@@ -66,6 +67,60 @@ fn cameras(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         state
             .actions
             .extend(chosen.inner.flatten().map(Action::Camera));
+    });
+}
+
+fn movement(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let walks = state.walks();
+    let tip = "How the camera moves. Key J";
+    Row::new("movement", &["camera.mode"], tip).show(ui, edits, |ui| {
+        let mut mode = state.config.camera.mode;
+        let choices = [
+            (
+                CameraMode::Orbit,
+                "orbit, fly",
+                "Around the scene, and through it",
+            ),
+            (
+                CameraMode::Walk,
+                "walk",
+                "As a person whom surfaces carry and stop",
+            ),
+        ];
+        choose(ui, &mut mode, &choices);
+        if mode != state.config.camera.mode {
+            state.actions.push(Action::Walk);
+        }
+    });
+    let tip = "Speed of a person of 1.8 m; the wheel changes it too. Shift runs";
+    let row = Row::new("walk speed", &["camera.walk_speed"], tip);
+    let why = (!walks).then_some("the camera orbits and flies");
+    row.idle(why).show(ui, edits, |ui| {
+        let speed = &mut state.config.camera.walk_speed;
+        let digits = hundredths(" m/s");
+        slide(ui, speed, 0.5..=10.0, Camera::WALK_SPEED, digits)
+    });
+    let tip = "Height of the person who walks; auto is 1.8 m, less in scenes smaller than a room and more in those \
+               larger than a city";
+    let row = Row::new("person", &["camera.person"], tip);
+    row.idle(why).show(ui, edits, |ui| {
+        let person = &mut state.config.camera.person;
+        let mut auto = *person == 0.0;
+        if ui.checkbox(&mut auto, "auto").changed() {
+            *person = if auto { 0.0 } else { PERSON_HEIGHT };
+        }
+        let mut shown = if auto { PERSON_HEIGHT } else { *person };
+        let drag = |ui: &mut Ui| number(ui, &mut shown, 0.01, Camera::PERSON.0, hundredths(" m"));
+        if ui.add_enabled_ui(!auto, drag).inner {
+            *person = shown;
+        }
+    });
+    let tip = "While the camera orbits or zooms, keeps it in front of the first surface behind what it orbits";
+    let row = Row::new("walls", &["camera.avoid_walls"], tip);
+    let why = walks.then_some("the person who walks passes none");
+    row.idle(why).show(ui, edits, |ui| {
+        let avoids = &mut state.config.camera.avoid_walls;
+        ui.checkbox(avoids, "stay in front of them")
     });
 }
 
