@@ -214,8 +214,15 @@ fn walk_free(start: vec3f) -> vec3f {
         var push = vec3f(0.0);
         var walk = bvh_walk_begin(low.x, params.leaf_cutoff);
         loop {
-            for (var leaf = bvh_walk_leaf(&walk); leaf != BVH_MISS; leaf = bvh_walk_leaf(&walk)) {
-                let object = tree_triangle(leaf);
+            for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
+                let node = tree_node(number);
+                bvh_walk_into_all(&walk, number, node, bvh_region_enters(node, region));
+            }
+            if bvh_walk_is_done(&walk) {
+                break;
+            }
+            while !bvh_walk_is_done(&walk) {
+                let object = tree_triangle(bvh_walk_leaf(&walk));
                 let gap = bvh_gap(object, low, high - low);
                 let distance = length(gap.offset);
                 if object.v0.x >= BOX_FAR || !(distance < nearest) {
@@ -231,14 +238,6 @@ fn walk_free(start: vec3f) -> vec3f {
                     let behind = min(dot(normal, low - object.v0), dot(normal, high - object.v0));
                     push = normal * (params.radius + params.skin - min(behind, 0.0));
                 }
-            }
-            let number = bvh_walk_node(&walk, 1.0);
-            if number == BVH_MISS {
-                break;
-            }
-            if bvh_is_node(number) {
-                let node = tree_node(number);
-                bvh_walk_into(&walk, number, node, vec4f(0.0), bvh_region_enters(node, region));
             }
         }
         if nearest >= params.radius {

@@ -3,8 +3,8 @@
 
 pub use super::layout::Crossings;
 use super::{
-    layout::Ray,
-    search::{ListQuery, Objects, Predicate, Search},
+    layout::{Objects, Ray},
+    search::{ListQuery, Predicate, Search},
 };
 use crate::{
     Result,

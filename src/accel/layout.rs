@@ -351,6 +351,27 @@ gpu_structs! {
     }
 }
 
+/// What trees are built over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Objects {
+    /// Triangles: [`Lbvh`](super::Lbvh).
+    #[default]
+    Triangles,
+    /// Boxes: [`ObjectLbvh`](super::ObjectLbvh).
+    Boxes,
+    /// Balls, or points where their radius is 0.
+    Balls,
+}
+
+impl Objects {
+    pub(crate) const ALL: [Self; 3] = [Self::Triangles, Self::Boxes, Self::Balls];
+
+    /// The constant of the shaders.
+    pub(crate) fn constant(self) -> f64 {
+        f64::from(self as u32)
+    }
+}
+
 impl Node {
     /// The leaves of one of the four children.
     pub fn leaves(&self, child: usize) -> Range<u32> {

@@ -1,7 +1,10 @@
 //! `nearest_k`: the objects that are nearest to each point of a list.
 
 pub use super::layout::Neighbour;
-use super::search::{ListQuery, Objects, Predicate, Search};
+use super::{
+    layout::Objects,
+    search::{ListQuery, Predicate, Search},
+};
 use crate::{
     Result,
     gpu::{Gpu, Needs, Recorder},

@@ -1,9 +1,9 @@
 //! `nearest_sign`: distances that are negative inside of the surface.
 
 use super::{
-    layout::Nearest,
+    layout::{Nearest, Objects},
     nearest::{NearestPoints, PointBatch},
-    search::{Objects, QueryKernel, Search},
+    search::{QueryKernel, Search},
     tree::Tree,
     winding::{Moments, Winding},
 };

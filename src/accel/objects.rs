@@ -3,9 +3,8 @@
 use super::{
     codes::Codes,
     geometry::Geometry,
-    layout::{MeshRange, TRACE_BLOCK},
+    layout::{MeshRange, Objects, TRACE_BLOCK},
     lbvh::{Lbvh, Work},
-    search::Objects,
     tree::{Quality, Tree},
 };
 use crate::{

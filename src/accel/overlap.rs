@@ -4,9 +4,9 @@
 pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
     counted::{CountedQuery, Found},
-    layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM},
+    layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
     scan::Scan,
-    search::{Objects, Predicate, Search},
+    search::{Predicate, Search},
 };
 use crate::{
     Result,

@@ -4,9 +4,9 @@
 pub use super::layout::ObjectPair;
 use super::{
     counted::{CountedQuery, Found},
-    layout::PairQuery,
+    layout::{Objects, PairQuery},
     scan::Scan,
-    search::{Objects, Predicate, Search},
+    search::{Predicate, Search},
     tree::Tree,
 };
 use crate::{

@@ -1,6 +1,9 @@
 //! What every query of a list has: where it searches, and what it accepts.
 
-use super::{layout::TRACE_BLOCK, tree::Tree};
+use super::{
+    layout::{Objects, TRACE_BLOCK},
+    tree::Tree,
+};
 use crate::{
     Error, Result,
     gpu::{
@@ -11,27 +14,6 @@ use crate::{
 };
 use bytemuck::Pod;
 use wgpu::BufferUsages as Usage;
-
-/// What trees are built over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Objects {
-    /// Triangles: [`Lbvh`](super::Lbvh).
-    #[default]
-    Triangles,
-    /// Boxes: [`ObjectLbvh`](super::ObjectLbvh).
-    Boxes,
-    /// Balls, or points where their radius is 0.
-    Balls,
-}
-
-impl Objects {
-    pub(super) const ALL: [Self; 3] = [Self::Triangles, Self::Boxes, Self::Balls];
-
-    /// The constant of the shaders.
-    pub(super) fn constant(self) -> f64 {
-        f64::from(self as u32)
-    }
-}
 
 /// Where a query searches.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The tree's shaders, and how a caller's own shader imports them.
 
-use super::{layout, search::Objects};
+use super::layout::{self, Objects};
 use crate::{
     Result,
     gpu::{

@@ -2,7 +2,10 @@
 //! `common/bvh_sweep.wgsl`.
 
 pub use super::layout::{Contact, Sweep};
-use super::search::{ListQuery, Objects, Predicate, Search};
+use super::{
+    layout::Objects,
+    search::{ListQuery, Predicate, Search},
+};
 use crate::{
     Result,
     gpu::{Gpu, Needs, Recorder},

@@ -5,11 +5,10 @@ use super::{
     implementation::NodeStages,
     layout::{
         BLOCK, BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange,
-        Node, Span, TlasEntry, TreeInfo,
+        Node, Objects, Span, TlasEntry, TreeInfo,
     },
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
-    search::Objects,
     shaders,
     stages::{Bound, Stages},
 };

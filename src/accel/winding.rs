@@ -2,7 +2,8 @@
 //! (Jacobson et al. 2013, Barill et al. 2018).
 
 use super::{
-    search::{Objects, QueryKernel, Search},
+    layout::Objects,
+    search::{QueryKernel, Search},
     tree::Tree,
 };
 use crate::{

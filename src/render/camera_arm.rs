@@ -4,7 +4,7 @@
 use super::{answer::Answer, scene_state::UploadedScene};
 use crate::{
     Result,
-    accel::{Contact, Search, Sweep, Sweeps, search::Objects},
+    accel::{Contact, Objects, Search, Sweep, Sweeps},
     gpu::{Gpu, Needs},
 };
 use glam::Vec3;
