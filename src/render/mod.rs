@@ -32,12 +32,15 @@ pub mod material_textures;
 mod material_uniforms;
 pub mod materials;
 mod merge;
+mod mesh_copy;
 pub mod mipmap;
 pub mod motion;
 pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_rays;
 pub(crate) mod options;
+pub mod outline;
+pub mod pick;
 pub mod points_lines;
 pub mod present;
 pub mod ray_list;
@@ -78,6 +81,9 @@ pub mod view;
 
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
+pub use mesh_copy::MeshCopy;
+pub use outline::{OUTLINES, OutlineQuery};
+pub use pick::{Element, PickQuery, Picked};
 pub use readback::{FloatImage, Merged};
 pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
@@ -107,6 +113,8 @@ use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
+use outline::Outline;
+use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
@@ -138,6 +146,8 @@ pub struct Renderer {
     blend: Blend,
     channel: ChannelPass,
     present: Present,
+    pick: Pick,
+    outline: Outline,
     profiler: Profiler,
     /// How much work the GPU is given at once.
     pub budget: FrameBudget,
@@ -181,6 +191,8 @@ impl Renderer {
             blend: Blend::new(gpu, layouts),
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
+            pick: Pick::new(gpu, layouts),
+            outline: Outline::new(gpu, layouts),
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
@@ -543,6 +555,108 @@ impl Renderer {
         self.occlusion_rays.clear();
         let shadows = untimed(self.stats.rays);
         self.budget.learn(frame_ms, shadows, untimed(occlusion));
+    }
+
+    /// Whether the deformed geometry of `scene` and its trees are there once what has been submitted is done:
+    /// not before its first frame, and not while the parts of a frame that make them are still to be submitted.
+    pub fn has_geometry(&self, scene: &UploadedScene) -> bool {
+        let version = self.frames_are_of.as_ref().map(|(version, ..)| *version);
+        self.last.is_some()
+            && version == Some(scene.buffers.version)
+            && self.parts.iter().all(|part| part.pass != trees::LABEL)
+    }
+
+    /// What picks and outlines compile for `scene`.
+    pub fn selection_needs(&self, scene: &UploadedScene, needs: &mut Needs) {
+        self.pick.needs(needs);
+        self.outline.needs(&scene.buffers, needs);
+    }
+
+    /// Copies the deformed vertices of a mesh of the last frame; [`MeshCopy::map`] asks for them after the submission.
+    /// `None` where there is no such mesh, or no geometry ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn copy_mesh(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        mesh: usize,
+    ) -> Result<Option<MeshCopy>> {
+        match self.has_geometry(scene) {
+            true => MeshCopy::record(gpu, encoder, &scene.buffers, mesh),
+            false => Ok(None),
+        }
+    }
+
+    /// Draws the outlines of the selected meshes of the last frame of `scene`, for [`Renderer::show_outline`].
+    /// Returns `false` where there is no geometry ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory.
+    pub fn draw_outline(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        query: &OutlineQuery,
+    ) -> Result<bool> {
+        if !self.has_geometry(scene) {
+            return Ok(false);
+        }
+        self.outline
+            .record(gpu, encoder, &scene.buffers, query)
+            .map(|()| true)
+    }
+
+    /// Lays the outlines that were drawn last over `target`, with their upper left corner at `origin`.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass.
+    pub fn show_outline(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &wgpu::TextureView,
+        origin: [u32; 2],
+    ) -> Result<()> {
+        self.outline.show(gpu, encoder, target, origin)
+    }
+
+    /// Records a ray into the trees of the last frame, which was one of `scene`. Returns the number of the answer,
+    /// or `None` where there is no geometry ([`Renderer::has_geometry`]) or too many answers are awaited.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory. Then what `encoder` holds must not be submitted.
+    pub fn pick(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        query: &PickQuery,
+    ) -> Result<Option<u64>> {
+        if !self.has_geometry(scene) {
+            return Ok(None);
+        }
+        let gbuffer = self.gbuffer.output();
+        let recorded = self.pick.record(gpu, encoder, scene, gbuffer, query);
+        recorded.inspect_err(|_| self.pick.withdraw())
+    }
+
+    /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit nothing.
+    /// `scene` is the one that they were asked of. Never waits: the device has to be polled.
+    pub fn collect_picks(
+        &mut self,
+        scene: &UploadedScene,
+        mut arrived: impl FnMut(u64, Option<Picked>),
+    ) {
+        self.pick
+            .collect(|number, hit| arrived(number, pick::named(&hit, scene)));
     }
 
     /// The figures of the last frames.

@@ -13,6 +13,9 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// The part of a frame that makes them.
+pub(super) const LABEL: &str = "lbvh";
+
 /// The passes. Clones share what is compiled.
 #[derive(Debug, Clone)]
 pub struct TreePasses {
@@ -74,7 +77,7 @@ impl TreePasses {
                 policy.read_cost(scope, built);
             }
         }
-        recording.split("lbvh");
+        recording.split(LABEL);
         Ok(Trees {
             group: &geometry.buffers.tree_group,
             tree,
