@@ -46,7 +46,8 @@
 //! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
 //!
-//! [`render::mipmap`] runs when a scene is uploaded.
+//! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
+//! trees, and [`render::outline`] draws a line around it for the viewer.
 //!
 //! # The layers
 //!

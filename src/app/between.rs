@@ -45,7 +45,7 @@ impl Viewer {
         } = &self.graphics;
         let mut needs = Needs::default();
         renderer.camera_needs(&self.state.config.camera, &mut needs);
-        let has_trees = |scene: &UploadedScene| renderer.has_trees(scene);
+        let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
         self.in_flight.is_none()
             && uploaded.as_ref().is_some_and(has_trees)
             && (needs.is_empty() || self.schedule.counts_frames())

@@ -497,6 +497,60 @@ gpu_structs! {
         ground_weights: [f32; 2],
         _pad1: [u32; 2],
     }
+    /// Where selected meshes are seen, and how their outlines are drawn.
+    OutlineParams {
+        /// As that of [`Frame`].
+        clip_from_offset: [[f32; 4]; 4],
+        eye: [f32; 3],
+        /// Width of the line in pixels.
+        width: f32,
+        /// Linear colours of both outlines, as they are shown.
+        colors: [[f32; 4]; 2],
+        /// Upper left corner of the picture in the target.
+        origin: [u32; 2],
+        /// Triangles of the merged buffers.
+        triangle_count: u32,
+        _pad: u32,
+    }
+    /// A ray from the camera, and where it goes through the G-buffer.
+    PickParams {
+        origin: [f32; 3],
+        t_min: f32,
+        direction: [f32; 3],
+        t_max: f32,
+        eye: [f32; 3],
+        leaf_cutoff: u32,
+        /// Unit vector along the view.
+        forward: [f32; 3],
+        /// How many pixels around `pixel` points and lines are looked for; 0 where there are none.
+        reach: u32,
+        /// The pixel of the G-buffer.
+        pixel: [u32; 2],
+        _pad: [u32; 2],
+    }
+    /// What that ray hits first.
+    PickHit {
+        /// Corners of the triangle.
+        v0: [f32; 3],
+        /// Distance in units of the ray's direction.
+        t: f32,
+        v1: [f32; 3],
+        /// `BVH_MISS` where no triangle is hit.
+        mesh: u32,
+        v2: [f32; 3],
+        /// Its number in the merged index buffer.
+        triangle: u32,
+        /// Interpolated, of any length.
+        normal: [f32; 3],
+        material: u32,
+        uv: [f32; 2],
+        /// Weights of the second and third vertex.
+        barycentric: [f32; 2],
+        /// Where the point or line is.
+        segment_position: [f32; 3],
+        /// Its number behind the triangles, plus 1; 0 where none is in front.
+        segment: u32,
+    }
     /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
     SkyParams {
         /// Unit vector towards the middle of the sun.

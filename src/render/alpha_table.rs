@@ -15,6 +15,7 @@ wgsl_constants! {
     /// depend on alpha.
     const ALPHA_MODE: u32 = 0;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
+    const ALPHA_MASK: u32 = AlphaMode::Mask as u32;
     /// The mode of a material that casts no shadow.
     const ALPHA_CLEAR: u32 = 3;
     /// Word of the cutoff, an `f32`, which is 0 of what is not masked.

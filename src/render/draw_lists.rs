@@ -37,6 +37,8 @@ pub struct SegmentRun {
     pub count: u32,
     /// The part's index in [`Bounds::parts`](crate::scene::bounds::Bounds::parts).
     pub part: usize,
+    /// The mesh instance that it belongs to.
+    pub mesh: u32,
 }
 
 impl SegmentRun {
@@ -118,6 +120,7 @@ impl Surfaces {
                         first: (info.len() - triangle_count) as u32,
                         count: count as u32,
                         part,
+                        mesh: instance,
                     });
                     let of_segment = [instance, primitive.material as u32];
                     info.extend(std::iter::repeat_n(of_segment, count));

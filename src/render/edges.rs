@@ -80,7 +80,13 @@ impl GBuffer {
             normal: image("normal", 1),
             albedo: image("albedo", 2),
             emissive: image("emissive", 3),
-            ids: image("ids", 4),
+            ids: GpuImage::new(
+                gpu,
+                "ids",
+                size,
+                GBUFFER_FORMATS[4],
+                usage | Usage::TEXTURE_BINDING | Usage::COPY_SRC,
+            ),
             depth: GpuImage::new(
                 gpu,
                 "depth",

@@ -35,12 +35,15 @@ pub mod material_textures;
 mod material_uniforms;
 pub mod materials;
 mod merge;
+mod mesh_copy;
 pub mod mipmap;
 pub mod motion;
 pub mod occlusion;
 pub mod occlusion_filter;
 pub mod occlusion_rays;
 pub(crate) mod options;
+pub mod outline;
+pub mod pick;
 pub mod points_lines;
 pub mod present;
 pub mod ray_list;
@@ -82,6 +85,9 @@ pub mod walk;
 
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
+pub use mesh_copy::MeshCopy;
+pub use outline::{OUTLINES, OutlineQuery};
+pub use pick::{Element, PickQuery, Picked};
 pub use readback::{FloatImage, Merged};
 pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
@@ -113,6 +119,8 @@ use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
+use outline::Outline;
+use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
@@ -150,6 +158,8 @@ pub struct Renderer {
     pub walk: Walk,
     /// What holds up a camera that orbits, between frames.
     pub camera_arm: CameraArm,
+    pick: Pick,
+    outline: Outline,
     profiler: Profiler,
     /// How much work the GPU is given at once.
     pub budget: FrameBudget,
@@ -196,6 +206,8 @@ impl Renderer {
             present: Present::new(gpu, layouts)?,
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
+            pick: Pick::new(gpu, layouts),
+            outline: Outline::new(gpu, layouts),
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
             occlusion_rays: VecDeque::new(),
@@ -584,12 +596,106 @@ impl Renderer {
         }
     }
 
-    /// Whether the trees of `scene` can be asked: a frame of it was recorded, and the part that builds them is not
-    /// waiting to be submitted.
-    pub fn has_trees(&self, scene: &UploadedScene) -> bool {
-        let of = self.frames_are_of.as_ref().map(|(version, ..)| *version);
-        let waits = self.parts.iter().any(|part| part.pass == trees::LABEL);
-        self.last.is_some() && of == Some(scene.buffers.version) && !waits
+    /// Whether the deformed geometry of `scene` and its trees are there once what has been submitted is done:
+    /// not before its first frame, and not while the parts of a frame that make them are still to be submitted.
+    pub fn has_geometry(&self, scene: &UploadedScene) -> bool {
+        let version = self.frames_are_of.as_ref().map(|(version, ..)| *version);
+        self.last.is_some()
+            && version == Some(scene.buffers.version)
+            && self.parts.iter().all(|part| part.pass != trees::LABEL)
+    }
+
+    /// What picks and outlines compile for `scene`.
+    pub fn selection_needs(&self, scene: &UploadedScene, needs: &mut Needs) {
+        self.pick.needs(needs);
+        self.outline.needs(&scene.buffers, needs);
+    }
+
+    /// Copies the deformed vertices of a mesh of the last frame; [`MeshCopy::map`] asks for them after the submission.
+    /// `None` where there is no such mesh, or no geometry ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn copy_mesh(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        mesh: usize,
+    ) -> Result<Option<MeshCopy>> {
+        match self.has_geometry(scene) {
+            true => MeshCopy::record(gpu, encoder, &scene.buffers, mesh),
+            false => Ok(None),
+        }
+    }
+
+    /// Draws the outlines of the selected meshes of the last frame of `scene`, for [`Renderer::show_outline`].
+    /// Returns `false` where there is no geometry ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory.
+    pub fn draw_outline(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        query: &OutlineQuery,
+    ) -> Result<bool> {
+        if !self.has_geometry(scene) {
+            return Ok(false);
+        }
+        self.outline
+            .record(gpu, encoder, &scene.buffers, query)
+            .map(|()| true)
+    }
+
+    /// Lays the outlines that were drawn last over `target`, with their upper left corner at `origin`.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass.
+    pub fn show_outline(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &wgpu::TextureView,
+        origin: [u32; 2],
+    ) -> Result<()> {
+        self.outline.show(gpu, encoder, target, origin)
+    }
+
+    /// Records a ray into the trees of the last frame, which was one of `scene`. Returns the number of the answer,
+    /// or `None` where there is no geometry ([`Renderer::has_geometry`]) or too many answers are awaited.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory. Then what `encoder` holds must not be submitted.
+    pub fn pick(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        query: &PickQuery,
+    ) -> Result<Option<u64>> {
+        if !self.has_geometry(scene) {
+            return Ok(None);
+        }
+        let gbuffer = self.gbuffer.output();
+        let recorded = self.pick.record(gpu, encoder, scene, gbuffer, query);
+        recorded.inspect_err(|_| self.pick.withdraw())
+    }
+
+    /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit nothing.
+    /// `scene` is the one that they were asked of. Never waits: the device has to be polled.
+    pub fn collect_picks(
+        &mut self,
+        scene: &UploadedScene,
+        mut arrived: impl FnMut(u64, Option<Picked>),
+    ) {
+        self.pick
+            .collect(|number, hit| arrived(number, pick::named(&hit, scene)));
     }
 
     /// The figures of the last frames.

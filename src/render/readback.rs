@@ -96,6 +96,22 @@ impl Renderer {
         })
     }
 
+    /// The triangle that each pixel of the last frame shows, by its number in the merged buffers; `None` for the
+    /// background, points and lines. The ground's two triangles follow those of the scene.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] where the device is lost.
+    pub fn read_triangles(&self, gpu: &Gpu) -> Result<Vec<Option<u32>>> {
+        let ids = gpu.read_texture(&self.gbuffer.output().ids.texture)?;
+        let ids: Vec<u32> = bytemuck::pod_collect_to_vec(&ids);
+        let is_triangle = |id: &u32| *id > 0 && *id <= i32::MAX as u32;
+        Ok(ids
+            .into_iter()
+            .map(|id| Some(id).filter(is_triangle).map(|id| id - 1))
+            .collect())
+    }
+
     /// The merged buffers of the last frame.
     pub fn read_merged(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
         let (vertices, triangles) = (

@@ -118,6 +118,8 @@ pub static SHADERS: Library = Library {
         "render/motion.wgsl",
         "render/occlusion_filter.wgsl",
         "render/occlusion_rays.wgsl",
+        "render/outline.wgsl",
+        "render/pick.wgsl",
         "render/points_lines.wgsl",
         "render/reflection_classify.wgsl",
         "render/reflection_filter.wgsl",

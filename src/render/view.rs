@@ -1,7 +1,7 @@
 //! The camera of a frame: where the picture is taken from.
 
 use crate::scene::Projection;
-use glam::{Mat4, Vec3, Vec4};
+use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// Where the picture is taken from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,6 +70,27 @@ impl View {
             rotation * Vec3::X * tangent * aspect,
             rotation * Vec3::Y * tangent,
         ]
+    }
+
+    /// Origin and direction of the ray through a point of a picture of `size` pixels; the middle of the first
+    /// pixel is at ½. The direction is as long as what a metre along the view is along the ray, so that
+    /// distances are depths.
+    pub fn ray(&self, pixel: Vec2, size: [u32; 2]) -> [Vec3; 2] {
+        let size = Vec2::new(size[0].max(1) as f32, size[1].max(1) as f32);
+        let ndc = (pixel / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0);
+        let aspect = size.x / size.y;
+        let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
+        let forward = rotation * Vec3::NEG_Z;
+        match self.projection {
+            Projection::Perspective { .. } => {
+                let [right, up] = self.half_extents(aspect);
+                [self.eye(), forward + ndc.x * right + ndc.y * up]
+            }
+            Projection::Orthographic { half_height } => {
+                let offset = Vec3::new(ndc.x * aspect, ndc.y, 0.0) * half_height;
+                [self.eye() + rotation * offset, forward]
+            }
+        }
     }
 
     /// Side of a pixel in metres at the eye, and what a metre of depth adds to it, in a picture of `rows`.

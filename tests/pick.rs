@@ -1,0 +1,312 @@
+//! What a click finds: rays through the trees of deformed meshes against the G-buffer.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use canopy::{
+    config::{Config, ShadowMode},
+    gpu::Gpu,
+    reference::trace::intersect,
+    render::{Element, Merged, PickQuery, Picked, View},
+    scene::{self, AlphaMode, Pose, Progress, Projection, Scene},
+};
+use common::{
+    Random, gpu,
+    scenes::{Stage, add_cutout, look_at, matte, primitive, quad, scene},
+};
+use glam::{Mat4, Vec2, Vec3};
+
+const SIZE: [u32; 2] = [160, 90];
+
+/// What is seen through a point, waiting for it.
+fn pick(stage: &mut Stage<'_>, view: View, pixel: Vec2) -> Option<Picked> {
+    let gpu = stage.gpu;
+    let mut encoder = gpu.encoder("pick");
+    let size = stage.size;
+    let query = PickQuery { view, pixel, size };
+    let asked = stage
+        .renderer
+        .pick(gpu, &mut encoder, &stage.uploaded, &query);
+    let asked = asked.unwrap().unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    for _ in 0..1000 {
+        let mut answer = None;
+        let collected = |number, hit| {
+            assert_eq!(number, asked);
+            answer = Some(hit);
+        };
+        stage.renderer.collect_picks(&stage.uploaded, collected);
+        if let Some(hit) = answer {
+            return hit;
+        }
+        gpu.wait().unwrap();
+    }
+    panic!("no answer came");
+}
+
+/// The merged number of a picked triangle.
+fn merged_triangle(picked: &Picked, merged: &Merged) -> Option<u32> {
+    match picked.element {
+        Element::Triangle { number, .. } => Some(merged.meshes[picked.mesh].start + number),
+        _ => None,
+    }
+}
+
+/// Why the G-buffer may show another triangle than the ray through a pixel's centre hits first: the rasteriser has
+/// moved corners by a part of a pixel, or both lie at the same depth.
+fn is_tie(
+    merged: &Merged,
+    view: View,
+    pixel: Vec2,
+    shown: Option<u32>,
+    picked: Option<u32>,
+) -> bool {
+    let depth = |triangle: u32, offset: Vec2| {
+        let [origin, direction] = view.ray(pixel + offset, SIZE);
+        let corners = merged.indices[triangle as usize].map(|i| merged.positions[i as usize]);
+        intersect(origin, direction, &corners)
+    };
+    let nearby = (0..8).map(|i| Vec2::from_angle(std::f32::consts::FRAC_PI_4 * i as f32) / 64.0);
+    let offsets: Vec<_> = nearby.chain([Vec2::ZERO]).collect();
+    let crosses = |triangle: u32| {
+        let hits: Vec<_> = offsets
+            .iter()
+            .map(|o| depth(triangle, *o).is_some())
+            .collect();
+        hits.contains(&true) && hits.contains(&false)
+    };
+    let is_at_edge = [shown, picked].into_iter().flatten().any(crosses);
+    let depths = [shown, picked].map(|triangle| depth(triangle?, Vec2::ZERO));
+    let is_as_far = matches!(depths, [Some(a), Some(b)] if (a - b).abs() <= 1e-5 * a.abs());
+    is_at_edge || is_as_far
+}
+
+/// Picks that agree with the G-buffer, and those that are ties, of `count` random pixels.
+fn compare(stage: &mut Stage<'_>, pose: &Pose, view: View, count: u32, seed: u64) -> [u32; 2] {
+    stage.draw(pose, view);
+    let shown = stage.renderer.read_triangles(stage.gpu).unwrap();
+    let merged = stage.merged();
+    let mut random = Random(seed);
+    let (mut same, mut ties) = (0, 0);
+    for _ in 0..count {
+        let [x, y] = SIZE.map(|side| random.bits() % side);
+        let pixel = Vec2::new(x as f32, y as f32) + 0.5;
+        // The built-in scene has no ground below it here.
+        let shown = shown[(y * SIZE[0] + x) as usize];
+        let picked = pick(stage, view, pixel);
+        let triangle = picked.and_then(|picked| merged_triangle(&picked, &merged));
+        if triangle == shown {
+            same += 1;
+        } else {
+            assert!(
+                is_tie(&merged, view, pixel, shown, triangle),
+                "at {pixel} the picture shows {shown:?} and {picked:?} is picked"
+            );
+            ties += 1;
+        }
+    }
+    [same, ties]
+}
+
+fn orthographic(view: View, half_height: f32) -> View {
+    View {
+        projection: Projection::Orthographic { half_height },
+        ..view
+    }
+}
+
+/// The built-in scene, in which everything that can be seen through is made solid: the G-buffer holds nothing else.
+fn solid_builtin() -> Scene {
+    let mut scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
+    for material in scene.materials.iter_mut().filter(|m| m.is_blended()) {
+        material.alpha_mode = AlphaMode::Opaque;
+        material.layers = None;
+    }
+    scene
+}
+
+/// Skins, morph targets and instances at several times of the clip, seen from several places.
+#[test]
+fn a_pick_is_the_triangle_that_the_gbuffer_shows() {
+    let gpu = gpu();
+    let scene = solid_builtin();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.config.shadows.mode = ShadowMode::Off;
+    let far = look_at(Vec3::new(9.0, 6.0, 12.0), Vec3::new(0.0, 2.0, 0.0), 60.0);
+    let near = look_at(Vec3::new(2.5, 2.0, 4.0), Vec3::new(0.0, 1.0, 0.0), 60.0);
+    let (mut same, mut ties) = (0, 0);
+    let views = [
+        (0.0, far),
+        (0.7, near),
+        (1.9, orthographic(far, 4.0)),
+        (3.1, near),
+    ];
+    for (seed, (time, view)) in (1..).zip(views) {
+        let pose = Pose::new(&scene, Some(0), time);
+        let [agree, tie] = compare(&mut stage, &pose, view, 250, seed);
+        (same, ties) = (same + agree, ties + tie);
+    }
+    println!("{same} picks are what the G-buffer shows, {ties} lie on edges");
+    assert_eq!(same + ties, 1000);
+    assert!(ties <= 5, "{ties} of 1000 pixels lie on edges");
+}
+
+/// The comparer finds a mesh that is not where the picture shows it.
+#[test]
+fn the_comparer_can_fail() {
+    let gpu = gpu();
+    let scene = solid_builtin();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.config.shadows.mode = ShadowMode::Off;
+    let view = look_at(Vec3::new(2.5, 2.0, 4.0), Vec3::new(0.0, 1.0, 0.0), 60.0);
+    stage.draw(&Pose::new(&scene, Some(0), 1.0), view);
+    let shown = stage.renderer.read_triangles(&gpu).unwrap();
+    stage.draw(&Pose::new(&scene, Some(0), 1.6), view);
+    let merged = stage.merged();
+    let mut random = Random(7);
+    let faults = (0..200).filter(|_| {
+        let [x, y] = SIZE.map(|side| random.bits() % side);
+        let pixel = Vec2::new(x as f32, y as f32) + 0.5;
+        let picked = pick(&mut stage, view, pixel);
+        let picked = picked.and_then(|picked| merged_triangle(&picked, &merged));
+        let shown = shown[(y * SIZE[0] + x) as usize];
+        picked != shown && !is_tie(&merged, view, pixel, shown, picked)
+    });
+    assert!(faults.count() > 0, "a moved mesh is not noticed");
+}
+
+/// A card with a hole, a single-sided wall seen from behind, a blended sheet, and nothing.
+fn cards() -> Scene {
+    let wall = quad(Vec3::new(-2.0, -2.0, -1.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0);
+    let card = quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, 1);
+    let back = quad(Vec3::new(1.0, -1.0, 1.0), Vec3::X * -2.0, Vec3::Y * 2.0, 2);
+    let materials = (0..3).map(|_| matte(Vec3::splat(0.5))).collect();
+    let mut scene = scene([wall, card, back], materials);
+    add_cutout(&mut scene);
+    scene
+}
+
+fn front() -> View {
+    look_at(Vec3::Z * 6.0, Vec3::ZERO, 20.0)
+}
+
+fn middle(gpu: &Gpu, scene: &Scene, pixel: Vec2) -> Option<Picked> {
+    let mut stage = Stage::new(gpu, scene, SIZE);
+    stage.draw(&Pose::new(scene, None, 0.0), front());
+    pick(&mut stage, front(), pixel)
+}
+
+#[test]
+fn a_pick_sees_what_the_picture_shows() {
+    let gpu = gpu();
+    let (centre, beside) = (Vec2::new(80.5, 45.5), Vec2::new(95.5, 45.5));
+    let mut scene = cards();
+    let mesh = |scene: &Scene, at| middle(&gpu, scene, at).map(|picked| picked.mesh);
+    assert_eq!(
+        mesh(&scene, centre),
+        Some(0),
+        "through the hole, past a back"
+    );
+    assert_eq!(mesh(&scene, beside), Some(1), "the card around it");
+    assert_eq!(
+        mesh(&scene, Vec2::new(1.5, 45.5)),
+        None,
+        "beside everything"
+    );
+    scene.materials[2].double_sided = true;
+    assert_eq!(mesh(&scene, centre), Some(2), "a back that shows");
+    scene.materials[2].alpha_mode = AlphaMode::Blend;
+    assert_eq!(mesh(&scene, centre), Some(2), "a blended sheet");
+    scene.materials[2].base_color.w = 0.0;
+    assert_eq!(mesh(&scene, centre), Some(0), "a clear one");
+    let mut hidden = Pose::new(&scene, None, 0.0);
+    hidden.visible[0] = false;
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.draw(&hidden, front());
+    assert_eq!(pick(&mut stage, front(), centre), None, "a hidden mesh");
+}
+
+#[test]
+fn a_pick_tells_position_normal_and_uv() {
+    let gpu = gpu();
+    let mut scene = scene(
+        [quad(
+            Vec3::new(-2.0, -2.0, 0.0),
+            Vec3::X * 4.0,
+            Vec3::Y * 4.0,
+            0,
+        )],
+        vec![matte(Vec3::ONE)],
+    );
+    // Far from the origin, where the frame moves it.
+    let offset = Vec3::new(5000.0, -300.0, 70.0);
+    scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_translation(offset));
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let view = look_at(offset + Vec3::Z * 6.0, offset, 20.0);
+    stage.draw(&Pose::new(&scene, None, 0.0), view);
+    for view in [view, orthographic(view, 2.5)] {
+        let hit = pick(&mut stage, view, Vec2::new(100.0, 30.0)).unwrap();
+        let [origin, direction] = view.ray(Vec2::new(100.0, 30.0), SIZE);
+        let expected = origin + direction * 6.0;
+        assert!(hit.position.distance(expected) < 2e-3, "{hit:?} {expected}");
+        let Element::Triangle {
+            number,
+            corners,
+            normal,
+            uv,
+        } = hit.element
+        else {
+            panic!("{hit:?}");
+        };
+        assert!(normal.distance(Vec3::Z) < 1e-6 && number < 2);
+        let from_corner = (expected - offset + Vec3::new(2.0, 2.0, 0.0)) / 4.0;
+        assert!(
+            uv.distance(from_corner.truncate()) < 1e-3,
+            "{uv} {from_corner}"
+        );
+        assert!(corners.contains(&(offset - Vec3::new(2.0, 2.0, 0.0))));
+    }
+}
+
+/// Points and lines are in no tree, and one pixel wide: they are found a few pixels around.
+#[test]
+fn points_and_lines_are_found_nearby() {
+    let gpu = gpu();
+    let mut lines = primitive(&[], 0);
+    lines.positions = vec![Vec3::X * -1.0, Vec3::X, Vec3::Y, Vec3::Y * 2.0];
+    lines.normals = vec![Vec3::Z; 4];
+    lines.tangents = vec![Vec3::X.extend(1.0); 4];
+    lines.lines = vec![[2, 3], [0, 1]];
+    let mut scene = scene([lines], vec![matte(Vec3::ONE)]);
+    let found = |scene: &Scene, y: f32| middle(&gpu, scene, Vec2::new(85.5, 45.0 + y));
+    let hit = found(&scene, 3.0).unwrap();
+    assert_eq!((hit.mesh, hit.element), (0, Element::Line(1)));
+    assert!(hit.position.y.abs() < 1e-4, "{hit:?}");
+    assert_eq!(found(&scene, 12.0), None);
+    scene.meshes[0].primitives[0].lines.clear();
+    scene.meshes[0].primitives[0].points = vec![0, 1];
+    let at = |x| middle(&gpu, &scene, Vec2::new(x, 45.0)).map(|hit| hit.element);
+    let x = 80.0 + 45.0 / (0.4_f32.tan() * 6.0);
+    assert_eq!(at(x + 2.0), Some(Element::Point(1)));
+    assert_eq!(at(80.0), None);
+}
+
+#[test]
+fn nothing_is_picked_of_an_empty_scene_or_before_the_first_frame() {
+    let gpu = gpu();
+    let scene = Scene::default();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    let query = PickQuery {
+        view: front(),
+        pixel: Vec2::splat(40.0),
+        size: SIZE,
+    };
+    let mut encoder = gpu.encoder("pick");
+    let asked = stage
+        .renderer
+        .pick(&gpu, &mut encoder, &stage.uploaded, &query);
+    assert_eq!(asked.unwrap(), None);
+    stage.draw(&Pose::new(&scene, None, 0.0), front());
+    assert_eq!(pick(&mut stage, front(), query.pixel), None);
+}
