@@ -6,7 +6,8 @@
 //      each
 //      overlap_append: total, how many there are of all boxes, counting on where `touched` is full, up to
 //      OVERLAP_MOST; touched, box, mesh and triangle of each, in any order
-// One thread per box. Threads of different workgroups meet only in atomicAdd.
+// One thread per box; with OVERLAP_SORTED in the order of `order`, so that neighbours are side by side. Threads of
+// different workgroups meet only in atomicAdd.
 #import "common/bvh_overlap.wgsl"
 #import "common/dispatch.wgsl"
 
@@ -24,18 +25,25 @@ struct Touched {
 // The number of boxes; leaf_cutoff; room for `touched`.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> boxes: array<BoxQuery>;
-@group(0) @binding(2) var<storage, read_write> numbers: array<u32>;
-@group(0) @binding(3) var<storage, read_write> names: array<vec2u>;
+#array read 0 2 order: u32
+@group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(4) var<storage, read_write> names: array<vec2u>;
 
-@group(0) @binding(2) var<storage, read_write> total: atomic<u32>;
-@group(0) @binding(3) var<storage, read_write> touched: array<Touched>;
+@group(0) @binding(3) var<storage, read_write> total: atomic<u32>;
+@group(0) @binding(4) var<storage, read_write> touched: array<Touched>;
 
 // What is counted in one go. Threads between the test and the count are far fewer than what is left above.
 const OVERLAP_MOST = 0xf0000000u;
 
-// Buffers are the caller's: nothing is read or written past their ends.
-fn overlap_queries() -> u32 {
-    return min(query.x, arrayLength(&boxes));
+override OVERLAP_SORTED: bool;
+
+// The box of a thread, or BVH_MISS. Buffers are the caller's: nothing is read or written past their ends.
+fn overlap_box(thread: u32) -> u32 {
+    let count = min(query.x, arrayLength(&boxes));
+    if !OVERLAP_SORTED || thread >= count {
+        return select(thread, BVH_MISS, thread >= count);
+    }
+    return order(thread);
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -44,8 +52,8 @@ fn overlap_count(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_box(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
@@ -64,8 +72,8 @@ fn overlap_collect(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_box(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);
@@ -84,8 +92,8 @@ fn overlap_append(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_box(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     var search = bvh_overlap_begin(boxes[i].lower, boxes[i].upper, query.y);

@@ -67,6 +67,7 @@ pub mod nearest;
 pub mod overlap;
 mod pairs;
 mod ploc;
+mod query_order;
 mod scan;
 mod shaders;
 mod software;
