@@ -14,7 +14,7 @@ use canopy::{
     gpu::Gpu,
     reference::queries,
 };
-use common::{Random, Soup, gpu, implementations, portable_gpu, random_triangles, record};
+use common::{Random, Soup, gpu, implementations, portable_gpu, random_triangles, record, ways};
 use glam::Vec3;
 use std::collections::BTreeSet;
 
@@ -204,6 +204,45 @@ fn the_comparer_of_nearest_points_can_fail() {
     }
 }
 
+#[test]
+fn sorted_queries_find_the_same_in_the_same_places() {
+    for (kernels, gpu) in ways() {
+        let lbvh = Lbvh::new(&gpu);
+        let (nearest, overlaps) = (NearestPoints::new(&gpu), Overlap::new(&gpu));
+        let mut random = Random(9);
+        for (name, soup) in soups() {
+            let triangles = soup.triangles();
+            let tree = soup.build(&gpu, &lbvh);
+            let points = points_around(&triangles, 1021, &mut random);
+            let batch = nearest.sorted_batch(&gpu, &points).unwrap();
+            let mut encoder = gpu.encoder("test");
+            let recorded = nearest.record(&gpu, &mut encoder, &tree, &batch, 4);
+            recorded.unwrap();
+            let boxes = boxes_around(&triangles, 257, &mut random);
+            let given = Regions::new(&gpu, &boxes).unwrap();
+            let sorted = Regions::new(&gpu, &boxes).unwrap();
+            let sorted = overlaps.sorted(&gpu, sorted).unwrap();
+            let mut counts = Vec::new();
+            for regions in [given, sorted] {
+                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+                let offsets = gpu.buffer("offsets", 4 * 258, usage);
+                let search = Search::new(&tree);
+                let recorded =
+                    overlaps.record_count(&gpu, &mut encoder, &search, &regions, &offsets);
+                recorded.unwrap();
+                counts.push(offsets);
+            }
+            gpu.queue.submit([encoder.finish()]);
+            for (point, found) in points.iter().zip(&batch.read(&gpu).unwrap()) {
+                let fault = nearest_fault(&soup, &triangles, *point, found);
+                assert_eq!(fault, None, "{kernels}, {name}: {point:?} {found:?}");
+            }
+            let counts: Vec<_> = counts.iter().map(|b| gpu.read(b).unwrap()).collect();
+            assert_eq!(counts[0], counts[1], "{kernels}, {name}");
+        }
+    }
+}
+
 /// Boxes of several sizes around what is queried.
 fn boxes_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> Vec<BoxQuery> {
     let (middle, size) = extent(triangles);
@@ -324,18 +363,27 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
         let count: usize = expected.iter().map(BTreeSet::len).sum();
         assert!(count > 100);
         let query = Overlap::new(&gpu);
-        let regions = Regions::new(&gpu, &boxes).unwrap();
+        let batches = [
+            Regions::new(&gpu, &boxes).unwrap(),
+            query
+                .sorted(&gpu, Regions::new(&gpu, &boxes).unwrap())
+                .unwrap(),
+        ];
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
-        for room in [count + 10, count, count / 3, 1] {
+        let rooms = [count + 10, count, count / 3, 1];
+        for (room, regions) in rooms
+            .into_iter()
+            .flat_map(|room| batches.iter().map(move |b| (room, b)))
+        {
             let total = gpu.buffer_with("total", &[77_u32], usage);
             let bytes = (room * size_of::<Touched>()) as u64;
             let touched = gpu.buffer("touched", bytes, usage);
             let mut encoder = gpu.encoder("test");
             let (search, into) = (Search::new(&tree), [&total, &touched]);
             query
-                .record_append(&gpu, &mut encoder, &search, &regions, into)
+                .record_append(&gpu, &mut encoder, &search, regions, into)
                 .unwrap();
             gpu.queue.submit([encoder.finish()]);
             let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total).unwrap());

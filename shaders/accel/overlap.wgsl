@@ -5,7 +5,8 @@
 //      overlap_collect (numbers holds where each region's objects begin): names, mesh and number of each
 //      overlap_append: total, how many there are of all regions, counting on where `touched` is full, up to
 //      OVERLAP_MOST; touched, region, mesh and number of each, in any order
-// One thread per region. Threads of different workgroups meet only in atomicAdd.
+// One thread per region; with OVERLAP_SORTED in the order of `order`, so that neighbours are side by side. Threads of
+// different workgroups meet only in atomicAdd.
 #import "common/predicate.wgsl"
 #import "common/bvh_overlap.wgsl"
 #import "common/dispatch.wgsl"
@@ -32,22 +33,28 @@ struct Touched {
 }
 
 override REGION_SHAPE: u32;
+override OVERLAP_SORTED: bool;
 
 // The number of regions; leaf_cutoff; room for `touched`; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> regions: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> numbers: array<u32>;
-@group(0) @binding(3) var<storage, read_write> names: array<vec2u>;
+#array read 0 2 order: u32
+@group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(4) var<storage, read_write> names: array<vec2u>;
 
-@group(0) @binding(2) var<storage, read_write> total: atomic<u32>;
-@group(0) @binding(3) var<storage, read_write> touched: array<Touched>;
+@group(0) @binding(3) var<storage, read_write> total: atomic<u32>;
+@group(0) @binding(4) var<storage, read_write> touched: array<Touched>;
 
 // What is counted in one go. Threads between the test and the count are far fewer than what is left above.
 const OVERLAP_MOST = 0xf0000000u;
 
-// Buffers are the caller's: nothing is read or written past their ends.
-fn overlap_queries() -> u32 {
-    return min(query.x, arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM));
+// The region of a thread, or BVH_MISS. Buffers are the caller's: nothing is read or written past their ends.
+fn overlap_query(thread: u32) -> u32 {
+    let count = min(query.x, arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM));
+    if !OVERLAP_SORTED || thread >= count {
+        return select(thread, BVH_MISS, thread >= count);
+    }
+    return order(thread);
 }
 
 fn overlap_region(i: u32) -> BvhRegion {
@@ -88,8 +95,8 @@ fn overlap_count(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_query(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     let region = overlap_region(i);
@@ -109,8 +116,8 @@ fn overlap_collect(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_query(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     let region = overlap_region(i);
@@ -134,8 +141,8 @@ fn overlap_append(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= overlap_queries() {
+    let i = overlap_query(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    if i == BVH_MISS {
         return;
     }
     let region = overlap_region(i);

@@ -17,6 +17,13 @@ struct Nearest {
     triangle: u32,
 }
 
+// A leaf, the square of its distance, and the first triangle of its mesh. Weights are computed once, at the end.
+struct BvhNearLeaf {
+    squared: f32,
+    leaf: u32,
+    first: u32,
+}
+
 // A point of a triangle, relative to the point that is looked for.
 struct BvhNear {
     offset: vec3f,
@@ -109,14 +116,12 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
     return nearest;
 }
 
-// What is nearer than `reach`, which is not negative. Any `cutoff` gives the same distance, but for rounding.
+// The leaf that is nearer than `start`, which is a leaf's or has BVH_MISS; `start` where there is none.
 //
 // As rays do (common/bvh.wgsl), down nodes to triangles and then through those, in turns.
-fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
+fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLeaf {
     let leaf_cutoff = max(unseen_zero(abs(point.x)) + tree.leaf_cutoff, cutoff);
-    var best = reach * reach;
-    var best_leaf = BVH_MISS;
-    var best_first = 0u;
+    var best = start;
     // First triangle of the mesh that is being visited.
     var first = 0u;
     // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
@@ -134,7 +139,7 @@ fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
             if next == BVH_MISS && depth > 0u {
                 depth--;
                 let top = stack[depth];
-                next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < best);
+                next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < best.squared);
             }
             // Into the mesh that is next. A loop, because software adapters run every branch.
             while !bvh_is_node(next) && next != BVH_MISS {
@@ -155,7 +160,7 @@ fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
                 let starts = vec4u(node.first, node.ends.xyz);
                 let sizes = node.ends - starts;
                 let distances = bvh_box_distances(node, point);
-                let is_near = (distances < vec4f(best)) & (sizes != vec4u(0u));
+                let is_near = (distances < vec4f(best.squared)) & (sizes != vec4u(0u));
                 let is_leaf = sizes <= vec4u(select(leaf_cutoff, 1u, over_meshes));
                 // Children that are leaves: one range of the first two, and one of the others.
                 let tested = is_near & is_leaf & vec4<bool>(!over_meshes);
@@ -207,10 +212,8 @@ fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
         }
         loop {
             let squared = bvh_near_squared(tree_triangle(leaf), point);
-            if squared < best {
-                best = squared;
-                best_leaf = leaf;
-                best_first = first;
+            if squared < best.squared {
+                best = BvhNearLeaf(squared, leaf, first);
             }
             leaf++;
             if leaf == end {
@@ -226,16 +229,27 @@ fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
             break;
         }
     }
-    if best_leaf == BVH_MISS {
+    return best;
+}
+
+// The nearest point of what `bvh_nearest_leaf` has found within `reach`.
+fn bvh_nearest_point(point: vec3f, reach: f32, found: BvhNearLeaf) -> Nearest {
+    if found.leaf == BVH_MISS {
         return Nearest(point, reach, vec2f(0.0), BVH_MISS, 0u);
     }
-    let triangle = tree_triangle(best_leaf);
+    let triangle = tree_triangle(found.leaf);
     let near = bvh_near_triangle(triangle, point);
     return Nearest(
         point + near.offset,
         sqrt(near.squared),
         near.barycentric,
         triangle.mesh & ~ANY_HIT_TEST,
-        triangle.triangle - best_first,
+        triangle.triangle - found.first,
     );
+}
+
+// What is nearer than `reach`, which is not negative. Any `cutoff` gives the same distance, but for rounding.
+fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
+    let found = bvh_nearest_leaf(point, BvhNearLeaf(reach * reach, BVH_MISS, 0u), cutoff);
+    return bvh_nearest_point(point, reach, found);
 }

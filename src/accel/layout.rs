@@ -91,6 +91,8 @@ wgsl_constants! {
     pub const BVH_FRUSTUM: u32 = 2;
     /// Threads of a workgroup of `trace` and of other queries.
     pub const TRACE_BLOCK: u32 = 64;
+    /// Points per thread of `nearest_sorted`.
+    pub const NEAREST_RUN: u32 = 4;
     /// Numbers that a workgroup of `scan` sums.
     pub const SCAN_BLOCK: u32 = 1024;
     /// Coordinates of the empty box, whose lower corner is at plus this and whose upper one is at minus this.

@@ -73,6 +73,7 @@ pub mod overlap;
 pub mod overlap_pairs;
 mod pairs;
 mod ploc;
+mod query_order;
 mod scan;
 pub mod search;
 mod shaders;

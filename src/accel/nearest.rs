@@ -2,12 +2,16 @@
 //! `common/bvh_nearest.wgsl`.
 
 pub use super::layout::Nearest;
-use super::{layout::TRACE_BLOCK, tree::Tree};
+use super::{
+    layout::{NEAREST_RUN, TRACE_BLOCK},
+    query_order::{OrderBuffers, QueryOrder, SORTED_FROM},
+    tree::Tree,
+};
 use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
-        pass::Binding::{Read, Uniform, Write},
+        pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
 
@@ -19,6 +23,7 @@ pub struct PointBatch {
     /// A [`Nearest`] per point, once the query is done.
     pub found: wgpu::Buffer,
     count: u32,
+    order: Option<OrderBuffers>,
 }
 
 impl PointBatch {
@@ -39,6 +44,7 @@ impl PointBatch {
             ),
             // A binding holds less than 2^32 bytes.
             count: points.len() as u32,
+            order: None,
         })
     }
 
@@ -68,6 +74,8 @@ impl PointBatch {
 #[derive(Debug)]
 pub struct NearestPoints {
     kernel: Kernel,
+    sorted: Kernel,
+    order: QueryOrder,
     tree: wgpu::BindGroupLayout,
 }
 
@@ -75,20 +83,37 @@ impl NearestPoints {
     /// The query, compiled when it is first needed.
     pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let bindings = [Uniform, Read, Write];
-        let kernel = Kernel::new(
-            gpu,
-            "accel/nearest.wgsl",
-            "nearest",
-            &[(1, &tree)],
-            &bindings,
-        );
-        Self { kernel, tree }
+        let kernel = |entry, rest: &[_]| {
+            let bindings = [&[Uniform, Read, Write], rest].concat();
+            let shared = [(1, &tree)];
+            Kernel::new(gpu, "accel/nearest.wgsl", entry, &shared, &bindings)
+        };
+        Self {
+            kernel: kernel("nearest", &[]),
+            sorted: kernel("nearest_sorted", &[ReadArray]),
+            order: QueryOrder::new(gpu),
+            tree,
+        }
     }
 
-    /// Adds its kernel to what has to be compiled.
+    /// Adds its kernels to what has to be compiled.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
+        self.sorted.needs(needs);
+        self.order.needs(needs);
+    }
+
+    /// As [`PointBatch::new`], for queries that begin with a sort by Morton codes and go on from neighbour to
+    /// neighbour. It pays from some thousand points on that are in no order; what is found, and where, is the
+    /// same.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn sorted_batch(&self, gpu: &Gpu, points: &[[f32; 4]]) -> Result<PointBatch> {
+        let mut batch = PointBatch::new(gpu, points)?;
+        batch.order = Some(self.order.buffers(gpu, batch.count)?);
+        Ok(batch)
     }
 
     /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, but for
@@ -107,15 +132,26 @@ impl NearestPoints {
     ) -> Result<()> {
         let query = [[batch.count, leaf_cutoff.max(1), 0, 0]];
         let query = gpu.buffer_with("nearest.query", &query, wgpu::BufferUsages::UNIFORM);
+        if let Some(order) = &batch.order {
+            let order_of = &self.order;
+            order_of.record(gpu, recorder, tree, &batch.points, 1, order)?;
+        }
         let tree = tree.bind_group(gpu, &self.tree);
+        let mut own: Vec<&dyn Bind> = vec![&query, &batch.points, &batch.found];
+        let (kernel, run) = match &batch.order {
+            Some(order) => {
+                own.push(order.order());
+                (&self.sorted, NEAREST_RUN)
+            }
+            None => (&self.kernel, 1),
+        };
         let mut pass = recorder.scoped_compute_pass("nearest");
-        let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK));
-        let own: [&dyn Bind; 3] = [&query, &batch.points, &batch.found];
-        self.kernel
-            .dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
+        let workgroups = Workgroups::Count(batch.count.div_ceil(TRACE_BLOCK * run));
+        kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
     }
 
-    /// Finds what is nearest to `points`, as [`PointBatch::new`] takes them, and waits for it.
+    /// Finds what is nearest to `points`, as [`PointBatch::new`] takes them, and waits for it. Many are sorted
+    /// first ([`NearestPoints::sorted_batch`]).
     ///
     /// # Errors
     ///
@@ -127,7 +163,11 @@ impl NearestPoints {
         points: &[[f32; 4]],
         leaf_cutoff: u32,
     ) -> Result<Vec<Nearest>> {
-        let batch = PointBatch::new(gpu, points)?;
+        let batch = if points.len() < SORTED_FROM as usize {
+            PointBatch::new(gpu, points)?
+        } else {
+            self.sorted_batch(gpu, points)?
+        };
         let mut encoder = gpu.encoder("nearest");
         self.record(gpu, &mut encoder, tree, &batch, leaf_cutoff)?;
         gpu.queue.submit([encoder.finish()]);

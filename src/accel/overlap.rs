@@ -5,14 +5,15 @@ pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
     counted::{CountedQuery, Found},
     layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
+    query_order::{OrderBuffers, QueryOrder, SORTED_FROM},
     scan::Scan,
     search::{Predicate, Search},
 };
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Needs, Recorder,
-        pass::Binding::{Read, Uniform},
+        Array, Bind, Gpu, Needs, Recorder,
+        pass::Binding::{Read, ReadArray, Uniform},
     },
 };
 use bytemuck::Pod;
@@ -24,27 +25,36 @@ pub trait Region: Pod {
     /// The shape's number in the shaders.
     #[doc(hidden)]
     const SHAPE: u32;
+    /// Whether its first and last four numbers are corners, so that regions can be sorted.
+    #[doc(hidden)]
+    const HAS_CORNERS: bool;
 }
 
 impl Region for BoxQuery {
     const SHAPE: u32 = BVH_BOX;
+    const HAS_CORNERS: bool = true;
 }
 
 impl Region for CapsuleQuery {
     const SHAPE: u32 = BVH_CAPSULE;
+    const HAS_CORNERS: bool = true;
 }
 
 impl Region for FrustumQuery {
     const SHAPE: u32 = BVH_FRUSTUM;
+    const HAS_CORNERS: bool = false;
 }
 
 /// Regions in GPU memory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Regions<R> {
     /// The regions.
     pub buffer: wgpu::Buffer,
     /// How many of them are asked for.
     pub count: u32,
+    order: Option<OrderBuffers>,
+    /// What is bound where there is no order.
+    no_order: Array,
     of: PhantomData<R>,
 }
 
@@ -57,28 +67,39 @@ impl<R: Region> Regions<R> {
     pub fn new(gpu: &Gpu, regions: &[R]) -> Result<Self> {
         let what = format!("a list of {} regions", regions.len());
         gpu.check_binding(&what, size_of_val(regions) as u64)?;
-        gpu.catch(|| Self {
-            buffer: gpu.buffer_with("overlap.regions", regions, Usage::STORAGE),
-            // A binding holds less than 2^32 bytes.
-            count: regions.len() as u32,
+        let buffer = gpu.catch(|| gpu.buffer_with("overlap.regions", regions, Usage::STORAGE))?;
+        // A binding holds less than 2^32 bytes.
+        Self::of_buffer(gpu, buffer, regions.len() as u32)
+    }
+
+    /// The first `count` regions of a buffer of the caller's, with the usage `STORAGE`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where memory is short.
+    pub fn of_buffer(gpu: &Gpu, buffer: wgpu::Buffer, count: u32) -> Result<Self> {
+        Ok(Self {
+            buffer,
+            count,
+            order: None,
+            no_order: Array::new(gpu, "overlap.no_order", 1, 1)?,
             of: PhantomData,
         })
     }
 
-    /// The first `count` regions of a buffer of the caller's, with the usage `STORAGE`.
-    pub fn of_buffer(buffer: wgpu::Buffer, count: u32) -> Self {
-        Self {
-            buffer,
-            count,
-            of: PhantomData,
-        }
+    fn order(&self) -> &Array {
+        self.order
+            .as_ref()
+            .map_or(&self.no_order, OrderBuffers::order)
     }
 }
 
 /// The query, for regions of one shape and trees over any objects.
 #[derive(Debug)]
 pub struct Overlap<R> {
-    queries: [CountedQuery; 3],
+    /// By the objects, and by whether the regions are sorted.
+    queries: [[CountedQuery; 2]; 3],
+    order: QueryOrder,
     scan: Scan,
     of: PhantomData<R>,
 }
@@ -91,18 +112,20 @@ impl<R: Region> Overlap<R> {
 
     /// As [`Overlap::new`], for objects that a predicate of the caller's accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
-        let query = |objects: Objects| {
+        let query = |objects: Objects, sorted: u8| {
             let entries = ["overlap_count", "overlap_collect", "overlap_append"];
             let constants = [
                 ("REGION_SHAPE", f64::from(R::SHAPE)),
                 ("BVH_OBJECTS", objects.constant()),
+                ("OVERLAP_SORTED", f64::from(sorted)),
             ];
             let path = ("accel/overlap.wgsl", "overlap");
-            let bindings = (&[Uniform, Read][..], &[][..]);
+            let bindings = (&[Uniform, Read, ReadArray][..], &[][..]);
             CountedQuery::new(gpu, path, entries, bindings, &constants, predicate)
         };
         Self {
-            queries: Objects::ALL.map(query),
+            queries: Objects::ALL.map(|objects| [0, 1].map(|sorted| query(objects, sorted))),
+            order: QueryOrder::new(gpu),
             scan: Scan::new(gpu),
             of: PhantomData,
         }
@@ -110,7 +133,10 @@ impl<R: Region> Overlap<R> {
 
     /// Adds the kernels for trees over `objects` to what has to be compiled.
     pub fn needs(&self, objects: Objects, needs: &mut Needs) {
-        self.queries[objects as usize].needs(needs);
+        for queries in &self.queries[objects as usize] {
+            queries.needs(needs);
+        }
+        self.order.needs(needs);
         self.scan.needs(needs);
     }
 
@@ -130,10 +156,17 @@ impl<R: Region> Overlap<R> {
         offsets: &wgpu::Buffer,
     ) -> Result<()> {
         let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 2] = [&query, &regions.buffer];
+        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
         let asked = (search, regions.count);
-        self.of(search)
-            .record_count(gpu, recorder, asked, (&before, &[]), &self.scan, offsets)
+        self.sort(gpu, recorder, search, regions)?;
+        self.of(search, regions).record_count(
+            gpu,
+            recorder,
+            asked,
+            (&before, &[]),
+            &self.scan,
+            offsets,
+        )
     }
 
     /// Records mesh and number (two `u32`) of what regions touch, into `names` from each region's offset on.
@@ -151,10 +184,15 @@ impl<R: Region> Overlap<R> {
         [offsets, names]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 2] = [&query, &regions.buffer];
+        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
         let asked = (search, regions.count);
-        self.of(search)
-            .record_collect(gpu, recorder, asked, (&before, &[]), [offsets, names])
+        self.of(search, regions).record_collect(
+            gpu,
+            recorder,
+            asked,
+            (&before, &[]),
+            [offsets, names],
+        )
     }
 
     /// Records region, mesh and number ([`Touched`]) of what regions touch, in one go, in any order and as far
@@ -175,14 +213,20 @@ impl<R: Region> Overlap<R> {
         let room = touched.size() / size_of::<Touched>() as u64;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let query = Self::uniform(gpu, search, regions.count, room);
-        let before: [&dyn Bind; 2] = [&query, &regions.buffer];
+        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
         let asked = (search, regions.count);
-        self.of(search)
-            .record_append(gpu, recorder, asked, (&before, &[]), [total, touched])
+        self.sort(gpu, recorder, search, regions)?;
+        self.of(search, regions).record_append(
+            gpu,
+            recorder,
+            asked,
+            (&before, &[]),
+            [total, touched],
+        )
     }
 
     /// Finds what `regions` touch, in buffers of just the size: counts, waits for the sum, and collects mesh
-    /// and number of each.
+    /// and number of each. Many boxes or capsules are sorted first ([`Overlap::sorted`]).
     ///
     /// # Errors
     ///
@@ -190,14 +234,55 @@ impl<R: Region> Overlap<R> {
     /// touch; those of compiling.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Result<Found<[u32; 2]>> {
         let regions = Regions::new(gpu, regions)?;
+        let regions = match regions.count {
+            SORTED_FROM.. => self.sorted(gpu, regions)?,
+            _ => regions,
+        };
         let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 2] = [&query, &regions.buffer];
+        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
         let asked = (search, regions.count);
-        self.of(search).run(gpu, asked, (&before, &[]), &self.scan)
+        if regions.order.is_some() {
+            let mut encoder = gpu.encoder("overlap");
+            self.sort(gpu, &mut encoder, search, &regions)?;
+            gpu.queue.submit([encoder.finish()]);
+        }
+        self.of(search, &regions)
+            .run(gpu, asked, (&before, &[]), &self.scan)
     }
 
-    fn of(&self, search: &Search<'_>) -> &CountedQuery {
-        &self.queries[search.tree.objects() as usize]
+    /// The same regions, for queries that begin with a sort by Morton codes. It pays from some thousand on that are in
+    /// no order; what is found is the same, in the same places. Frusta stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    pub fn sorted(&self, gpu: &Gpu, regions: Regions<R>) -> Result<Regions<R>> {
+        let order = match R::HAS_CORNERS {
+            true => Some(self.order.buffers(gpu, regions.count)?),
+            false => None,
+        };
+        Ok(Regions { order, ..regions })
+    }
+
+    /// Sorts regions that want it.
+    fn sort(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        regions: &Regions<R>,
+    ) -> Result<()> {
+        let Some(order) = &regions.order else {
+            return Ok(());
+        };
+        let rows = (size_of::<R>() / 16) as u32;
+        self.order
+            .record(gpu, recorder, search.tree, &regions.buffer, rows, order)
+    }
+
+    fn of(&self, search: &Search<'_>, regions: &Regions<R>) -> &CountedQuery {
+        let of_objects = &self.queries[search.tree.objects() as usize];
+        &of_objects[usize::from(regions.order.is_some())]
     }
 
     fn uniform(gpu: &Gpu, search: &Search<'_>, count: u32, room: u32) -> wgpu::Buffer {

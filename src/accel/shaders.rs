@@ -31,6 +31,7 @@ pub static SHADERS: Library = Library {
         "accel/ploc_leaves.wgsl",
         "accel/ploc_nodes.wgsl",
         "accel/pyramid.wgsl",
+        "accel/query_codes.wgsl",
         "accel/regroup.wgsl",
         "accel/scan.wgsl",
         "accel/software/hierarchy_join.wgsl",
