@@ -425,7 +425,9 @@ fn neighbours_of_one_surface_are_left_out() {
         .mesh(sphere(6))
         .mesh(moved(Vec3::new(0.7, 0.11, 0.23)));
     let two = Stocked::triangles(&gpu, &two);
+    let across = pairs(&gpu, &Pairs::within(two.tree()).across());
     let found = pairs(&gpu, &Pairs::within(two.tree()).distinct());
+    assert_eq!(across, found);
     assert!(found.len() > 30 && found.iter().all(|[a, _, b, _]| a == &0 && b == &1));
 }
 

@@ -33,6 +33,8 @@ struct PairQuery {
     within: u32,
     // 1 where triangles with a common corner do not count.
     distinct: u32,
+    // 1 where only objects of different meshes count.
+    across: u32,
 }
 
 @group(0) @binding(0) var<uniform> query: PairQuery;
@@ -79,7 +81,11 @@ fn pairs_accept(search: Search, leaf: u32) -> bool {
     let object = tree_triangle(leaf);
     let around = bvh_corner_box(object);
     let is_near = all(around.lower <= search.upper) && all(around.upper >= search.lower);
-    if !is_near || (query.distinct != 0u && bvh_share_corner(object, search.other)) {
+    let is_of_same = ((object.mesh ^ search.other.mesh) & ~ANY_HIT_TEST) == 0u;
+    if !is_near || (query.across != 0u && is_of_same) {
+        return false;
+    }
+    if query.distinct != 0u && bvh_share_corner(object, search.other) {
         return false;
     }
     return bvh_query_accepts(search.leaf, object, query.mask) && bvh_meets(object, search.other);

@@ -344,6 +344,7 @@ gpu_structs! {
         mask: u32,
         within: u32,
         distinct: u32,
+        across: u32,
     }
     /// What a ray went through: nodes, and triangles that were tested.
     Visits {

@@ -28,6 +28,8 @@ pub struct Pairs<'a> {
     pub other: Option<&'a Tree>,
     /// Leaves out triangles that have a corner at the same place, as neighbours of one surface have.
     pub distinct: bool,
+    /// Leaves out pairs of objects of one mesh or set.
+    pub across: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -37,6 +39,7 @@ impl<'a> Pairs<'a> {
             search: Search::new(tree),
             other: None,
             distinct: false,
+            across: false,
         }
     }
 
@@ -56,6 +59,14 @@ impl<'a> Pairs<'a> {
         }
     }
 
+    /// Of different meshes only, as where one body goes into another.
+    pub fn across(self) -> Self {
+        Self {
+            across: true,
+            ..self
+        }
+    }
+
     fn asking(&self) -> &'a Tree {
         self.other.unwrap_or(self.search.tree)
     }
@@ -68,6 +79,7 @@ impl<'a> Pairs<'a> {
             mask: self.search.mask,
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),
+            across: u32::from(self.across),
             ..PairQuery::default()
         };
         gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
