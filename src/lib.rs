@@ -47,7 +47,8 @@
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
-//! trees, and [`render::outline`] draws a line around it for the viewer.
+//! trees, and [`render::outline`] draws a line around it for the viewer; [`render::walk`] tells where a person goes, and
+//! [`render::camera_arm`] how far a camera may be from what it orbits.
 //!
 //! # The layers
 //!

@@ -412,7 +412,7 @@ fn a_person_walks_through_the_built_in_scene() {
     let display = Display::start();
     let log = [("RUST_LOG", "canopy::app=trace")];
     let arguments = "--size 640x480 --set window.panel=false --set window.still_samples=1 --set camera.mode=walk \
-                     --set animation.play=false --set camera.walk_speed=1 --set gpu.pipeline_cache=false";
+                     --set animation.play=false --set camera.walk_speed=1 --shadows off --occlusion off";
     let arguments: Vec<_> = arguments.split_whitespace().collect();
     let _canopy = display.canopy_with(&arguments, &log);
     let stands = display.settled("the scene", Screenshot::is_drawn);

@@ -6,6 +6,7 @@
 
 use super::{
     graphics::Graphics,
+    in_flight::InFlight,
     viewer::Viewer,
     walker::{News, Surroundings},
 };
@@ -22,6 +23,9 @@ use std::time::Duration;
 /// The longest that the window waits for an answer: a quarter of a frame at 60 Hz.
 const PATIENCE: Duration = Duration::from_millis(4);
 
+/// When it looks for an answer again that did not come in time.
+const AGAIN: Duration = Duration::from_millis(10);
+
 /// Radius of the ball that has to fit between the camera and a surface, at most, in extents of the scene.
 const LARGEST_BALL: f32 = 1e-2;
 
@@ -37,8 +41,8 @@ impl Viewer {
         }
     }
 
-    /// Whether the trees can be asked now: nothing is being drawn, and what asks is compiled. Frames that are counted
-    /// wait for nothing.
+    /// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a person who
+    /// wants to move need not wait for. Frames that are counted wait for nothing.
     fn can_ask(&self) -> bool {
         let Graphics {
             renderer, uploaded, ..
@@ -46,7 +50,8 @@ impl Viewer {
         let mut needs = Needs::default();
         renderer.camera_needs(&self.state.config.camera, &mut needs);
         let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
-        self.in_flight.is_none()
+        let waits = |drawn: &InFlight| !(drawn.frame.at_rest && self.walker.moves());
+        !self.in_flight.as_ref().is_some_and(waits)
             && uploaded.as_ref().is_some_and(has_trees)
             && (needs.is_empty() || self.schedule.counts_frames())
     }
@@ -163,7 +168,10 @@ impl Viewer {
         let arm = &mut renderer.camera_arm;
         let mut share = arm.answer(gpu, Duration::ZERO);
         if !arm.is_under_way() {
-            arm.ask(gpu, uploaded, ends, radius)?;
+            if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
+                self.state.config.camera.avoid_walls = false;
+                return Err(error);
+            }
             share = arm.answer(gpu, PATIENCE).or(share);
         }
         if let Some(share) = share {
@@ -172,8 +180,13 @@ impl Viewer {
         Ok(())
     }
 
-    /// Whether the person moves, or an answer is awaited.
-    pub(super) fn is_underway(&self) -> bool {
-        self.walker.moves() || self.graphics.renderer.camera_arm.is_under_way()
+    /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the GPU draws.
+    pub(super) fn await_trees(&mut self) -> bool {
+        let renderer = &self.graphics.renderer;
+        let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();
+        if is_awaited {
+            self.draw_within(AGAIN);
+        }
+        is_awaited || self.walker.moves()
     }
 }

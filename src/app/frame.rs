@@ -400,7 +400,7 @@ impl Viewer {
             self.schedule.draw_by(time);
         }
         let activity = Activity {
-            moves: plays || self.input.is_flying() || self.is_underway(),
+            moves: self.await_trees() || plays || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
             saved: picture.is_some(),

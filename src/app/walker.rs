@@ -81,6 +81,8 @@ struct Person {
     start: WalkParams,
     /// Lower than this the scene is left.
     lowest: f32,
+    /// Extent of the scene at the start.
+    extent: f32,
     /// How far the eye is behind the feet, upwards.
     lag: f32,
     /// Where the camera was put last.
@@ -127,9 +129,11 @@ impl Walker {
     /// The next question; the time up to now belongs to it.
     pub(super) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> Question {
         let extent = framing::extent(around.bounds);
-        let height = person_height(around.height, extent);
         let elapsed = std::mem::take(&mut self.elapsed_secs);
         self.person.take_if(|person| person.scene != around.scene);
+        // A clip that makes the scene larger makes nobody taller.
+        let first = self.person.as_ref().map_or(extent, |person| person.extent);
+        let height = person_height(around.height, first);
         let floor = around
             .ground
             .map(|ground| ground.middle.y - around.origin.y);
@@ -205,6 +209,7 @@ impl Walker {
                 params,
                 start: params,
                 lowest: lowest - 10.0 * params.height,
+                extent: framing::extent(around.bounds),
                 lag: 0.0,
                 eye: Vec3::ZERO,
             });

@@ -57,7 +57,7 @@ wgsl_constants! {
     /// How far along an edge its ends are looked for, in pixels each way.
     pub const ANTIALIAS_REACH: u32 = 32;
     /// Most steps in time of a walk at once.
-    pub const WALK_STEPS: u32 = 12;
+    pub const WALK_STEPS: u32 = 30;
     /// Steps of the sums over rays through the air.
     pub const SKY_STEPS: u32 = 32;
     /// Directions per thread in which light falls on the ground.
