@@ -1,4 +1,5 @@
-//! A person who walks: through small scenes made here, on every implementation of the trees, and against the twin.
+//! A person who walks: through small scenes made here, on every implementation of the trees, and against the
+//! twin.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -2,10 +2,10 @@
 //
 // in   params; the trees (group 1); the merged positions and indices
 // out  state
-// One thread, which sweeps the capsule through the trees (common/bvh_sweep.wgsl). Every triangle is solid from both
-// sides, whatever its material. Between the capsule and what it touches stays a gap, the skin, so that rounding never
-// holds it fast. Motions are cut by the planes that they meet (Fauerby 2003, "Improved Collision detection and
-// Response"); steps are climbed by going up, ahead and down again.
+// One thread, which sweeps the capsule through the trees (common/bvh_sweep.wgsl). Every triangle is solid
+// from both sides, whatever its material. Between the capsule and what it touches stays a gap, the skin, so
+// that rounding never holds it fast. Motions are cut by the planes that they meet (Fauerby 2003, "Improved
+// Collision detection and Response"); steps are climbed by going up, ahead and down again.
 #import "common/bvh_region.wgsl"
 #import "common/bvh_sweep.wgsl"
 #import "common/unseen.wgsl"
@@ -95,7 +95,8 @@ fn walk_high(feet: vec3f) -> vec3f {
     return feet + (params.height - params.radius) * UP;
 }
 
-// Whether one can stand on what is touched: by the slope where the capsule touches it, or, on edges, by its face.
+// Whether one can stand on what is touched: by the slope where the capsule touches it, or, on edges, by its
+// face.
 fn walk_carries(contact: BvhContact) -> bool {
     let object = tree_triangle(contact.leaf);
     let face = cross(object.v1 - object.v0, object.v2 - object.v0);
@@ -134,7 +135,8 @@ fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
     return touch;
 }
 
-// What is left of a motion where `planes`, of which `count` are given, are in its way. The last is the newest.
+// What is left of a motion where `planes`, of which `count` are given, are in its way. The last is the
+// newest.
 fn walk_cut(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec3f {
     var faces = planes;
     let normal = faces[count - 1u];
@@ -155,8 +157,8 @@ fn walk_cut(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec
     return left;
 }
 
-// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any other ends on
-// what carries.
+// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any other
+// ends on what carries.
 fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
     var moved = WalkMove(start, false, false, 0.0, BVH_MISS);
     var left = motion;
@@ -391,8 +393,8 @@ fn walk() {
     state = body;
 }
 
-// Puts the person on what is below the camera; or, where nothing is, below what it looks at; or on top of the scene.
-// Nowhere, where `is_grounded` is 0.
+// Puts the person on what is below the camera; or, where nothing is, below what it looks at; or on top of the
+// scene. Nowhere, where `is_grounded` is 0.
 @compute @workgroup_size(1)
 fn walk_start() {
     var body = walk_begin();

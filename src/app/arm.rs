@@ -2,7 +2,8 @@
 
 use super::camera::Camera;
 
-/// The arm of the camera. It holds only while the person orbits or zooms: who flies or looks around goes anywhere.
+/// The arm of the camera. It holds only while the person orbits or zooms: who flies or looks around goes
+/// anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arm {
     holds: bool,

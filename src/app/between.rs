@@ -1,8 +1,9 @@
-//! What the window asks the trees between frames: where a person walks to, and what is in the way of the camera.
+//! What the window asks the trees between frames: where a person walks to, and what is in the way of the
+//! camera.
 //!
-//! Both are asked while no frame of the scene is being drawn, so that the GPU has nothing else to do: the answer
-//! usually comes within a millisecond, and the next frame shows it. Where it does not, the frame goes on without, and
-//! the answer is taken later.
+//! Both are asked while no frame of the scene is being drawn, so that the GPU has nothing else to do: the
+//! answer usually comes within a millisecond, and the next frame shows it. Where it does not, the frame goes
+//! on without, and the answer is taken later.
 
 use super::{
     graphics::Graphics,
@@ -41,8 +42,8 @@ impl Viewer {
         }
     }
 
-    /// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a person who
-    /// wants to move need not wait for. Frames that are counted wait for nothing.
+    /// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a
+    /// person who wants to move need not wait for. Frames that are counted wait for nothing.
     fn can_ask(&self) -> bool {
         let Graphics {
             renderer, uploaded, ..
@@ -180,7 +181,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the GPU draws.
+    /// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the
+    /// GPU draws.
     pub(super) fn await_trees(&mut self) -> bool {
         let renderer = &self.graphics.renderer;
         let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();

@@ -110,8 +110,8 @@ impl Camera {
         self.eye = eye;
     }
 
-    /// Turns about the vertical, from looking north (−Z) to the direction of the view, or, straight up or down, of
-    /// what is up in the picture.
+    /// Turns about the vertical, from looking north (−Z) to the direction of the view, or, straight up or
+    /// down, of what is up in the picture.
     pub(super) fn heading(&self) -> Quat {
         let forward = self.forward();
         let along = match forward.y {

@@ -11,8 +11,8 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Half the diagonals of scenes in which a person is 1.8 m tall: those of a small room and of a city. In others the
-/// person has the same share of the scene.
+/// Half the diagonals of scenes in which a person is 1.8 m tall: those of a small room and of a city. In
+/// others the person has the same share of the scene.
 const HUMAN_SCENES: [f32; 2] = [2.0, 5000.0];
 
 /// How much faster than walking running is.

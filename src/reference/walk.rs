@@ -1,4 +1,5 @@
-//! `walk`: a person who walks, against every triangle by brute force. What render/walk.wgsl does, in its order.
+//! `walk`: a person who walks, against every triangle by brute force. What render/walk.wgsl does, in its
+//! order.
 
 use super::lbvh::Triangle;
 use crate::{
@@ -96,8 +97,8 @@ fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     is_over.then(|| point - (a + weights.x * ab + weights.y * ac))
 }
 
-/// The weights of the second and third corner at the point of a triangle's plane that is nearest to `point`; `None` for
-/// one without an area.
+/// The weights of the second and third corner at the point of a triangle's plane that is nearest to `point`;
+/// `None` for one without an area.
 fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     let (ab, ac, to) = (b - a, c - a, point - a);
     let normal = ab.cross(ac);
@@ -106,8 +107,8 @@ fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
         .then(|| Vec2::new(to.cross(ac).dot(normal), ab.cross(to).dot(normal)) / squared)
 }
 
-/// The share of the motion after which a capsule touches a triangle, the normal, and the point that is touched; what is
-/// touched at the start counts only where the capsule gets nearer (common/bvh_sweep.wgsl).
+/// The share of the motion after which a capsule touches a triangle, the normal, and the point that is
+/// touched; what is touched at the start counts only where the capsule gets nearer (common/bvh_sweep.wgsl).
 fn contact(
     params: &WalkParams,
     triangle: &Triangle,
@@ -207,8 +208,8 @@ impl Solids<'_> {
         touch
     }
 
-    /// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any other ends on
-    /// what carries.
+    /// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any
+    /// other ends on what carries.
     pub fn slide(&self, params: &WalkParams, start: Vec3, motion: Vec3, is_level: bool) -> Move {
         let mut moved = Move {
             position: start,

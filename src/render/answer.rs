@@ -1,4 +1,5 @@
-//! What the GPU is asked between frames: one question at a time, whose answer comes at once or some frames later.
+//! What the GPU is asked between frames: one question at a time, whose answer comes at once or some frames
+//! later.
 
 use crate::gpu::{Gpu, readback::Counters};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The arm of a camera that orbits: how far it reaches from its pivot before a surface is in the way, by the trees of
-//! the last frame. As `walk`, it is asked for between frames.
+//! The arm of a camera that orbits: how far it reaches from its pivot before a surface is in the way, by the
+//! trees of the last frame. As `walk`, it is asked for between frames.
 
 use super::{answer::Answer, scene_state::UploadedScene};
 use crate::{
@@ -46,8 +46,8 @@ impl CameraArm {
         self.answer.is_under_way()
     }
 
-    /// Asks how far a ball of this radius gets from `pivot` towards `eye`, both in the world, unless an answer is still
-    /// to come.
+    /// Asks how far a ball of this radius gets from `pivot` towards `eye`, both in the world, unless an
+    /// answer is still to come.
     ///
     /// # Errors
     ///

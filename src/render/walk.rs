@@ -1,8 +1,9 @@
 //! `walk`: a person who walks through the scene, by the trees of the last frame.
 //!
-//! A walk is asked for between frames, which leaves the frame as it is: trees stay as they are until the next build,
-//! and whatever a clip has moved since is behind the person by one frame. One walk is under way at a time. Its answer
-//! is waited for only as long as a window can spare; later ones are picked up when they come.
+//! A walk is asked for between frames, which leaves the frame as it is: trees stay as they are until the next
+//! build, and whatever a clip has moved since is behind the person by one frame. One walk is under way at a
+//! time. Its answer is waited for only as long as a window can spare; later ones are picked up when they
+//! come.
 
 use super::{answer::Answer, bindings::Layouts, scene_state::UploadedScene};
 use crate::{
@@ -107,8 +108,8 @@ impl<'a> From<&'a UploadedScene> for Walked<'a> {
     }
 }
 
-/// The steps of a walk that takes `elapsed_secs`, and the seconds of each: at most [`WALK_STEPS`], so that a person who
-/// was held up walks on slowly rather than through everything at once.
+/// The steps of a walk that takes `elapsed_secs`, and the seconds of each: at most [`WALK_STEPS`], so that a
+/// person who was held up walks on slowly rather than through everything at once.
 pub fn steps(elapsed_secs: f32) -> (u32, f32) {
     // No time has passed where it is no number.
     let elapsed = elapsed_secs.max(0.0);
@@ -153,7 +154,8 @@ impl Walk {
         self.answer.is_under_way()
     }
 
-    /// Walks from where `params` says, or, to `start`, finds where to: records and submits, unless a walk is under way.
+    /// Walks from where `params` says, or, to `start`, finds where to: records and submits, unless a walk is
+    /// under way.
     ///
     /// # Errors
     ///
