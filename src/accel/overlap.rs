@@ -155,10 +155,6 @@ impl BoxOverlaps {
     /// # Errors
     ///
     /// Those of compiling the kernels, where they were not compiled before.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "where to record, what is asked, and where its result goes"
-    )]
     pub fn record_count(
         &self,
         gpu: &Gpu,
