@@ -164,6 +164,36 @@ fn trace_runs_on_every_kind() {
 }
 
 #[test]
+fn query_compares_orders_and_ways() {
+    // It fails by itself where they find something else.
+    let report =
+        report("query scene.obj --kind soup --triangles 300 --queries 500 --leaf-cutoff 2");
+    let ways: Vec<_> = runs(&report)
+        .iter()
+        .map(|run| ["name", "query", "order"].map(|key| run[key].as_str().unwrap()))
+        .collect();
+    let expected = ["scene.obj", "soup"].map(|name| {
+        [
+            [name, "nearest", "given"],
+            [name, "nearest", "sorted"],
+            [name, "one_pass", "given"],
+            [name, "counted_first", "given"],
+            [name, "one_pass", "sorted"],
+            [name, "counted_first", "sorted"],
+        ]
+    });
+    assert_eq!(ways, expected.as_flattened());
+    for run in runs(&report) {
+        assert!(number(&run["queries_per_s"]) > 0.0);
+        let is_sorted = run["order"] == "sorted";
+        assert_eq!(run.get("sorting_speedup").is_some(), is_sorted, "{run}");
+        let is_counted = run["query"] == "counted_first";
+        assert_eq!(run.get("to_one_pass").is_some(), is_counted, "{run}");
+        assert!(run["query"] == "nearest" || run["name"] != "soup" || number(&run["found"]) > 0.0);
+    }
+}
+
+#[test]
 fn frame_reports_every_pass() {
     let report = report("frame scene.obj --kind meshes --triangles 200 --meshes 5 --size 32x24");
     let expected = ["scene.obj", "meshes"].map(|name| [name; 3]);

@@ -227,10 +227,7 @@ fn nothing_has_no_sign() {
     ] {
         for sign in [Sign::Pseudonormal, Sign::Winding] {
             let found = signed(&gpu, &soup, &[Vec3::ONE, Vec3::NAN], sign);
-            assert!(
-                found.iter().all(|found| !(found.distance < 0.0)),
-                "{found:?}"
-            );
+            assert!(!found.iter().any(|found| found.distance < 0.0), "{found:?}");
         }
     }
     // Triangles without an area have no side.

@@ -3,7 +3,12 @@
 //!
 //! ```text
 //! cargo bench --bench peers [-- [--large] [FILE…]]
+//! cargo bench --bench peers -- query [FILE…]
 //! ```
+//!
+//! The second compares queries: nearest points and overlaps of boxes with the crate `parry3d` as well, nearest points
+//! of a cloud with `kiddo` and `rstar`. Its tables say times of builds and of queries, on all cores. It exits with 1
+//! where answers differ ([`queries`]).
 //!
 //! A build's ratio compares times: below 1 it is faster than canopy's. A trace's ratio compares rates: above
 //! 1 it is faster.
@@ -14,6 +19,7 @@
 
 #![expect(clippy::print_stdout, reason = "the report")]
 
+mod queries;
 mod trees;
 
 use anyhow::{Context, bail};
@@ -45,7 +51,17 @@ struct Input {
 }
 
 fn main() -> anyhow::Result<()> {
-    let inputs = inputs(std::env::args().skip(1))?;
+    // Cargo adds this argument.
+    let mut arguments: Vec<_> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
+    let asks = arguments.first().is_some_and(|first| first == "query");
+    let inputs = if asks {
+        query_inputs(arguments.split_off(1))?
+    } else {
+        inputs(arguments.into_iter())?
+    };
     let mut canopy = Canopy::new()?;
     let info = &canopy.gpu.info;
     println!(
@@ -54,6 +70,12 @@ fn main() -> anyhow::Result<()> {
         info.backend,
         rayon::current_num_threads()
     );
+    if asks {
+        if !queries::run(&mut canopy, &inputs)? {
+            bail!("answers differ");
+        }
+        return Ok(());
+    }
     let mut worst: f64 = 0.0;
     for input in &inputs {
         build(&mut canopy, input)?;
@@ -74,8 +96,6 @@ fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>>
     let mut inputs = Vec::new();
     for argument in arguments {
         match argument.as_str() {
-            // Cargo adds this argument.
-            "--bench" => {}
             "--large" => sizes.push(2_000_000),
             option if option.starts_with('-') => bail!("there is no option {option}"),
             file => inputs.push(load(file)?),
@@ -86,6 +106,14 @@ fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>>
         triangles: soup(count, 1),
     });
     Ok(soups.chain(inputs).collect())
+}
+
+/// What is queried: each FILE, or a generated mesh.
+fn query_inputs(files: Vec<String>) -> anyhow::Result<Vec<Input>> {
+    if files.is_empty() {
+        return Ok(vec![queries::closed_mesh()]);
+    }
+    files.iter().map(|file| load(file)).collect()
 }
 
 /// All meshes of a file as one, in the rest pose.

@@ -135,6 +135,13 @@ pub(crate) struct Shape {
     node: usize,
 }
 
+impl Shape {
+    pub(crate) fn corners(&self) -> [Vec3A; 3] {
+        let Triangle { v0, v1, v2 } = self.triangle;
+        [v0, v1, v2]
+    }
+}
+
 impl Bounded<f32, 3> for Shape {
     fn aabb(&self) -> Aabb<f32, 3> {
         let Triangle { v0, v1, v2 } = self.triangle;

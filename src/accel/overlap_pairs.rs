@@ -80,7 +80,6 @@ impl<'a> Pairs<'a> {
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),
             across: u32::from(self.across),
-            ..PairQuery::default()
         };
         gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
     }

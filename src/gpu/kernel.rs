@@ -63,10 +63,6 @@ impl Kernel {
     }
 
     /// As [`Kernel::with_constants`], with text of the caller's in place of a file of the library.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a pipeline is made of, once for all kernels"
-    )]
     pub(crate) fn with_text(
         gpu: &Gpu,
         path: &'static str,

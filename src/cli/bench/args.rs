@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, reflect, textures, irradiance or compile
+    /// What to measure: sort, build, trace, frame, query, reflect, textures, irradiance or compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, frame, reflect)
+    /// Scene files, which make one scene (build, trace, query, frame, reflect)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -52,6 +52,9 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub pairs: Vec<u32>,
+    /// Points and boxes that are asked for, such as 64K (query)
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Input")]
+    pub queries: Option<u32>,
     /// Texels along an edge of the cubes, such as 64,512 (irradiance)
     #[arg(
         long,
@@ -67,7 +70,7 @@ pub struct BenchArgs {
     /// Seed of generated triangles and of random rays
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Input")]
     pub seed: u64,
-    /// Rays treat a node with at most N triangles as a leaf; trace measures several N otherwise
+    /// Rays treat a node with at most N triangles as a leaf; trace and query measure several N otherwise
     #[arg(
         long,
         value_name = "N",
@@ -100,6 +103,8 @@ Suites:
   build  all trees, by stage; with no input named also 600K triangles as 1, 1,000 and 10,000 meshes
   trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff,
          beside a textbook's traversal
+  query  nearest points and what boxes touch, as they are given and sorted by Morton codes; what boxes touch by
+         counting first beside one pass
   frame  every pass of a whole frame, for every policy tree.rebuild
   reflect
          reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
@@ -140,6 +145,8 @@ pub enum Suite {
     Build,
     /// Rays
     Trace,
+    /// Queries other than rays
+    Query,
     /// The whole frame
     Frame,
     /// Steps of reflections by rays
@@ -159,6 +166,7 @@ impl Suite {
             Self::Sort => "sort",
             Self::Build => "build",
             Self::Trace => "trace",
+            Self::Query => "query",
             Self::Frame => "frame",
             Self::Reflect => "reflect",
             Self::Textures => "textures",
@@ -185,10 +193,17 @@ impl BenchArgs {
             ("--triangles", no_scene && !self.triangles.is_empty()),
             ("--kind", no_scene && !self.kind.is_empty()),
             ("--meshes", no_scene && self.meshes.is_some()),
+            (
+                "--queries",
+                self.suite != Suite::Query && self.queries.is_some(),
+            ),
             ("--pairs", !sorts && !self.pairs.is_empty()),
             ("--faces", !projects && !self.faces.is_empty()),
             ("--size", !draws && self.size.is_some()),
-            ("--leaf-cutoff", !draws && self.leaf_cutoff.is_some()),
+            (
+                "--leaf-cutoff",
+                !draws && self.suite != Suite::Query && self.leaf_cutoff.is_some(),
+            ),
         ];
         match wrong.into_iter().find(|(_, wrong)| *wrong) {
             Some((option, _)) => Err(Error::Usage(format!(

@@ -103,7 +103,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
 }
 
 /// The triangles of a workload. Scenes are posed once by the renderer, on a device of its own.
-fn input(session: &Session<'_>, workload: &Workload) -> Result<Input> {
+pub(super) fn input(session: &Session<'_>, workload: &Workload) -> Result<Input> {
     workload.check(&session.meter.gpu)?;
     if let Some(input) = workload.generate() {
         return Ok(input);

@@ -14,6 +14,7 @@ pub mod inputs;
 pub(super) mod irradiance;
 mod lockstep;
 mod progress;
+mod query;
 mod rays;
 mod reflect;
 mod report;
@@ -74,6 +75,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Sort => sort::run(&mut session)?,
         Suite::Build => build::run(&mut session)?,
         Suite::Trace => trace::run(&mut session)?,
+        Suite::Query => query::run(&mut session)?,
         Suite::Frame => frame::run(&mut session)?,
         Suite::Reflect => reflect::run(&mut session)?,
         Suite::Textures => textures::run(&mut session)?,
@@ -93,6 +95,7 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Sort => sort::COLUMNS,
         Suite::Build => build::COLUMNS,
         Suite::Trace => trace::COLUMNS,
+        Suite::Query => query::COLUMNS,
         Suite::Frame => frame::COLUMNS,
         Suite::Reflect => reflect::COLUMNS,
         Suite::Textures => textures::COLUMNS,
