@@ -26,6 +26,7 @@ mod load;
 mod material;
 mod merge;
 mod mesh;
+pub mod mesh_distance;
 mod node;
 mod obj;
 pub mod opened;
