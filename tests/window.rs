@@ -323,6 +323,56 @@ fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
     );
 }
 
+/// A click outlines the mesh and brings up its card, and Escape takes both away. A hidden mesh takes its shadow along.
+#[test]
+fn a_click_selects_a_mesh_that_can_be_hidden() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
+                --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let mut canopy = display.canopy(&arguments);
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let click = |x: &str, y: &str| {
+        assert!(display.xdotool(&["mousemove", x, y, "click", "1"]));
+    };
+    // Frames that converge may end a level apart.
+    let same = |now: &Screenshot| {
+        let (darker, brighter) = now.darker_and_brighter(&scene);
+        darker + brighter < 1e-4
+    };
+    // The card is in the middle of the picture.
+    click("320", "190");
+    let selected = display.settled("an outline", |now| !same(now));
+    let green = |now: &Screenshot| {
+        let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 130 && p[2] < 180;
+        now.pixels.iter().filter(is_green).count()
+    };
+    assert!(
+        green(&selected) > green(&scene) + 300,
+        "{}",
+        green(&selected)
+    );
+    display.press("Escape");
+    display.settled("no outline", same);
+    click("320", "190");
+    display.settled("an outline again", |now| green(now) > green(&scene) + 300);
+    display.press("shift+h");
+    let hidden = display.settled("the floor alone", |now| green(now) == green(&scene));
+    let (darker, brighter) = hidden.darker_and_brighter(&scene);
+    assert!(
+        darker + brighter > 0.02,
+        "{darker} is darker, {brighter} brighter"
+    );
+    display.press("alt+h");
+    display.settled("all meshes", same);
+    // Where nothing is: no selection, and no end of the program.
+    click("20", "20");
+    display.settled("the same picture", same);
+    assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
+}
+
 #[test]
 fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
     let display = Display::start();

@@ -52,6 +52,7 @@ impl Viewer {
         let Graphics { gpu, renderer, .. } = &mut self.graphics;
         renderer.set_compared(gpu, self.deviation.surface().as_deref())?;
         self.in_flight = None;
+        self.selecting.forget();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -98,6 +99,7 @@ impl Viewer {
         log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
         if in_flight.is_parted {
             screen.show_next_picture();
+            self.selecting.shown = Some(in_flight.picture.clone());
         }
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.
@@ -128,6 +130,9 @@ impl Viewer {
         self.follow_environment()?;
         self.follow_deviation()?;
         if let Err(error) = self.ask_trees() {
+            self.report(error)?;
+        }
+        if let Err(error) = self.ask_geometry() {
             self.report(error)?;
         }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
@@ -172,6 +177,7 @@ impl Viewer {
             clip: stage.clip,
             variant: stage.variant,
             time: stage.time,
+            hidden: stage.hidden.clone(),
             channel: self.state.channel,
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance, occludes),
@@ -321,22 +327,39 @@ impl Viewer {
         paint: &Paint,
         mut recorded: Option<InFlight>,
     ) -> Result<()> {
+        match &recorded {
+            Some(frame) if frame.is_parted => {
+                let Graphics { gpu, renderer, .. } = &mut self.graphics;
+                renderer.finish(std::mem::replace(&mut encoder, gpu.encoder("window")));
+            }
+            Some(frame) => {
+                self.graphics.screen.show_next_picture();
+                self.draw_outline(&mut encoder, &frame.picture)?;
+                self.selecting.shown = Some(frame.picture.clone());
+            }
+            None => {}
+        }
+        let has_outline = self.has_outline();
         let Graphics {
             screen,
             gpu,
             renderer,
             ..
         } = &mut self.graphics;
-        match &recorded {
-            Some(frame) if frame.is_parted => {
-                renderer.finish(std::mem::replace(&mut encoder, gpu.encoder("window")));
-            }
-            Some(_) => screen.show_next_picture(),
-            None => {}
-        }
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };
-        screen.compose(gpu, &mut encoder, self.area, background, paint)?;
+        let origin = self.area.origin;
+        screen.compose(
+            gpu,
+            &mut encoder,
+            self.area,
+            background,
+            paint,
+            |encoder, target| match has_outline {
+                true => renderer.show_outline(gpu, encoder, target, origin),
+                false => Ok(()),
+            },
+        )?;
         let image = screen.acquire(gpu)?;
         match &image {
             Some(image) => screen.copy_to(gpu, &mut encoder, image),

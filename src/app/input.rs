@@ -16,6 +16,8 @@ pub(super) struct Input {
     pointer: Vec2,
     /// The button that was pressed over the scene, and what dragging with it does.
     drag: Option<(MouseButton, Drag)>,
+    /// Where the left button was pressed, until the pointer has moved too far for a click.
+    pressed: Option<Vec2>,
     keys: HashSet<KeyCode>,
     modifiers: Modifiers,
     /// Whether L is held.
@@ -29,6 +31,9 @@ enum Drag {
     Look,
     Sun,
 }
+
+/// How far the pointer may move during a click, in pixels.
+const CLICK_REACH: f32 = 5.0;
 
 /// A number with three significant digits, however small it is.
 fn significant(number: f32) -> String {
@@ -73,11 +78,22 @@ impl Input {
         self.sun = held;
     }
 
-    /// Presses or releases a button; `in_scene` if the pointer is over the scene.
-    pub(super) fn set_button(&mut self, button: MouseButton, state: ElementState, in_scene: bool) {
+    /// Presses or releases a button; `in_scene` if the pointer is over the scene. Returns whether Shift was held
+    /// where that ends a click with the left button.
+    pub(super) fn set_button(
+        &mut self,
+        button: MouseButton,
+        state: ElementState,
+        in_scene: bool,
+    ) -> Option<bool> {
         if state == ElementState::Released {
-            self.drag.take_if(|(held, _)| *held == button);
-            return;
+            let (_, drag) = self.drag.take_if(|(held, _)| *held == button)?;
+            self.pressed.take()?;
+            return match drag {
+                Drag::Orbit => Some(false),
+                Drag::Pan => Some(true),
+                Drag::Look | Drag::Sun => None,
+            };
         }
         let drag = match button {
             MouseButton::Left if self.sun => Drag::Sun,
@@ -85,17 +101,26 @@ impl Input {
             MouseButton::Left => Drag::Orbit,
             MouseButton::Middle => Drag::Pan,
             MouseButton::Right => Drag::Look,
-            _ => return,
+            _ => return None,
         };
         if in_scene && self.drag.is_none() {
             self.drag = Some((button, drag));
+            self.pressed = (button == MouseButton::Left).then_some(self.pointer);
         }
+        None
     }
 
     /// Moves the pointer; `height` is that of the scene's part of the window, in pixels.
     pub(super) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
         let drag = (pointer - self.pointer) / height.max(1.0);
         self.pointer = pointer;
+        if self
+            .pressed
+            .is_some_and(|start| start.distance(pointer) <= CLICK_REACH)
+        {
+            return;
+        }
+        self.pressed = None;
         match self.drag {
             Some((_, Drag::Sun)) => state.drag_sun(drag),
             Some(_) if state.walks() => state.camera.look(drag),

@@ -44,6 +44,13 @@ pub(super) enum Action {
     Cutoff(i32),
     NextChannel,
     PreviousChannel,
+    /// Begins or ends measuring.
+    Measure,
+    FrameSelection,
+    Hide,
+    Isolate,
+    ShowAll,
+    CopySelection,
     Reset,
     Fullscreen,
     Screenshot,
@@ -93,6 +100,12 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_up_axis", &["U"], "another axis of the file points up", Action::NextUpAxis),
     bind("obj_texture", &["T"], "colour an OBJ with the image of its name", Action::ObjTexture),
     bind("frame", &["F"], "frame the scene", Action::Frame),
+    bind("frame_selection", &["Z", "Num."], "frame the selected mesh", Action::FrameSelection),
+    bind("hide", &["Shift+H"], "hide the selected mesh", Action::Hide),
+    bind("isolate", &["I"], "show the selected mesh alone", Action::Isolate),
+    bind("show_all", &["Alt+H"], "show all meshes", Action::ShowAll),
+    bind("copy_selection", &["Ctrl+C"], "copy what the card tells", Action::CopySelection),
+    bind("measure", &["Shift+M"], "measure between clicks, or stop", Action::Measure),
     bind("front", &["Num1", "Ctrl+1"], "front view", Action::Face(StandardView::Front)),
     bind("back", &["Ctrl+Num1", "Ctrl+2"], "back view", Action::Face(StandardView::Back)),
     bind("right", &["Num3", "Ctrl+3"], "right view", Action::Face(StandardView::Right)),
@@ -132,6 +145,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
 
 /// Gestures of the mouse and keys that are held, for the help.
 pub(super) const GESTURES: &[(&str, &str)] = &[
+    ("Click", "select a mesh; Shift + click, a second one"),
     ("Left drag", "orbit the scene"),
     ("Middle drag", "pan (or Shift + left drag)"),
     ("Wheel", "zoom"),

@@ -7,7 +7,11 @@ use crate::{
     gpu::layout::TEMPORAL_SAMPLES,
     render::{Channel, FrameSample, View},
 };
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Frames that are drawn after the last change where the exposure is metered: the second one tells whether it
 /// still changes.
@@ -38,12 +42,22 @@ pub(super) struct PictureKey {
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
     pub(super) time: f32,
+    /// Nodes whose meshes the person has hidden.
+    pub(super) hidden: Arc<BTreeSet<usize>>,
     /// The channel that is shown.
     pub(super) channel: Channel,
     /// The scene's part of the window.
     pub(super) area: Area,
     /// Exposure in stops where it is not metered.
     pub(super) exposure_ev: f32,
+}
+
+impl PictureKey {
+    /// Whether everything stands where it does in `other`.
+    pub(super) fn has_pose_of(&self, other: &Self) -> bool {
+        let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
+        pose(self) == pose(other) && self.hidden == other.hidden
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +81,7 @@ impl PictureKey {
             clip: None,
             variant: None,
             time: 0.0,
+            hidden: Arc::default(),
             channel: Channel::Lit,
             area: Area::default(),
             exposure_ev: 0.0,

@@ -188,7 +188,8 @@ impl Screen {
         std::mem::swap(&mut self.picture, &mut self.next_picture);
     }
 
-    /// Records what the window shows: the last picture of the scene in `area`, and `paint` over everything.
+    /// Records what the window shows: the last picture of the scene in `area`, what `overlay` draws to the target
+    /// that it is handed, and `paint` over everything.
     pub(super) fn compose(
         &mut self,
         gpu: &Gpu,
@@ -196,6 +197,7 @@ impl Screen {
         area: Area,
         background: wgpu::Color,
         paint: &Paint,
+        overlay: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::TextureView) -> Result<()>,
     ) -> Result<()> {
         for (id, deltas) in &paint.textures.set {
             for delta in deltas {
@@ -225,6 +227,7 @@ impl Screen {
             wgpu::LoadOp::Clear(background),
         ));
         self.copy_picture(gpu, encoder, area)?;
+        overlay(encoder, &view)?;
         let mut pass = begin(encoder, "egui", &view, wgpu::LoadOp::Load).forget_lifetime();
         self.egui.render(&mut pass, &paint.triangles, &descriptor);
         drop(pass);

@@ -8,9 +8,11 @@ use super::{
     deviation::ComparedWith,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
+    measure::Measure,
     offer::Offer,
     panel_layout::PanelLayout,
     pass_history::PassHistory,
+    selected::Selection,
     sun::{self, SunOfScene},
 };
 use crate::{
@@ -28,7 +30,11 @@ use crate::{
         opened::{FirstMoment, OpenedScene, clip_points},
     },
 };
-use std::{collections::VecDeque, path::PathBuf};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    path::PathBuf,
+    sync::Arc,
+};
 
 /// Headline of settings that do not fit the scene.
 const MISFIT: &str = "A setting does not fit the scene";
@@ -85,6 +91,12 @@ pub(super) struct State {
     pub(super) changes: Changes,
     /// The panel's width and foldings.
     pub(super) layout: PanelLayout,
+    /// The meshes that were clicked.
+    pub(super) selection: Selection,
+    /// The points that were clicked.
+    pub(super) measure: Measure,
+    /// Text for the clipboard.
+    pub(super) copied: Option<String>,
     /// Actions of the panel's buttons that have not been performed yet.
     pub(super) actions: Vec<Action>,
 }
@@ -115,6 +127,8 @@ pub(super) struct Stage {
     pub(super) time: f32,
     /// The file's camera that was last looked through.
     pub(super) camera: Option<usize>,
+    /// Nodes whose meshes the person has hidden.
+    pub(super) hidden: Arc<BTreeSet<usize>>,
     first: FirstMoment,
     /// The last exposure and what it was computed from.
     exposure: Option<(ExposureKey, f32)>,
@@ -141,6 +155,7 @@ impl Stage {
             variant: opened.variant,
             time,
             camera: None,
+            hidden: Arc::default(),
             first: opened.first,
             exposure: None,
         }
@@ -158,7 +173,13 @@ impl Stage {
 
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
-        Pose::new(&self.scene, self.clip, self.time)
+        let mut pose = Pose::new(&self.scene, self.clip, self.time);
+        for &node in self.hidden.iter() {
+            if let Some(is_visible) = pose.visible.get_mut(node) {
+                *is_visible = false;
+            }
+        }
+        pose
     }
 
     /// The ground below the scene, where `mode` asks for one.
@@ -304,6 +325,9 @@ impl State {
             passes: PassHistory::default(),
             changes: Changes::default(),
             layout: PanelLayout::default(),
+            selection: Selection::default(),
+            measure: Measure::default(),
+            copied: None,
             actions: Vec::new(),
             initial: config.clone(),
             keymap: Keymap::default(),
@@ -324,6 +348,7 @@ impl State {
             self.fail(MISFIT, misfit.to_string());
         }
         self.sun_of_scene = SunOfScene::default();
+        self.forget_clicks();
         let points = std::mem::take(&mut opened.points);
         let stage = Stage::new(files, opened, self.config.animation.time);
         let before = self.stage.replace(stage);
@@ -338,6 +363,13 @@ impl State {
                     (stage.clip, stage.time) = (before.clip, before.time);
                 }
                 self.playing &= stage.clip.is_some();
+                let nodes = |scene: &Scene| -> Vec<_> {
+                    let nodes = scene.nodes.iter();
+                    nodes.map(|node| (node.name.clone(), node.mesh)).collect()
+                };
+                if !before.hidden.is_empty() && nodes(&before.scene) == nodes(&stage.scene) {
+                    stage.hidden = before.hidden;
+                }
             }
             (_, stage) => {
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
@@ -367,6 +399,7 @@ impl State {
         if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
             self.sun_of_scene = SunOfScene::default();
             self.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.forget_clicks();
             self.first_view(look, aspect);
         }
     }
@@ -609,6 +642,12 @@ impl State {
                 self.channel = Channel::Lit;
                 self.notify("settings are back to those at the start");
             }
+            Action::Measure
+            | Action::FrameSelection
+            | Action::Hide
+            | Action::Isolate
+            | Action::ShowAll
+            | Action::CopySelection => return self.perform_on_selection(action, aspect),
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
@@ -791,6 +830,12 @@ mod tests {
             Action::Cutoff(1),
             Action::NextChannel,
             Action::PreviousChannel,
+            Action::Measure,
+            Action::FrameSelection,
+            Action::Hide,
+            Action::Isolate,
+            Action::ShowAll,
+            Action::CopySelection,
             Action::Reset,
         ] {
             state.notice = None;

@@ -3,6 +3,7 @@
 use super::{
     browse::{Browser, Kind},
     chord::Press,
+    clicks::Selecting,
     deviation::{ComparedWith, DeviationFile},
     dialogs::Dialogs,
     environment::EnvironmentFile,
@@ -103,6 +104,8 @@ pub(super) struct Viewer {
     /// The file that lists recent files; `None` where that is not to be kept.
     pub(super) recent_file: Option<PathBuf>,
     pub(super) watches: Watches,
+    /// What was clicked, and what is known of it.
+    pub(super) selecting: Selecting,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
     /// When Escape quits.
@@ -157,6 +160,7 @@ impl Viewer {
             asked: Vec::new(),
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
+            selecting: Selecting::default(),
             has_polled: false,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
@@ -192,6 +196,7 @@ impl Viewer {
             self.has_polled = true;
             self.poll_frame()
         };
+        let poll = poll.into_iter().chain(self.poll_selecting()).min();
         match self.schedule.wakeup(Instant::now()) {
             Wakeup::Draw => {
                 self.window.request_redraw();
@@ -251,7 +256,9 @@ impl Viewer {
             } => self.key(event),
             WindowEvent::MouseInput { state, button, .. } => {
                 let in_scene = self.is_in_scene();
-                self.input.set_button(*button, *state, in_scene);
+                if let Some(beside) = self.input.set_button(*button, *state, in_scene) {
+                    self.click(beside);
+                }
             }
             WindowEvent::CursorMoved { position, .. } => {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
@@ -362,6 +369,12 @@ impl Viewer {
             self.state.notify("the environment stays as it is");
         } else if !std::mem::take(&mut self.state.offers).is_empty() {
             // Declined.
+        } else if !self.state.measure.points().is_empty() {
+            self.state.measure.clear();
+        } else if std::mem::take(&mut self.state.measure.is_on) {
+            self.state.notify("measuring ended");
+        } else if !self.state.selection.is_empty() {
+            self.state.selection.clear();
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {
@@ -609,6 +622,7 @@ impl Viewer {
             render_scale: self.schedule.scale(),
             size: self.schedule.size(),
             samples: self.schedule.samples(),
+            view: self.measured_view(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         self.state.find_sun();

@@ -1,6 +1,6 @@
 //! What the panel shows and cannot change.
 
-use crate::render::FrameStats;
+use crate::render::{FrameStats, View};
 
 /// What the panel shows and cannot change.
 pub(in crate::app) struct Facts<'a> {
@@ -26,6 +26,8 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) size: [u32; 2],
     /// Samples that the still picture has, and is to have.
     pub(in crate::app) samples: Option<[u32; 2]>,
+    /// The camera of the picture, where anything is drawn over it.
+    pub(in crate::app) view: Option<View>,
     /// Whether a picture has been waited for.
     pub(in crate::app) rendering: bool,
 }

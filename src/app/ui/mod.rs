@@ -13,6 +13,7 @@ mod offers;
 mod overlay;
 mod rows;
 mod sections;
+mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
         panel(ui, state, facts);
     }
     let room = ui.available_rect_before_wrap();
+    selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);
     overlay::show(ui.ctx(), room, state, facts);
     room

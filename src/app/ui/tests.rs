@@ -3,16 +3,20 @@ use crate::{
     app::{
         changes::Changes,
         keys::Action,
+        measure::{MeasuredPoint, Snap},
+        selected::{Gap, Selected},
         state::{Failure, Stage},
     },
     config::{Config, EnvironmentSource, ShadowMode, Switch, Theme},
     gpu::profiler::PassTiming,
-    render::{Channel, FrameStats},
+    render::{Channel, Element, FrameStats, Picked, View},
     scene::{
-        Camera, Clip, ExtensionUse, Projection, Scene, Treatment,
+        Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
+        mesh_distance::MeshDistance,
         opened::{OpenedScene, Span},
     },
 };
+use glam::Vec3;
 
 /// A name that has no room anywhere.
 const LONG: &str =
@@ -32,10 +36,11 @@ enum Show {
     Dropping,
     Notice,
     NoScene,
+    Selection,
 }
 
 impl Show {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -45,6 +50,7 @@ impl Show {
         Self::Dropping,
         Self::Notice,
         Self::NoScene,
+        Self::Selection,
     ];
 }
 
@@ -89,6 +95,9 @@ fn state(show: Show, every_section: bool) -> State {
             text: "a sentence that says what is wrong with it, at some length. ".repeat(30),
         });
     }
+    if show == Show::Selection {
+        select(&mut state);
+    }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
     }
@@ -114,6 +123,44 @@ fn state(show: Show, every_section: bool) -> State {
     state
 }
 
+/// Two meshes with long names, and three measured points.
+fn select(state: &mut State) {
+    let far = Vec3::new(-123_456.7, 1.234_56e-7, 0.012_345_6);
+    let of_mesh = |mesh| Selected {
+        node: mesh,
+        picked: Picked {
+            mesh,
+            material: 0,
+            position: far,
+            element: Element::Triangle {
+                number: u32::MAX,
+                corners: [far; 3],
+                normal: Vec3::NEG_ONE.normalize(),
+                uv: glam::Vec2::splat(-1234.5),
+            },
+        },
+    };
+    if let Some(stage) = &mut state.stage {
+        let node = || Node {
+            name: "a part of a machine with a long name".into(),
+            ..Node::default()
+        };
+        stage.scene.nodes.extend([node(), node()]);
+        stage.hidden = std::collections::BTreeSet::from([0]).into();
+    }
+    state.selection.click(Some(of_mesh(0)), false);
+    state.selection.click(Some(of_mesh(1)), true);
+    state.selection.gap = Gap::Known(MeshDistance {
+        distance: 0.25,
+        points: [far.as_dvec3(); 2],
+    });
+    state.measure.is_on = true;
+    for position in [far, Vec3::X, Vec3::Y] {
+        let snap = Snap::Element;
+        state.measure.add(MeasuredPoint { position, snap });
+    }
+}
+
 fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
@@ -130,6 +177,12 @@ fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
         has_gpu: false,
         samples: Some([3, 16]),
         rendering: true,
+        view: (show == Show::Selection).then_some(View {
+            world_from_view: glam::Mat4::from_translation(Vec3::Z * 5.0),
+            projection: Projection::Perspective { fov_y: 1.0 },
+            near: 0.1,
+            far: 100.0,
+        }),
         fast_rays: false,
         render_scale: 0.5,
         size: [1280, 720],
@@ -310,7 +363,7 @@ fn every_control_has_a_tooltip() {
         let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
         assert!(without.is_empty(), "{variation}: {}", without.join("\n"));
     }
-    for shown in [Show::Help, Show::Error] {
+    for shown in [Show::Help, Show::Error, Show::Selection] {
         let mut state = state(shown, false);
         state.panel = false;
         let window = ([1280.0, 800.0], 1.0);

@@ -3,7 +3,7 @@
 use crate::{
     app::{
         keys::Action,
-        state::State,
+        state::{State, counted},
         ui::{
             facts::Facts,
             rows::{DEGREES, Edits, Row, choose, hundredths, list, number, slide},
@@ -23,6 +23,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     });
     cameras(ui, state, edits);
     movement(ui, state, edits);
+    clicks(ui, state, edits);
     projection(ui, state, edits);
     field_of_view(ui, state, edits);
     render_scale(ui, &mut state.config.window, facts, edits);
@@ -122,6 +123,31 @@ fn movement(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let avoids = &mut state.config.camera.avoid_walls;
         ui.checkbox(avoids, "stay in front of them")
     });
+}
+
+/// What clicks on the scene do, and what they have hidden.
+fn clicks(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let tip = "Measures between points that are clicked, instead of selecting meshes (Shift+M)";
+    Row::new("measure", &[], tip).show(ui, edits, |ui| {
+        let mut is_on = state.measure.is_on;
+        if ui.checkbox(&mut is_on, "between clicks").changed() {
+            state.actions.push(Action::Measure);
+        }
+    });
+    let count = state.stage.as_ref().map_or(0, |stage| stage.hidden.len());
+    if count > 0 {
+        let tip = "Meshes that are hidden by hand. Alt+H shows them again";
+        Row::new("hidden", &[], tip).show(ui, edits, |ui| {
+            ui.label(counted(count as u64, "node"));
+            if ui
+                .button("Show all")
+                .on_hover_text("Shows all meshes (Alt+H)")
+                .clicked()
+            {
+                state.actions.push(Action::ShowAll);
+            }
+        });
+    }
 }
 
 fn projection(ui: &mut Ui, state: &mut State, edits: &mut Edits) {

@@ -1,0 +1,332 @@
+//! Clicks on the scene: what they hit is found in the trees of the last frame, some frames later.
+
+use super::{
+    clicks::Click,
+    graphics::Graphics,
+    in_flight::GPU_POLL,
+    measure::MeasuredPoint,
+    mesh_gap::{self, MeshGap},
+    projector::Projector,
+    schedule::PictureKey,
+    selected::{Gap, Selected},
+    viewer::Viewer,
+};
+use crate::{
+    Result,
+    gpu::Needs,
+    render::{OUTLINES, OutlineQuery, PickQuery, Picked, View},
+};
+use glam::Vec2;
+use std::{
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
+
+/// Most clicks that wait to be answered.
+const MOST_CLICKS: usize = 8;
+/// Distance in logical pixels within which a measured point snaps.
+const SNAP_REACH: f32 = 10.0;
+/// Width of outlines in logical pixels.
+const OUTLINE_WIDTH: f32 = 2.5;
+
+impl Viewer {
+    /// The scene was clicked.
+    pub(super) fn click(&mut self, beside: bool) {
+        let Some(shown) = &self.selecting.shown else {
+            return;
+        };
+        let origin = self.area.origin.map(|side| side as f32);
+        if self.selecting.clicks.len() < MOST_CLICKS {
+            self.selecting.clicks.push_back(Click {
+                scene: shown.scene,
+                query: PickQuery {
+                    view: shown.view,
+                    pixel: self.input.pointer() - Vec2::from(origin),
+                    size: self.area.size,
+                },
+                beside,
+            });
+        }
+        self.draw_within(Duration::ZERO);
+    }
+
+    /// Asks the geometry of the picture that is shown for what was clicked, for outlines, and for the distance of
+    /// two meshes. It does nothing while a frame of another pose is being drawn.
+    pub(super) fn ask_geometry(&mut self) -> Result<()> {
+        self.selecting
+            .clicks
+            .retain(|click| click.scene == self.scenes);
+        let Some(shown) = self.selecting.shown.clone() else {
+            return Ok(());
+        };
+        let replaces = |picture: &PictureKey| !picture.has_pose_of(&shown);
+        let is_replaced = self
+            .in_flight
+            .as_ref()
+            .is_some_and(|frame| replaces(&frame.picture));
+        let has_work = !self.selecting.clicks.is_empty() || !self.state.selection.is_empty();
+        if shown.scene != self.scenes || is_replaced || !has_work || !self.selection_is_ready()? {
+            return Ok(());
+        }
+        let Graphics { gpu, uploaded, .. } = &self.graphics;
+        let gpu = gpu.clone();
+        if !uploaded
+            .as_ref()
+            .is_some_and(|uploaded| self.graphics.renderer.has_geometry(uploaded))
+        {
+            return Ok(());
+        }
+        let mut encoder = gpu.encoder("selection");
+        self.ask_for_clicks(&mut encoder)?;
+        self.draw_outline(&mut encoder, &shown)?;
+        let copies = self.copy_meshes(&mut encoder, &shown)?;
+        gpu.queue.submit([encoder.finish()]);
+        if let Some((meshes, copies)) = copies {
+            self.selecting.gap = Some(MeshGap::new(shown, meshes, copies));
+        }
+        Ok(())
+    }
+
+    /// Whether the passes are compiled; starts to compile them on a thread.
+    fn selection_is_ready(&mut self) -> Result<bool> {
+        if let Some(compiling) = &self.selecting.compiling {
+            match compiling.try_recv() {
+                Err(mpsc::TryRecvError::Empty) => return Ok(false),
+                Err(mpsc::TryRecvError::Disconnected) => {}
+                Ok(outcome) => {
+                    self.selecting.compiling = None;
+                    if outcome.is_err() {
+                        self.selecting.clicks.clear();
+                        self.state.selection.clear();
+                    }
+                    outcome?;
+                }
+            }
+            self.selecting.compiling = None;
+        }
+        let mut needs = Needs::default();
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded,
+            ..
+        } = &self.graphics;
+        let Some(uploaded) = uploaded else {
+            return Ok(false);
+        };
+        renderer.selection_needs(uploaded, &mut needs);
+        if needs.is_empty() {
+            return Ok(true);
+        }
+        let (sender, outcome) = mpsc::channel();
+        let (gpu, wake) = (Arc::clone(gpu), self.waker.redraw());
+        self.selecting.compiling = Some(outcome);
+        self.selecting.thread = Some(std::thread::spawn(move || {
+            sender.send(needs.meet(&gpu)).ok();
+            wake();
+        }));
+        Ok(false)
+    }
+
+    fn ask_for_clicks(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded: Some(uploaded),
+            ..
+        } = &mut self.graphics
+        else {
+            return Ok(());
+        };
+        while let Some(click) = self.selecting.clicks.front() {
+            match renderer.pick(gpu, encoder, uploaded, &click.query) {
+                Ok(None) => break,
+                Ok(Some(number)) => self.selecting.asked.push((number, *click)),
+                Err(error) => {
+                    self.selecting.clicks.clear();
+                    return Err(error);
+                }
+            }
+            self.selecting.clicks.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Draws the outlines of what `picture` shows, where they are of something else.
+    pub(super) fn draw_outline(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &PictureKey,
+    ) -> Result<()> {
+        let meshes = self.state.selection.instances();
+        let wanted = Some((picture, meshes));
+        let outlined = self.selecting.outlined.as_ref();
+        let is_drawn = outlined.map(|(picture, meshes)| (picture, *meshes)) == wanted;
+        if is_drawn || meshes == [None; OUTLINES] || self.selecting.compiling.is_some() {
+            return Ok(());
+        }
+        let query = OutlineQuery {
+            view: picture.view,
+            size: picture.area.size,
+            meshes,
+            width: OUTLINE_WIDTH * self.window.scale_factor() as f32,
+        };
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded: Some(uploaded),
+            ..
+        } = &mut self.graphics
+        else {
+            return Ok(());
+        };
+        let mut needs = Needs::default();
+        renderer.selection_needs(uploaded, &mut needs);
+        if needs.is_empty() && renderer.draw_outline(gpu, encoder, uploaded, &query)? {
+            self.selecting.outlined = Some((picture.clone(), meshes));
+        }
+        Ok(())
+    }
+
+    /// Whether the outlines that were drawn last belong over the picture.
+    pub(super) fn has_outline(&self) -> bool {
+        let meshes = self.state.selection.instances();
+        let outlined = self.selecting.outlined.as_ref();
+        meshes != [None; OUTLINES]
+            && outlined.is_some_and(|(picture, of)| *of == meshes && picture.scene == self.scenes)
+    }
+
+    /// Copies the vertices of two selected meshes, where their distance is not known in this pose.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the meshes, and the copy and the triangles of each"
+    )]
+    fn copy_meshes(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &PictureKey,
+    ) -> Result<Option<([usize; 2], [(crate::render::MeshCopy, Vec<[u32; 3]>); 2])>> {
+        let [Some(first), Some(second)] = self.state.selection.instances() else {
+            self.selecting.gap = None;
+            return Ok(None);
+        };
+        let meshes = [first, second];
+        if let Some(gap) = &self.selecting.gap {
+            let is_known = self.state.selection.gap != Gap::Unknown;
+            let is_of_pose = is_known && gap.picture.has_pose_of(picture);
+            if gap.meshes == meshes && (is_of_pose || !gap.is_done()) {
+                return Ok(None);
+            }
+        }
+        let (Some(stage), Some(uploaded)) = (&self.state.stage, &self.graphics.uploaded) else {
+            return Ok(None);
+        };
+        let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
+        let mut copied = Vec::new();
+        for selected in self.state.selection.meshes() {
+            let mesh = selected.picked.mesh;
+            let node = stage.scene.nodes.get(selected.node);
+            let of_scene = node.and_then(|node| stage.scene.meshes.get(node.mesh?));
+            let Some(of_scene) = of_scene else {
+                return Ok(None);
+            };
+            let triangles = mesh_gap::triangles(&of_scene.primitives);
+            if let Some(copy) = renderer.copy_mesh(gpu, encoder, uploaded, mesh)? {
+                copied.push((copy, triangles));
+            }
+        }
+        let copied: std::result::Result<[_; 2], _> = copied.try_into();
+        Ok(copied.ok().map(|copies| (meshes, copies)))
+    }
+
+    /// Takes what has come back. Returns when to come back, or `None` where nothing is awaited.
+    pub(super) fn poll_selecting(&mut self) -> Option<Instant> {
+        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
+        if is_reading || !self.selecting.asked.is_empty() {
+            self.graphics.gpu.device.poll(wgpu::PollType::Poll).ok();
+            if self.graphics.gpu.lost().is_some() {
+                // Drawing opens another device.
+                self.draw_within(Duration::ZERO);
+                return None;
+            }
+        }
+        if !self.selecting.asked.is_empty()
+            && let Some(uploaded) = &self.graphics.uploaded
+        {
+            let mut arrived = Vec::new();
+            let collected = |number, picked| arrived.push((number, picked));
+            self.graphics.renderer.collect_picks(uploaded, collected);
+            for (number, picked) in arrived {
+                self.answered(number, picked);
+            }
+        }
+        self.poll_gap();
+        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
+        let awaits = is_reading || !self.selecting.asked.is_empty();
+        awaits.then(|| Instant::now() + GPU_POLL)
+    }
+
+    /// The camera of the picture that the window shows next, where anything is measured in it.
+    pub(super) fn measured_view(&self) -> Option<View> {
+        let has_lines = !self.state.measure.points().is_empty()
+            || matches!(self.state.selection.gap, Gap::Known(_));
+        let shown = self.selecting.shown.as_ref().filter(|_| has_lines)?;
+        // A long frame is shown when it is done; a short one with what is drawn over it.
+        if self.graphics.renderer.budget.in_parts {
+            return Some(shown.view);
+        }
+        let stage = self.state.stage.as_ref()?;
+        let bounds = stage.bounds.scene(&stage.scene, &stage.pose());
+        let (viewpoint, _) = self.state.viewpoint(bounds);
+        Some(View {
+            world_from_view: viewpoint.world_from_view,
+            projection: viewpoint.projection,
+            ..shown.view
+        })
+    }
+
+    fn poll_gap(&mut self) {
+        let Some(gap) = &mut self.selecting.gap else {
+            return;
+        };
+        let Some(found) = gap.poll(self.waker.redraw()) else {
+            return;
+        };
+        let [first, second] = self.state.selection.instances();
+        let is_wanted = [first, second] == gap.meshes.map(Some);
+        if is_wanted && gap.picture.scene == self.scenes {
+            self.state.selection.gap = found.map_or(Gap::None, Gap::Known);
+        }
+        self.draw_within(Duration::ZERO);
+    }
+
+    /// The answer to a click. That to a click on another scene is dropped.
+    fn answered(&mut self, number: u64, picked: Option<Picked>) {
+        let asked = &mut self.selecting.asked;
+        let Some(at) = asked.iter().position(|(known, _)| *known == number) else {
+            return;
+        };
+        let (_, click) = asked.swap_remove(at);
+        if click.scene != self.scenes {
+            return;
+        }
+        self.draw_within(Duration::ZERO);
+        if self.state.measure.is_on {
+            let Some(picked) = picked else {
+                return self.state.notify("there is nothing to measure");
+            };
+            let size = click.query.size.map(|side| side as f32);
+            let projector = Projector::new(&click.query.view, size.into());
+            let reach = SNAP_REACH * self.window.scale_factor() as f32;
+            let pixel = click.query.pixel;
+            let point = MeasuredPoint::snapped(&picked, &projector, pixel, reach);
+            return self.state.measure.add(point);
+        }
+        let stage = self.state.stage.as_ref();
+        let selected = picked.and_then(|picked| {
+            let (node, _) = stage?.scene.instances().nth(picked.mesh)?;
+            Some(Selected { node, picked })
+        });
+        self.state.selection.click(selected, click.beside);
+    }
+}

@@ -1,0 +1,133 @@
+//! What is done with selected meshes: hidden, shown alone, framed, told of.
+
+use super::{
+    camera::Camera,
+    keys::Action,
+    selected::{self, gap_rows, mesh_name, rows},
+    state::{State, counted},
+};
+use crate::scene::{
+    bounds::Aabb,
+    deform,
+    framing::{self, Viewpoint},
+};
+use std::collections::BTreeSet;
+
+impl State {
+    /// Performs an action on the selection; returns any other.
+    pub(super) fn perform_on_selection(&mut self, action: Action, aspect: f32) -> Option<Action> {
+        match action {
+            Action::Measure => {
+                self.measure.is_on = !self.measure.is_on;
+                self.measure.clear();
+                self.notify(match self.measure.is_on {
+                    true => "measuring: click two points; a third one gives the angle",
+                    false => "measuring ended",
+                });
+            }
+            Action::ShowAll => self.show_all(),
+            Action::FrameSelection | Action::Hide | Action::Isolate | Action::CopySelection => {
+                let has_points = !self.measure.points().is_empty();
+                let copies = action == Action::CopySelection && has_points;
+                if self.selection.is_empty() && !copies {
+                    self.notify("no mesh is selected; a click selects one");
+                    return None;
+                }
+                match action {
+                    Action::FrameSelection => self.frame_selection(aspect),
+                    Action::Hide => self.hide(),
+                    Action::Isolate => self.isolate(),
+                    _ => {
+                        self.copied = Some(self.card_text());
+                        self.notify("copied");
+                    }
+                }
+            }
+            _ => return Some(action),
+        }
+        None
+    }
+
+    /// The card as text.
+    fn card_text(&self) -> String {
+        let mut text = String::new();
+        if let Some(stage) = &self.stage {
+            for selected in self.selection.meshes() {
+                let name = mesh_name(&stage.scene, selected.node);
+                text += &selected::text(&name, &rows(&stage.scene, selected));
+            }
+        }
+        if self.selection.meshes().len() > 1 {
+            text += &selected::text("nearest points", &gap_rows(&self.selection.gap));
+        }
+        if !self.measure.points().is_empty() {
+            text += &selected::text("measured", &self.measure.rows());
+        }
+        text
+    }
+
+    fn selected_nodes(&self) -> BTreeSet<usize> {
+        let meshes = self.selection.meshes().iter();
+        meshes.map(|selected| selected.node).collect()
+    }
+
+    fn hide(&mut self) {
+        let nodes = self.selected_nodes();
+        let Some(stage) = &mut self.stage else { return };
+        let mut hidden = stage.hidden.as_ref().clone();
+        hidden.extend(nodes);
+        let count = counted(hidden.len() as u64, "hidden node");
+        stage.hidden = hidden.into();
+        self.selection.clear();
+        let key = self.keymap.keys_of(Action::ShowAll);
+        let back = match key.is_empty() {
+            true => String::new(),
+            false => format!("; {key} shows all"),
+        };
+        self.notify(format!("{count}{back}"));
+    }
+
+    fn isolate(&mut self) {
+        let nodes = self.selected_nodes();
+        let Some(stage) = &mut self.stage else { return };
+        let others = stage.scene.instances().map(|(node, _)| node);
+        let hidden: BTreeSet<_> = others.filter(|node| !nodes.contains(node)).collect();
+        stage.hidden = hidden.into();
+        self.notify("only the selection is shown");
+    }
+
+    fn show_all(&mut self) {
+        if let Some(stage) = &mut self.stage {
+            stage.hidden = Default::default();
+        }
+        self.notify("all meshes are shown");
+    }
+
+    /// Brings the selected meshes into view, from the direction of the current one.
+    fn frame_selection(&mut self, aspect: f32) {
+        let nodes = self.selected_nodes();
+        let Some(stage) = &self.stage else { return };
+        let mut pose = stage.pose();
+        for (node, is_visible) in pose.visible.iter_mut().enumerate() {
+            *is_visible &= nodes.contains(&node);
+        }
+        if !pose.visible.contains(&true) {
+            return self.notify("the selected mesh is hidden");
+        }
+        let points = deform::positions(&stage.scene, &pose);
+        if points.is_empty() {
+            return self.notify("the selected mesh has no points");
+        }
+        let (projection, back) = (self.camera.projection, -self.camera.forward());
+        let view = Viewpoint::framing_from(&points, back, self.camera.up(), projection, aspect);
+        let bounds = Aabb::of(points);
+        self.camera = Camera::new(&view, bounds.center(), framing::extent(bounds));
+        self.notify("the selection is in view");
+    }
+
+    /// Forgets what was clicked: it is not where it was.
+    pub(super) fn forget_clicks(&mut self) {
+        self.selection.clear();
+        self.measure.clear();
+    }
+}
