@@ -12,7 +12,7 @@ use bvh::{
     point_query::PointDistance,
 };
 use canopy::{
-    accel::{BoxOverlaps, BoxQuery, NearestPoints, Tree, overlap::BoxBatch},
+    accel::{BoxOverlaps, BoxQuery, NearestPoints, Tree, overlap::Touched},
     gpu::Gpu,
 };
 use glam::{Vec3, Vec3A};
@@ -274,17 +274,18 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
 /// Room for what boxes touch, a box in the mean, in one pass.
 const ROOM: usize = 8;
 
-/// Counts of the triangles that boxes touch, whose names are read back as well.
+/// What boxes touch, in one pass, read back: `Touched` in no order.
 fn touched(
     gpu: &Gpu,
     query: &BoxOverlaps,
     tree: &Tree,
     boxes: &[BoxQuery],
-) -> canopy::Result<Answers> {
+) -> canopy::Result<Vec<u8>> {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
-    let touched = gpu.buffer("touched", (12 * ROOM * boxes.len()) as u64, usage);
-    let batch: BoxBatch = query.sorted_batch(gpu, boxes)?;
+    let room = (size_of::<Touched>() * ROOM * boxes.len()) as u64;
+    let touched = gpu.buffer("touched", room, usage);
+    let batch = query.sorted_batch(gpu, boxes)?;
     let mut encoder = gpu.encoder("touched");
     query.record_append(
         gpu,
@@ -298,17 +299,14 @@ fn touched(
     gpu.queue.submit([encoder.finish()]);
     let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total)?);
     // Only what is there is read.
-    let bytes = 12 * u64::from(total[0]).min((ROOM * boxes.len()) as u64);
-    let used = gpu.buffer("used", bytes.max(12), usage | wgpu::BufferUsages::COPY_DST);
+    let bytes = (size_of::<Touched>() as u64 * u64::from(total[0])).min(room);
+    let used = gpu.buffer("used", bytes, usage | wgpu::BufferUsages::COPY_DST);
     let mut encoder = gpu.encoder("used");
     encoder.copy_buffer_to_buffer(&touched, 0, &used, 0, bytes);
     gpu.queue.submit([encoder.finish()]);
-    let mut counts = vec![0.0; boxes.len()];
-    for touched in gpu.read(&used)?.chunks_exact(12).take(total[0] as usize) {
-        let query: u32 = bytemuck::pod_read_unaligned(&touched[..4]);
-        counts[query as usize] += 1.0;
-    }
-    Ok(counts)
+    let mut read = gpu.read(&used)?;
+    read.truncate(bytes as usize);
+    Ok(read)
 }
 
 fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
@@ -329,8 +327,12 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
     let (build, tree) = built(canopy, triangles, OVERLAP_CUTOFF)?;
     let gpu = &canopy.gpu;
     let in_one_pass = || {
-        let (ms, counts) = timed(|| touched(gpu, &query, &tree, &queries));
-        Ok((build, ms, counts?))
+        let (ms, found) = timed(|| touched(gpu, &query, &tree, &queries));
+        let mut counts = vec![0.0; queries.len()];
+        for touched in bytemuck::pod_collect_to_vec::<u8, Touched>(&found?) {
+            counts[touched.query as usize] += 1.0;
+        }
+        Ok((build, ms, counts))
     };
     let counted_first = || {
         let (ms, found) = timed(|| {
