@@ -12,7 +12,11 @@ use bvh::{
     point_query::PointDistance,
 };
 use canopy::{
-    accel::{BoxQuery, NearestPoints, Overlap, Search, Tree, overlap::Regions},
+    accel::{
+        BoxQuery, CapsuleQuery, Codes, NearestK, NearestPoints, ObjectGeometry, ObjectLbvh,
+        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Search, Tree, Work,
+        overlap::{Regions, Touched},
+    },
     gpu::Gpu,
 };
 use glam::{Vec3, Vec3A};
@@ -120,7 +124,7 @@ pub(crate) fn run(canopy: &mut Canopy, inputs: &[Input]) -> anyhow::Result<bool>
         agree &= box_overlaps(canopy, input)?;
     }
     agree &= neighbours(canopy)?;
-    agree &= box_pairs()?;
+    agree &= box_pairs(&canopy)?;
     Ok(agree)
 }
 
@@ -274,33 +278,31 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
 /// Room for what boxes touch, a box in the mean, in one pass.
 const ROOM: usize = 8;
 
-/// Counts of the triangles that boxes touch, whose names are read back as well.
+/// What boxes touch, in one pass, read back: `Touched` in no order.
 fn touched(
     gpu: &Gpu,
     query: &Overlap<BoxQuery>,
     search: &Search<'_>,
     boxes: &[BoxQuery],
-) -> canopy::Result<Answers> {
+) -> canopy::Result<Vec<u8>> {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
-    let touched = gpu.buffer("touched", (12 * ROOM * boxes.len()) as u64, usage);
+    let room = (size_of::<Touched>() * ROOM * boxes.len()) as u64;
+    let touched = gpu.buffer("touched", room, usage);
     let batch = query.sorted(gpu, Regions::new(gpu, boxes)?)?;
     let mut encoder = gpu.encoder("touched");
     query.record_append(gpu, &mut encoder, search, &batch, [&total, &touched])?;
     gpu.queue.submit([encoder.finish()]);
     let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total)?);
     // Only what is there is read.
-    let bytes = 12 * u64::from(total[0]).min((ROOM * boxes.len()) as u64);
-    let used = gpu.buffer("used", bytes.max(12), usage | wgpu::BufferUsages::COPY_DST);
+    let bytes = (size_of::<Touched>() as u64 * u64::from(total[0])).min(room);
+    let used = gpu.buffer("used", bytes, usage | wgpu::BufferUsages::COPY_DST);
     let mut encoder = gpu.encoder("used");
     encoder.copy_buffer_to_buffer(&touched, 0, &used, 0, bytes);
     gpu.queue.submit([encoder.finish()]);
-    let mut counts = vec![0.0; boxes.len()];
-    for touched in gpu.read(&used)?.chunks_exact(12).take(total[0] as usize) {
-        let query: u32 = bytemuck::pod_read_unaligned(&touched[..4]);
-        counts[query as usize] += 1.0;
-    }
-    Ok(counts)
+    let mut read = gpu.read(&used)?;
+    read.truncate(bytes as usize);
+    Ok(read)
 }
 
 fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
@@ -325,8 +327,12 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
         ..Search::new(&tree)
     };
     let in_one_pass = || {
-        let (ms, counts) = timed(|| touched(gpu, &query, &search, &queries));
-        Ok((build, ms, counts?))
+        let (ms, found) = timed(|| touched(gpu, &query, &search, &queries));
+        let mut counts = vec![0.0; queries.len()];
+        for touched in bytemuck::pod_collect_to_vec::<u8, Touched>(&found?) {
+            counts[touched.query as usize] += 1.0;
+        }
+        Ok((build, ms, counts))
     };
     let counted_first = || {
         let (ms, found) = timed(|| {
@@ -416,7 +422,36 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
     table.run()
 }
 
-/// Points of a cloud, by canopy as triangles without an extent.
+/// A tree over boxes or balls of a buffer, and the milliseconds of a build of it once its kernels are there.
+fn built_objects(
+    gpu: &Gpu,
+    builder: &ObjectLbvh,
+    objects: Objects,
+    rows: &[[f32; 4]],
+) -> anyhow::Result<(f64, ObjectTree)> {
+    let count = OBJECTS as u32;
+    let geometry = ObjectGeometry {
+        objects,
+        buffer: &gpu.buffer_with("objects", rows, wgpu::BufferUsages::STORAGE),
+        sets: &[count],
+        object_info: None,
+    };
+    let mut tree = builder.tree(gpu, &geometry, Codes::Bits30)?;
+    let mut ms = 0.0;
+    for _ in 0..2 {
+        let (built_ms, built) = timed(|| {
+            let mut encoder = gpu.encoder("objects");
+            builder.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
+            gpu.queue.submit([encoder.finish()]);
+            gpu.wait()
+        });
+        built?;
+        ms = built_ms;
+    }
+    Ok((ms, tree))
+}
+
+/// Points of a cloud.
 fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     let mut unit = random(4);
     let mut point = || Vec3::new(unit(), unit(), unit());
@@ -428,22 +463,46 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
         anyhow::bail!("no neighbours are looked for");
     };
 
-    let triangles: Vec<[Vec3; 3]> = cloud.iter().map(|p| [*p; 3]).collect();
-    let query = NearestPoints::new(&canopy.gpu);
+    let gpu = &canopy.gpu;
+    let builder = ObjectLbvh::new(gpu);
+    let balls: Vec<[f32; 4]> = cloud.iter().map(|p| p.extend(0.0).to_array()).collect();
+    let nearest = NearestK::new(gpu);
     let with_reach: Vec<[f32; 4]> = queries
         .iter()
         .map(|p| p.extend(f32::INFINITY).to_array())
         .collect();
-    let of_canopy = || {
-        let (build, tree) = built(canopy, &triangles, NEAREST_CUTOFF)?;
-        let (ms, found) = timed(|| query.run(&canopy.gpu, &tree, &with_reach, NEAREST_CUTOFF));
-        let distances = found?.iter().map(|found| found.distance).collect();
-        Ok((build, ms, distances))
+    let of_canopy = |k: usize| {
+        let (build, tree) = built_objects(gpu, &builder, Objects::Balls, &balls)?;
+        let search = Search::new(&tree.tree);
+        let (ms, found) = timed(|| nearest.run(gpu, &search, &with_reach, k as u32));
+        let found = found?;
+        let last = found.chunks(k).filter_map(<[_]>::last);
+        Ok((build, ms, last.map(|found| found.distance).collect()))
+    };
+    let around: Vec<CapsuleQuery> = queries
+        .iter()
+        .map(|p| CapsuleQuery {
+            a: p.to_array(),
+            b: p.to_array(),
+            radius,
+            ..CapsuleQuery::default()
+        })
+        .collect();
+    let overlap = Overlap::new(gpu);
+    let within_of_canopy = || {
+        let (build, tree) = built_objects(gpu, &builder, Objects::Balls, &balls)?;
+        let (ms, found) = timed(|| {
+            let found = overlap.run(gpu, &Search::new(&tree.tree), &around)?;
+            found.read(gpu)
+        });
+        let (offsets, _) = found?;
+        let counts = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as f32);
+        Ok((build, ms, counts.collect()))
     };
     let kd_tree = || timed(|| ImmutableKdTree::<f32, 3>::new_from_slice(&arrays));
     let r_tree = || timed(|| RTree::bulk_load(arrays.clone()));
     let ways: Vec<(&'static str, Way<'_>)> = vec![
-        ("canopy, points as triangles", Box::new(of_canopy)),
+        ("canopy", Box::new(|| of_canopy(1))),
         (
             "kiddo",
             Box::new(|| {
@@ -483,6 +542,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     .run()?;
 
     let ways: Vec<(&'static str, Way<'_>)> = vec![
+        ("canopy", Box::new(|| of_canopy(NEIGHBOURS))),
         (
             "kiddo",
             Box::new(|| {
@@ -524,6 +584,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     .run()?;
 
     let ways: Vec<(&'static str, Way<'_>)> = vec![
+        ("canopy, counted first", Box::new(within_of_canopy)),
         (
             "kiddo",
             Box::new(|| {
@@ -565,7 +626,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
 }
 
 /// Which boxes of a list touch each other. The answer is the number of pairs.
-fn box_pairs() -> anyhow::Result<bool> {
+fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
     let mut unit = random(5);
     let mut point = || Vec3::new(unit(), unit(), unit());
     let size = 1.0 / (OBJECTS as f32).cbrt();
@@ -575,6 +636,22 @@ fn box_pairs() -> anyhow::Result<bool> {
             [centre - half, centre + half]
         })
         .collect();
+    let gpu = &canopy.gpu;
+    let builder = ObjectLbvh::new(gpu);
+    let rows: Vec<[f32; 4]> = boxes
+        .iter()
+        .flatten()
+        .map(|corner| corner.extend(0.0).to_array())
+        .collect();
+    let pairs = OverlapPairs::new(gpu);
+    let of_canopy = || {
+        let (build, tree) = built_objects(gpu, &builder, Objects::Boxes, &rows)?;
+        let (ms, found) = timed(|| {
+            let found = pairs.run(gpu, &Pairs::within(&tree.tree))?;
+            found.read(gpu)
+        });
+        Ok((build, ms, vec![found?.1.len() as f32]))
+    };
     let of_parry = || {
         let leaf = |(i, [lower, upper]): (usize, &[Vec3; 2])| {
             (i, Aabb::new(vector(*lower), vector(*upper)))
@@ -614,6 +691,7 @@ fn box_pairs() -> anyhow::Result<bool> {
         name: format!("pairs of {OBJECTS} boxes"),
         close: 0.5,
         ways: vec![
+            ("canopy, counted first", Box::new(of_canopy)),
             ("parry3d Bvh", Box::new(of_parry)),
             ("rstar", Box::new(of_rstar)),
         ],
