@@ -124,7 +124,7 @@ pub(crate) fn run(canopy: &mut Canopy, inputs: &[Input]) -> anyhow::Result<bool>
         agree &= box_overlaps(canopy, input)?;
     }
     agree &= neighbours(canopy)?;
-    agree &= box_pairs(&canopy)?;
+    agree &= box_pairs(canopy)?;
     Ok(agree)
 }
 
