@@ -448,6 +448,7 @@ fn texture(gpu: &Gpu, dim: ImageDimension, arrayed: bool, class: ImageClass) -> 
                 StorageFormat::Rg32Uint => Color::Rg32Uint,
                 StorageFormat::Rgba32Uint => Color::Rgba32Uint,
                 StorageFormat::Rgba32Float => Color::Rgba32Float,
+                StorageFormat::Rg32Float => Color::Rg32Float,
                 StorageFormat::R32Float => Color::R32Float,
                 _ => Color::Rgba16Float,
             },
