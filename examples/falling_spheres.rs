@@ -28,7 +28,7 @@ const RADIUS: f32 = 0.02;
 /// Steps of a hundredth of a second.
 const STEPS: u32 = 200;
 /// How often spheres are pushed apart in a step: an odd number, whose last round writes `pushed`.
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 5;
 /// Points around a limb, and rings along it.
 const AROUND: u32 = 16;
 const RINGS: u32 = 24;
