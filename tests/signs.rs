@@ -198,6 +198,18 @@ fn winding_numbers_are_those_of_every_triangle() {
 }
 
 #[test]
+fn moments_of_another_tree_are_refused() {
+    let gpu = gpu();
+    let lbvh = Lbvh::new(&gpu);
+    let [small, large] = [10, 20].map(|count| Soup::random(count, 1).build(&gpu, &lbvh));
+    let winding = Winding::new(&gpu);
+    let moments = winding.moments(&gpu, &small).unwrap();
+    let mut encoder = gpu.encoder("test");
+    let recorded = winding.record_moments(&gpu, &mut encoder, &large, &moments);
+    assert!(matches!(recorded, Err(canopy::Error::Tree(_))));
+}
+
+#[test]
 fn an_open_ball_has_an_inside() {
     let gpu = gpu();
     let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.9).collect();

@@ -28,7 +28,8 @@ pub enum Sign {
     Winding,
 }
 
-/// The nearest points with the sign of their distance, for trees over triangles.
+/// The nearest points with the sign of their distance, for trees over triangles: all of them, whatever the mask of a
+/// [`Search`].
 #[derive(Debug)]
 pub struct SignedDistance {
     nearest: NearestPoints,

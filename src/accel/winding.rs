@@ -26,9 +26,24 @@ pub struct Moments {
     levels: Vec<(wgpu::Buffer, u32)>,
     /// Behind how many pairs of rows those of the nodes lie.
     nodes: u32,
+    /// Of the tree that they are for.
+    triangle_count: u32,
 }
 
-/// The query, for trees over triangles.
+impl Moments {
+    /// Kernels read moments by the numbers of the tree's nodes.
+    fn check(&self, tree: &Tree) -> Result<()> {
+        let (held, needed) = (self.triangle_count, tree.triangle_count());
+        match held == needed {
+            true => Ok(()),
+            false => Err(Error::Tree(format!(
+                "moments for {held} triangles do not fit a tree over {needed}"
+            ))),
+        }
+    }
+}
+
+/// The query, for trees over triangles: all of them, whatever the mask of a [`Search`].
 #[derive(Debug)]
 pub struct Winding {
     leaves: QueryKernel,
@@ -105,6 +120,7 @@ impl Winding {
                 })
                 .collect(),
             nodes: rows,
+            triangle_count: triangles,
         })
     }
 
@@ -112,7 +128,8 @@ impl Winding {
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// [`Error::Tree`] for moments of a tree of another size; those of compiling the kernels, where they were not
+    /// compiled before.
     pub fn record_moments(
         &self,
         gpu: &Gpu,
@@ -120,6 +137,7 @@ impl Winding {
         tree: &Tree,
         moments: &Moments,
     ) -> Result<()> {
+        moments.check(tree)?;
         let search = Search::new(tree);
         let last = moments.levels.len() - 1;
         for (i, (level, count)) in moments.levels.iter().enumerate() {
@@ -180,6 +198,7 @@ impl Winding {
         moments: &Moments,
         (count, points, found): (u32, &wgpu::Buffer, &wgpu::Buffer),
     ) -> Result<()> {
+        moments.check(search.tree)?;
         let query = [[count, search.leaf_cutoff.max(1), moments.nodes, 0]];
         let query = gpu.buffer_with("winding.query", &query, Usage::UNIFORM);
         let own: [&dyn Bind; 4] = [&query, points, found, &moments.buffer];
