@@ -146,23 +146,22 @@ fn touched<R: Region>(gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Vec<BTre
     offsets.windows(2).map(of_region).collect()
 }
 
-/// Asserts that what is found is just what is nearer than nothing, but for what rounding decides.
-fn assert_found(
+/// What is wrong with objects that are said to be just those nearer than nothing, but for what rounding decides.
+fn found_fault(
     found: &BTreeSet<[u32; 2]>,
     gaps: impl Iterator<Item = ([u32; 2], f64)>,
-    what: &str,
-) {
+) -> Option<String> {
     let mut known = 0;
     for (name, gap) in gaps {
         let is_found = found.contains(&name);
         known += usize::from(is_found);
-        assert!(!is_found || gap <= CLOSE, "{what}: {name:?} is {gap} away");
-        assert!(
-            is_found || gap >= -CLOSE,
-            "{what}: {name:?} is missing by {gap}"
-        );
+        match is_found {
+            true if gap > CLOSE => return Some(format!("{name:?} is {gap} away")),
+            false if gap < -CLOSE => return Some(format!("{name:?} is missing by {gap}")),
+            _ => {}
+        }
     }
-    assert_eq!(known, found.len(), "{what}: objects that there are not");
+    (known != found.len()).then(|| "objects that there are not".into())
 }
 
 #[test]
@@ -196,7 +195,11 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
                         gap => gap,
                     };
                     let gaps = stock.named().map(|(name, solid)| (name, gap(solid)));
-                    assert_found(&found, gaps, &format!("{kernels}, {kind}, {capsule:?}"));
+                    assert_eq!(
+                        found_fault(&found, gaps),
+                        None,
+                        "{kernels}, {kind}, {capsule:?}"
+                    );
                 }
                 let asked: Vec<_> = (0..40)
                     .map(|_| {
@@ -216,7 +219,11 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
                 let queries: Vec<_> = asked.iter().map(as_query).collect();
                 for (asked, found) in asked.iter().zip(touched(&gpu, &search, &queries)) {
                     let gaps = stock.named().map(|(name, solid)| (name, solid.gap(asked)));
-                    assert_found(&found, gaps, &format!("{kernels}, {kind}, {asked:?}"));
+                    assert_eq!(
+                        found_fault(&found, gaps),
+                        None,
+                        "{kernels}, {kind}, {asked:?}"
+                    );
                 }
             }
         }
@@ -381,6 +388,24 @@ fn the_comparers_can_fail() {
     let mut more = found;
     more.insert([0, 0, 9, 9]);
     assert!(is_wrong(more));
+
+    let ball = Solid::Ball(Vec3::ZERO, 0.6);
+    let gaps = || stock.named().map(|(name, solid)| (name, solid.gap(&ball)));
+    let inside: BTreeSet<_> = gaps()
+        .filter(|(_, gap)| *gap <= 0.0)
+        .map(|(name, _)| name)
+        .collect();
+    let outside = gaps().find(|(_, gap)| *gap > 0.0).unwrap().0;
+    assert!(inside.len() > 3);
+    assert_eq!(found_fault(&inside, gaps()), None);
+    let mut less = inside.clone();
+    less.pop_first();
+    assert!(found_fault(&less, gaps()).is_some());
+    for wrong in [outside, [9, 9]] {
+        let mut more = inside.clone();
+        more.insert(wrong);
+        assert!(found_fault(&more, gaps()).is_some());
+    }
 }
 
 /// A closed surface around the origin: a cube whose faces are grids, pushed out to a ball of radius 1.

@@ -37,13 +37,17 @@ impl CountedQuery {
         predicate: Option<&Predicate>,
     ) -> Self {
         let all = [before, &[Binding::Write, Binding::Write], after].concat();
-        let [count, collect, append] =
-            entries.map(|entry| QueryKernel::new(gpu, (path, entry), &all, constants, predicate));
+        // Counting has no results, and needs none of what is bound behind them.
+        let counts = [before, &[Binding::Write]].concat();
+        let kernel = |entry, bindings: &[Binding]| {
+            QueryKernel::new(gpu, (path, entry), bindings, constants, predicate)
+        };
+        let [count, collect, append] = entries;
         Self {
             label,
-            count,
-            collect,
-            append,
+            count: kernel(count, &counts),
+            collect: kernel(collect, &all),
+            append: kernel(append, &all),
         }
     }
 
@@ -77,10 +81,10 @@ impl CountedQuery {
         scan: &Scan,
         offsets: &wgpu::Buffer,
     ) -> Result<()> {
-        // Counting binds no results, but the layout has their place.
-        let unused = gpu.buffer("query.unused", 16, Usage::STORAGE);
-        let results = [offsets, &unused];
-        self.dispatch(gpu, recorder, &self.count, (search, count), bound, results)?;
+        let offsets_of: [&dyn Bind; 1] = [offsets];
+        let own = [bound.0, &offsets_of].concat();
+        self.count
+            .record(gpu, recorder, self.label, search, count, &own)?;
         scan.record(gpu, recorder, offsets, count)
     }
 
