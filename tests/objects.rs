@@ -8,9 +8,9 @@ mod common;
 use canopy::{
     Error,
     accel::{
-        BoxQuery, CapsuleQuery, Codes, FrustumQuery, Lbvh, NearestK, ObjectGeometry, ObjectLbvh,
-        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray, RayCrossings,
-        Search, Sweep, Sweeps, Tree, Work, layout::BVH_MISS, overlap::Region,
+        BoxQuery, CapsuleQuery, Codes, Counts, FrustumQuery, Lbvh, NearestK, ObjectGeometry,
+        ObjectLbvh, ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Predicate, Quality, Ray,
+        RayCrossings, Search, Sweep, Sweeps, Tree, Work, layout::BVH_MISS, overlap::Region,
     },
     gpu::Gpu,
     reference::queries::{self, Solid},
@@ -321,6 +321,21 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     let some: Vec<[u32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&some).unwrap());
     let some = &some[..room.min(pairs.len())];
     assert!(some.iter().all(|pair| set.contains(pair)));
+    // Counted first, with room to keep half of them.
+    let asking = asked.other.unwrap_or(asked.search.tree);
+    let counts = Counts::keeping(gpu, asking.triangle_count(), room as u32).unwrap();
+    let all = gpu.buffer("all", 16 * pairs.len().max(1) as u64, usage);
+    let mut encoder = gpu.encoder("test");
+    query
+        .record_count(gpu, &mut encoder, asked, &counts)
+        .unwrap();
+    query
+        .record_collect(gpu, &mut encoder, asked, &counts, &all)
+        .unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    let all: Vec<[u32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&all).unwrap());
+    let all = all[..pairs.len()].iter().copied();
+    assert_eq!(all.collect::<BTreeSet<_>>(), set);
     set
 }
 

@@ -7,7 +7,7 @@ mod common;
 use canopy::{
     Error,
     accel::{
-        BoxQuery, Lbvh, Nearest, NearestPoints, Overlap, Quality, Search, Tree, Work,
+        BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Search, Tree, Work,
         layout::BVH_MISS,
         overlap::{Regions, Touched},
     },
@@ -224,13 +224,12 @@ fn sorted_queries_find_the_same_in_the_same_places() {
             let sorted = overlaps.sorted(&gpu, sorted).unwrap();
             let mut counts = Vec::new();
             for regions in [given, sorted] {
-                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-                let offsets = gpu.buffer("offsets", 4 * 258, usage);
+                let counted = Counts::new(&gpu, 257).unwrap();
                 let search = Search::new(&tree);
                 let recorded =
-                    overlaps.record_count(&gpu, &mut encoder, &search, &regions, &offsets);
+                    overlaps.record_count(&gpu, &mut encoder, &search, &regions, &counted);
                 recorded.unwrap();
-                counts.push(offsets);
+                counts.push(counted.offsets);
             }
             gpu.queue.submit([encoder.finish()]);
             for (point, found) in points.iter().zip(&batch.read(&gpu).unwrap()) {
@@ -398,6 +397,43 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
             assert_eq!(pairs.len(), stored.len());
             assert!(pairs.iter().all(|(query, t)| expected[*query].contains(t)));
         }
+    }
+}
+
+#[test]
+fn what_was_not_kept_is_searched_again() {
+    for gpu in [gpu(), portable_gpu()] {
+        let soup = Soup::random(500, 2).mesh(random_triangles(100, 3));
+        let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+        let boxes = boxes_around(&soup.triangles(), 64, &mut Random(1));
+        let expected = collected(&gpu, &soup, &tree, &boxes, 4);
+        let count = expected.iter().map(BTreeSet::len).sum::<usize>() as u32;
+        let query = Overlap::new(&gpu);
+        let (search, regions) = (Search::new(&tree), Regions::new(&gpu, &boxes).unwrap());
+        for kept in [0, 1, count / 2, count - 1, count, count + 10] {
+            let counts = Counts::keeping(&gpu, 64, kept).unwrap();
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+            let names = gpu.buffer("names", 8 * u64::from(count), usage);
+            let mut encoder = gpu.encoder("test");
+            query
+                .record_count(&gpu, &mut encoder, &search, &regions, &counts)
+                .unwrap();
+            query
+                .record_collect(&gpu, &mut encoder, &search, &regions, &counts, &names)
+                .unwrap();
+            gpu.queue.submit([encoder.finish()]);
+            let words = |buffer| bytemuck::pod_collect_to_vec(&gpu.read(buffer).unwrap());
+            let (offsets, names): (Vec<u32>, Vec<u32>) = (words(&counts.offsets), words(&names));
+            for (range, expected) in offsets.windows(2).zip(&expected) {
+                let names = &names[2 * range[0] as usize..2 * range[1] as usize];
+                let found: Vec<_> = names.chunks(2).map(|n| number(&soup, n[0], n[1])).collect();
+                assert_eq!(found.len(), expected.len(), "room for {kept}");
+                assert_eq!(&BTreeSet::from_iter(found), expected, "room for {kept}");
+            }
+        }
+        let few = Counts::new(&gpu, 63).unwrap();
+        let error = query.record_count(&gpu, &mut gpu.encoder("test"), &search, &regions, &few);
+        assert!(error.unwrap_err().to_string().contains("64 queries"));
     }
 }
 

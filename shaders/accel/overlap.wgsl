@@ -1,14 +1,15 @@
 // overlap: for each region of a list, the objects of the tree that it touches.
 //
 // in   regions: two rows of a box or a capsule, six of a frustum; the tree (group 1)
-// out  overlap_count: numbers, how many objects each region touches
+// out  overlap_count: numbers, how many objects each region touches; kept
 //      overlap_collect (numbers holds where each region's objects begin): names, mesh and number of each
-//      overlap_append: total, how many there are of all regions, counting on where `touched` is full, up to
-//      OVERLAP_MOST; touched, region, mesh and number of each, in any order
+//      overlap_append: total, how many there are of all regions, counting on where `touched` is full; touched,
+//      region, mesh and number of each, in any order
 // One thread per region; with OVERLAP_SORTED in the order of `order`, so that neighbours are side by side. Threads of
 // different workgroups meet only in atomicAdd.
 #import "common/predicate.wgsl"
 #import "common/bvh_overlap.wgsl"
+#import "common/counted.wgsl"
 #import "common/dispatch.wgsl"
 
 struct BoxQuery {
@@ -39,14 +40,9 @@ override OVERLAP_SORTED: bool;
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> regions: array<vec4f>;
 #array read 0 2 order: u32
-@group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
-@group(0) @binding(4) var<storage, read_write> names: array<vec2u>;
+@group(0) @binding(5) var<storage, read_write> names: array<vec2u>;
 
-@group(0) @binding(3) var<storage, read_write> total: atomic<u32>;
 @group(0) @binding(4) var<storage, read_write> touched: array<Touched>;
-
-// What is counted in one go. Threads between the test and the count are far fewer than what is left above.
-const OVERLAP_MOST = 0xf0000000u;
 
 // The region of a thread, or BVH_MISS. Buffers are the caller's: nothing is read or written past their ends.
 fn overlap_query(thread: u32) -> u32 {
@@ -102,7 +98,13 @@ fn overlap_count(
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
     var count = 0u;
-    while overlap_next(i, &walk, region) != BVH_MISS {
+    var is_kept = true;
+    loop {
+        let leaf = overlap_next(i, &walk, region);
+        if leaf == BVH_MISS {
+            break;
+        }
+        is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
         count++;
     }
     if i < arrayLength(&numbers) {
@@ -116,13 +118,25 @@ fn overlap_collect(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = overlap_query(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread);
+    let number = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if kept_is_whole() {
+        let count = atomicLoad(&kept.count);
+        for (var i = number; i < count; i += workgroups.x * workgroups.y * TRACE_BLOCK) {
+            let result = kept.results[i];
+            let at = counted_first(result.x) + result.y;
+            if at < arrayLength(&names) {
+                names[at] = result.zw;
+            }
+        }
+        return;
+    }
+    let i = overlap_query(number);
     if i == BVH_MISS {
         return;
     }
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
-    var at = numbers[min(i, arrayLength(&numbers) - 1u)];
+    var at = counted_first(i);
     loop {
         let leaf = overlap_next(i, &walk, region);
         if leaf == BVH_MISS {
@@ -150,7 +164,7 @@ fn overlap_append(
     loop {
         let leaf = overlap_next(i, &walk, region);
         // The count stops before it comes round to 0.
-        if leaf == BVH_MISS || atomicLoad(&total) >= OVERLAP_MOST {
+        if leaf == BVH_MISS || atomicLoad(&total) >= APPENDED_MOST {
             break;
         }
         let at = atomicAdd(&total, 1u);

@@ -2,16 +2,16 @@
 //
 // in   other_rows and other_tlas: the leaves and meshes of the other tree, which may be the same one; the tree
 //      (group 1)
-// out  pairs_count: numbers, for each leaf of the other tree how many objects it touches
+// out  pairs_count: numbers, for each leaf of the other tree how many objects it touches; kept
 //      pairs_collect (numbers holds where each leaf's pairs begin): pairs
-//      pairs_append: total, how many there are, counting on where `pairs` is full, up to PAIRS_MOST; pairs, in any
-//      order
+//      pairs_append: total, how many there are, counting on where `appended` is full; appended, pairs in any order
 // One thread per leaf, in leaf order, so that neighbours ask for neighbours. Within one tree a leaf asks only for
 // those behind itself, and leaves out subtrees that end before it. Threads of different workgroups meet only in
 // atomicAdd.
 #import "common/predicate.wgsl"
 #import "common/bvh_meets.wgsl"
 #import "common/bvh_walk.wgsl"
+#import "common/counted.wgsl"
 #import "common/dispatch.wgsl"
 
 struct ObjectPair {
@@ -39,14 +39,10 @@ struct PairQuery {
 
 @group(0) @binding(0) var<uniform> query: PairQuery;
 #array read 0 1 other_rows: vec4u
-@group(0) @binding(2) var<storage, read_write> numbers: array<u32>;
-@group(0) @binding(3) var<storage, read_write> pairs: array<ObjectPair>;
-@group(0) @binding(4) var<storage, read> other_tlas: array<TlasEntry>;
+@group(0) @binding(2) var<storage, read> other_tlas: array<TlasEntry>;
+@group(0) @binding(5) var<storage, read_write> pairs: array<ObjectPair>;
 
-@group(0) @binding(2) var<storage, read_write> total: atomic<u32>;
-
-// What is counted in one go. Threads between the test and the count are far fewer than what is left above.
-const PAIRS_MOST = 0xf0000000u;
+@group(0) @binding(4) var<storage, read_write> appended: array<ObjectPair>;
 
 fn other_leaf(leaf: u32) -> LeafTriangle {
     let row = TRIANGLE_ROWS * leaf;
@@ -118,10 +114,10 @@ fn pairs_next(walk: ptr<function, BvhWalk>, search: Search) -> u32 {
     return found;
 }
 
-fn pairs_name(walk: ptr<function, BvhWalk>, search: Search, leaf: u32) -> ObjectPair {
-    let name = bvh_walk_name(walk, leaf);
-    let mesh = search.other.mesh & ~ANY_HIT_TEST;
-    let other = vec2u(mesh, search.other.triangle - other_tlas[mesh].first_triangle);
+// The pair of a leaf of the other tree with the object of that name.
+fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
+    let mesh = leaf.mesh & ~ANY_HIT_TEST;
+    let other = vec2u(mesh, leaf.triangle - other_tlas[mesh].first_triangle);
     let is_less = other.x < name.x || (other.x == name.x && other.y < name.y);
     if query.within != 0u && !is_less {
         return ObjectPair(name.x, name.y, other.x, other.y);
@@ -142,7 +138,13 @@ fn pairs_count(
     var walk: BvhWalk;
     let search = pairs_begin(i, &walk);
     var count = 0u;
-    while pairs_next(&walk, search) != BVH_MISS {
+    var is_kept = true;
+    loop {
+        let leaf = pairs_next(&walk, search);
+        if leaf == BVH_MISS {
+            break;
+        }
+        is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
         count++;
     }
     if i < arrayLength(&numbers) {
@@ -157,19 +159,30 @@ fn pairs_collect(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if kept_is_whole() {
+        let count = atomicLoad(&kept.count);
+        for (var kept_at = i; kept_at < count; kept_at += workgroups.x * workgroups.y * TRACE_BLOCK) {
+            let result = kept.results[kept_at];
+            let at = counted_first(result.x) + result.y;
+            if result.x < query.count && at < arrayLength(&pairs) {
+                pairs[at] = pairs_name(other_leaf(result.x), result.zw);
+            }
+        }
+        return;
+    }
     if i >= query.count {
         return;
     }
     var walk: BvhWalk;
     let search = pairs_begin(i, &walk);
-    var at = numbers[min(i, arrayLength(&numbers) - 1u)];
+    var at = counted_first(i);
     loop {
         let leaf = pairs_next(&walk, search);
         if leaf == BVH_MISS {
             break;
         }
         if at < arrayLength(&pairs) {
-            pairs[at] = pairs_name(&walk, search, leaf);
+            pairs[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
         }
         at++;
     }
@@ -190,12 +203,12 @@ fn pairs_append(
     loop {
         let leaf = pairs_next(&walk, search);
         // The count stops before it comes round to 0.
-        if leaf == BVH_MISS || atomicLoad(&total) >= PAIRS_MOST {
+        if leaf == BVH_MISS || atomicLoad(&total) >= APPENDED_MOST {
             break;
         }
         let at = atomicAdd(&total, 1u);
-        if at < min(query.room, arrayLength(&pairs)) {
-            pairs[at] = pairs_name(&walk, search, leaf);
+        if at < min(query.room, arrayLength(&appended)) {
+            appended[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Queries with any number of results each: counted first, summed up, and collected into buffers of just the
-//! size; or in one go, as far as there is room.
+//! size; or in one go, as far as there is room. What is found while counting is kept, as far as there is room, so
+//! that the collection need not search again: `common/counted.wgsl`.
 
 use super::{
     scan::Scan,
@@ -13,6 +14,75 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
+/// Results that are kept for each query, in the mean.
+const KEPT: u64 = 8;
+/// Bytes of a result that is kept, and of their count.
+const KEPT_BYTES: u64 = 16;
+/// Bytes of what is kept, at most.
+const KEPT_MOST: u64 = 1 << 28;
+
+/// How many results each query of a list has, and what was found while counting.
+#[derive(Debug)]
+pub struct Counts {
+    /// Where the results of each query begin if they are collected, a `u32` each, and their sum, which is
+    /// `u32::MAX` if it is not less.
+    pub offsets: wgpu::Buffer,
+    kept: wgpu::Buffer,
+    queries: u32,
+}
+
+impl Counts {
+    /// Room for the counts of `queries`, and to keep 8 results of each in the mean, 16 bytes a result and 256 MiB
+    /// at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] where the device's limits do not hold the offsets, [`Error::Gpu`] where memory is short.
+    pub fn new(gpu: &Gpu, queries: u32) -> Result<Self> {
+        let most = KEPT_MOST.min(gpu.binding_limit()) / KEPT_BYTES - 1;
+        let kept = (KEPT * u64::from(queries)).min(most);
+        Self::keeping(gpu, queries, kept as u32)
+    }
+
+    /// As [`Counts::new`], with room to keep that many results of all queries. Where there are more, the collection
+    /// searches again.
+    ///
+    /// # Errors
+    ///
+    /// As there, and where they do not hold what is kept.
+    pub fn keeping(gpu: &Gpu, queries: u32, kept: u32) -> Result<Self> {
+        let offset_bytes = 4 * (u64::from(queries) + 1);
+        gpu.check_binding(&format!("the offsets of {queries} queries"), offset_bytes)?;
+        let kept_bytes = KEPT_BYTES * (u64::from(kept) + 1);
+        gpu.check_binding(&format!("{kept} results that are kept"), kept_bytes)?;
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        gpu.catch(|| Self {
+            offsets: gpu.buffer("query.offsets", offset_bytes, usage),
+            kept: gpu.buffer("query.kept", kept_bytes, usage),
+            queries,
+        })
+    }
+
+    fn check(&self, queries: u32) -> Result<()> {
+        if queries <= self.queries {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: format!("counting the results of {queries} queries"),
+            needed: queries.to_string(),
+            allowed: self.queries.to_string(),
+            by: "the room for counts".into(),
+        })
+    }
+}
+
+/// A list of queries: where they search, how many they are, and what is bound.
+pub(super) struct Asked<'a> {
+    pub(super) search: &'a Search<'a>,
+    pub(super) count: u32,
+    pub(super) bound: [&'a dyn Bind; 3],
+}
+
 /// The three kernels of such a query.
 #[derive(Debug)]
 pub(super) struct CountedQuery {
@@ -22,32 +92,27 @@ pub(super) struct CountedQuery {
     append: QueryKernel,
 }
 
-/// What is bound: in front of the results, and behind them.
-pub(super) type Bound<'a> = (&'a [&'a dyn Bind], &'a [&'a dyn Bind]);
-
 impl CountedQuery {
-    /// Of the kernels `entries`, which count, collect and append. `before` is bound in front of the numbers and
-    /// results, `after` behind them.
+    /// Of the kernels `entries`, which count, collect and append. `asked`, three of them, is bound in front of the
+    /// numbers and results.
     pub(super) fn new(
         gpu: &Gpu,
         (path, label): (&'static str, &'static str),
         entries: [&'static str; 3],
-        (before, after): (&[Binding], &[Binding]),
+        asked: [Binding; 3],
         constants: &[(&'static str, f64)],
         predicate: Option<&Predicate>,
     ) -> Self {
-        let all = [before, &[Binding::Write, Binding::Write], after].concat();
-        // Counting has no results, and needs none of what is bound behind them.
-        let counts = [before, &[Binding::Write]].concat();
-        let kernel = |entry, bindings: &[Binding]| {
-            QueryKernel::new(gpu, (path, entry), bindings, constants, predicate)
+        let kernel = |entry, outputs: usize| {
+            let bindings = [&asked[..], &vec![Binding::Write; outputs]].concat();
+            QueryKernel::new(gpu, (path, entry), &bindings, constants, predicate)
         };
         let [count, collect, append] = entries;
         Self {
             label,
-            count: kernel(count, &counts),
-            collect: kernel(collect, &all),
-            append: kernel(append, &all),
+            count: kernel(count, 2),
+            collect: kernel(collect, 3),
+            append: kernel(append, 2),
         }
     }
 
@@ -62,72 +127,67 @@ impl CountedQuery {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         kernel: &QueryKernel,
-        (search, count): (&Search<'_>, u32),
-        (before, after): Bound<'_>,
-        results: [&wgpu::Buffer; 2],
+        asked: &Asked<'_>,
+        results: &[&wgpu::Buffer],
     ) -> Result<()> {
-        let results = results.map(|buffer| buffer as &dyn Bind);
-        let own = [before, &results, after].concat();
-        kernel.record(gpu, recorder, self.label, search, count, &own)
+        let mut own = asked.bound.to_vec();
+        own.extend(results.iter().map(|buffer| *buffer as &dyn Bind));
+        kernel.record(gpu, recorder, self.label, asked.search, asked.count, &own)
     }
 
-    /// Records how many results each of `count` queries has, and where those of each begin.
+    /// Records how many results each query has, and where those of each begin.
     pub(super) fn record_count(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        (search, count): (&Search<'_>, u32),
-        bound: Bound<'_>,
+        asked: &Asked<'_>,
         scan: &Scan,
-        offsets: &wgpu::Buffer,
+        counts: &Counts,
     ) -> Result<()> {
-        let offsets_of: [&dyn Bind; 1] = [offsets];
-        let own = [bound.0, &offsets_of].concat();
-        self.count
-            .record(gpu, recorder, self.label, search, count, &own)?;
-        scan.record(gpu, recorder, offsets, count)
+        counts.check(asked.count)?;
+        recorder.encoder().clear_buffer(&counts.kept, 0, Some(4));
+        let results = [&counts.offsets, &counts.kept];
+        self.dispatch(gpu, recorder, &self.count, asked, &results)?;
+        scan.record(gpu, recorder, &counts.offsets, asked.count)
     }
 
     pub(super) fn record_collect(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: (&Search<'_>, u32),
-        bound: Bound<'_>,
-        results: [&wgpu::Buffer; 2],
+        asked: &Asked<'_>,
+        counts: &Counts,
+        results: &wgpu::Buffer,
     ) -> Result<()> {
-        self.dispatch(gpu, recorder, &self.collect, asked, bound, results)
+        counts.check(asked.count)?;
+        let results = [&counts.offsets, &counts.kept, results];
+        self.dispatch(gpu, recorder, &self.collect, asked, &results)
     }
 
     pub(super) fn record_append(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: (&Search<'_>, u32),
-        bound: Bound<'_>,
+        asked: &Asked<'_>,
         [total, results]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         recorder.encoder().clear_buffer(total, 0, Some(4));
-        self.dispatch(gpu, recorder, &self.append, asked, bound, [total, results])
+        self.dispatch(gpu, recorder, &self.append, asked, &[total, results])
     }
 
     /// Counts, waits for the sum, and collects.
     pub(super) fn run<F: Pod>(
         &self,
         gpu: &Gpu,
-        asked: (&Search<'_>, u32),
-        bound: Bound<'_>,
+        asked: &Asked<'_>,
         scan: &Scan,
     ) -> Result<Found<F>> {
-        let count = asked.1;
-        let usage = Usage::STORAGE | Usage::COPY_SRC;
-        let bytes = 4 * (u64::from(count) + 1);
-        gpu.check_binding(&format!("the offsets of {count} queries"), bytes)?;
-        let offsets = gpu.catch(|| gpu.buffer("query.offsets", bytes, usage))?;
+        let count = asked.count;
+        let counts = Counts::new(gpu, count)?;
         let mut encoder = gpu.encoder(self.label);
-        self.record_count(gpu, &mut encoder, asked, bound, scan, &offsets)?;
+        self.record_count(gpu, &mut encoder, asked, scan, &counts)?;
         let last = gpu.buffer("query.total", 4, Usage::COPY_DST | Usage::COPY_SRC);
-        encoder.copy_buffer_to_buffer(&offsets, bytes - 4, &last, 0, 4);
+        encoder.copy_buffer_to_buffer(&counts.offsets, 4 * u64::from(count), &last, 0, 4);
         gpu.queue.submit([encoder.finish()]);
         let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&last)?);
         let total = total.first().copied().unwrap_or(0);
@@ -142,12 +202,13 @@ impl CountedQuery {
         }
         let bytes = size_of::<F>() as u64 * u64::from(total.max(1));
         gpu.check_binding(&what(), bytes)?;
+        let usage = Usage::STORAGE | Usage::COPY_SRC;
         let results = gpu.catch(|| gpu.buffer("query.results", bytes, usage))?;
         let mut encoder = gpu.encoder(self.label);
-        self.record_collect(gpu, &mut encoder, asked, bound, [&offsets, &results])?;
+        self.record_collect(gpu, &mut encoder, asked, &counts, &results)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(Found {
-            offsets,
+            offsets: counts.offsets,
             results,
             count,
             total,

@@ -89,7 +89,7 @@ pub mod winding;
 
 pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
-pub use counted::Found;
+pub use counted::{Counts, Found};
 pub use crossings::{Crossings, RayCrossings};
 pub use geometry::Geometry;
 pub use layout::{Hit, MeshRange, Objects, Ray};

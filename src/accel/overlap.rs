@@ -3,7 +3,7 @@
 
 pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
-    counted::{CountedQuery, Found},
+    counted::{Asked, CountedQuery, Counts, Found},
     layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
     query_order::{OrderBuffers, QueryOrder, SORTED_FROM},
     scan::Scan,
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Array, Bind, Gpu, Needs, Recorder,
+        Array, Gpu, Needs, Recorder,
         pass::Binding::{Read, ReadArray, Uniform},
     },
 };
@@ -120,8 +120,8 @@ impl<R: Region> Overlap<R> {
                 ("OVERLAP_SORTED", f64::from(sorted)),
             ];
             let path = ("accel/overlap.wgsl", "overlap");
-            let bindings = (&[Uniform, Read, ReadArray][..], &[][..]);
-            CountedQuery::new(gpu, path, entries, bindings, &constants, predicate)
+            let asked = [Uniform, Read, ReadArray];
+            CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
         };
         Self {
             queries: Objects::ALL.map(|objects| [0, 1].map(|sorted| query(objects, sorted))),
@@ -140,37 +140,28 @@ impl<R: Region> Overlap<R> {
         self.scan.needs(needs);
     }
 
-    /// Records how many objects each region touches, and where those of each begin if they are collected, into
-    /// `offsets`, which has room for one more: a `u32` each, and their sum, which is `u32::MAX` if it is not
-    /// less.
+    /// Records how many objects each region touches, and where those of each begin if they are collected.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// [`Error::Limit`](crate::Error::Limit) where `counts` has no room for as many regions; those of compiling the
+    /// kernels, where they were not compiled before.
     pub fn record_count(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
         regions: &Regions<R>,
-        offsets: &wgpu::Buffer,
+        counts: &Counts,
     ) -> Result<()> {
-        let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
-        let asked = (search, regions.count);
         self.sort(gpu, recorder, search, regions)?;
-        self.of(search, regions).record_count(
-            gpu,
-            recorder,
-            asked,
-            (&before, &[]),
-            &self.scan,
-            offsets,
-        )
+        self.with(gpu, search, regions, 0, |query, asked| {
+            query.record_count(gpu, recorder, asked, &self.scan, counts)
+        })
     }
 
     /// Records mesh and number (two `u32`) of what regions touch, into `names` from each region's offset on.
-    /// [`Overlap::record_count`] comes first, and `names` has room for as many as it has counted.
+    /// [`Overlap::record_count`] of the same comes first, and `names` has room for as many as it has counted.
     ///
     /// # Errors
     ///
@@ -181,18 +172,12 @@ impl<R: Region> Overlap<R> {
         recorder: &mut impl Recorder,
         search: &Search<'_>,
         regions: &Regions<R>,
-        [offsets, names]: [&wgpu::Buffer; 2],
+        counts: &Counts,
+        names: &wgpu::Buffer,
     ) -> Result<()> {
-        let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
-        let asked = (search, regions.count);
-        self.of(search, regions).record_collect(
-            gpu,
-            recorder,
-            asked,
-            (&before, &[]),
-            [offsets, names],
-        )
+        self.with(gpu, search, regions, 0, |query, asked| {
+            query.record_collect(gpu, recorder, asked, counts, names)
+        })
     }
 
     /// Records region, mesh and number ([`Touched`]) of what regions touch, in one go, in any order and as far
@@ -212,17 +197,10 @@ impl<R: Region> Overlap<R> {
     ) -> Result<()> {
         let room = touched.size() / size_of::<Touched>() as u64;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
-        let query = Self::uniform(gpu, search, regions.count, room);
-        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
-        let asked = (search, regions.count);
         self.sort(gpu, recorder, search, regions)?;
-        self.of(search, regions).record_append(
-            gpu,
-            recorder,
-            asked,
-            (&before, &[]),
-            [total, touched],
-        )
+        self.with(gpu, search, regions, room, |query, asked| {
+            query.record_append(gpu, recorder, asked, [total, touched])
+        })
     }
 
     /// Finds what `regions` touch, in buffers of just the size: counts, waits for the sum, and collects mesh
@@ -238,16 +216,14 @@ impl<R: Region> Overlap<R> {
             SORTED_FROM.. => self.sorted(gpu, regions)?,
             _ => regions,
         };
-        let query = Self::uniform(gpu, search, regions.count, 0);
-        let before: [&dyn Bind; 3] = [&query, &regions.buffer, regions.order()];
-        let asked = (search, regions.count);
         if regions.order.is_some() {
             let mut encoder = gpu.encoder("overlap");
             self.sort(gpu, &mut encoder, search, &regions)?;
             gpu.queue.submit([encoder.finish()]);
         }
-        self.of(search, &regions)
-            .run(gpu, asked, (&before, &[]), &self.scan)
+        self.with(gpu, search, &regions, 0, |query, asked| {
+            query.run(gpu, asked, &self.scan)
+        })
     }
 
     /// The same regions, for queries that begin with a sort by Morton codes. It pays from some thousand on that are in
@@ -280,13 +256,23 @@ impl<R: Region> Overlap<R> {
             .record(gpu, recorder, search.tree, &regions.buffer, rows, order)
     }
 
-    fn of(&self, search: &Search<'_>, regions: &Regions<R>) -> &CountedQuery {
+    fn with<T>(
+        &self,
+        gpu: &Gpu,
+        search: &Search<'_>,
+        regions: &Regions<R>,
+        room: u32,
+        then: impl FnOnce(&CountedQuery, &Asked<'_>) -> Result<T>,
+    ) -> Result<T> {
         let of_objects = &self.queries[search.tree.objects() as usize];
-        &of_objects[usize::from(regions.order.is_some())]
-    }
-
-    fn uniform(gpu: &Gpu, search: &Search<'_>, count: u32, room: u32) -> wgpu::Buffer {
-        let query = [[count, search.leaf_cutoff.max(1), room, search.mask]];
-        gpu.buffer_with("overlap.query", &query, Usage::UNIFORM)
+        let query = &of_objects[usize::from(regions.order.is_some())];
+        let uniform = [[regions.count, search.leaf_cutoff.max(1), room, search.mask]];
+        let uniform = gpu.buffer_with("overlap.query", &uniform, Usage::UNIFORM);
+        let asked = Asked {
+            search,
+            count: regions.count,
+            bound: [&uniform, &regions.buffer, regions.order()],
+        };
+        then(query, &asked)
     }
 }

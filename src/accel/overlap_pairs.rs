@@ -3,7 +3,7 @@
 
 pub use super::layout::ObjectPair;
 use super::{
-    counted::{CountedQuery, Found},
+    counted::{Asked, CountedQuery, Counts, Found},
     layout::{Objects, PairQuery},
     scan::Scan,
     search::{Predicate, Search},
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Needs, Recorder,
+        Gpu, Needs, Recorder,
         pass::Binding::{Read, ReadArray, Uniform},
     },
 };
@@ -109,8 +109,8 @@ impl OverlapPairs {
                 ("BVH_OTHERS", others.constant()),
             ];
             let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
-            let bindings = (&[Uniform, ReadArray][..], &[Read][..]);
-            CountedQuery::new(gpu, path, entries, bindings, &constants, predicate)
+            let asked = [Uniform, ReadArray, Read];
+            CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
         };
         Self {
             queries: Objects::ALL.map(|objects| Objects::ALL.map(|others| query(objects, others))),
@@ -124,27 +124,27 @@ impl OverlapPairs {
         self.scan.needs(needs);
     }
 
-    /// Records how many pairs each leaf of the other tree has, and where those of each begin if they are
-    /// collected, into `offsets`: a `u32` for each of its objects, and their sum, which is `u32::MAX` if it is
-    /// not less.
+    /// Records how many pairs each leaf of the other tree has, and where those of each begin if they are collected:
+    /// its [`Tree::triangle_count`] is the number of queries.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// [`Error::Limit`](crate::Error::Limit) where `counts` has no room for as many; those of compiling the kernels,
+    /// where they were not compiled before.
     pub fn record_count(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         pairs: &Pairs<'_>,
-        offsets: &wgpu::Buffer,
+        counts: &Counts,
     ) -> Result<()> {
-        self.with(gpu, pairs, 0, |query, asked, bound| {
-            query.record_count(gpu, recorder, asked, bound, &self.scan, offsets)
+        self.with(gpu, pairs, 0, |query, asked| {
+            query.record_count(gpu, recorder, asked, &self.scan, counts)
         })
     }
 
-    /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] comes first, and
-    /// `found` has room for as many as it has counted.
+    /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] of the same comes
+    /// first, and `found` has room for as many as it has counted.
     ///
     /// # Errors
     ///
@@ -154,10 +154,11 @@ impl OverlapPairs {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         pairs: &Pairs<'_>,
-        [offsets, found]: [&wgpu::Buffer; 2],
+        counts: &Counts,
+        found: &wgpu::Buffer,
     ) -> Result<()> {
-        self.with(gpu, pairs, 0, |query, asked, bound| {
-            query.record_collect(gpu, recorder, asked, bound, [offsets, found])
+        self.with(gpu, pairs, 0, |query, asked| {
+            query.record_collect(gpu, recorder, asked, counts, found)
         })
     }
 
@@ -176,8 +177,8 @@ impl OverlapPairs {
         [total, found]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         let room = u32::try_from(found.size() / size_of::<ObjectPair>() as u64).unwrap_or(u32::MAX);
-        self.with(gpu, pairs, room, |query, asked, bound| {
-            query.record_append(gpu, recorder, asked, bound, [total, found])
+        self.with(gpu, pairs, room, |query, asked| {
+            query.record_append(gpu, recorder, asked, [total, found])
         })
     }
 
@@ -187,8 +188,8 @@ impl OverlapPairs {
     ///
     /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them; those of compiling.
     pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<Found<ObjectPair>> {
-        self.with(gpu, pairs, 0, |query, asked, bound| {
-            query.run(gpu, asked, bound, &self.scan)
+        self.with(gpu, pairs, 0, |query, asked| {
+            query.run(gpu, asked, &self.scan)
         })
     }
 
@@ -197,15 +198,17 @@ impl OverlapPairs {
         gpu: &Gpu,
         pairs: &Pairs<'_>,
         room: u32,
-        then: impl FnOnce(&CountedQuery, (&Search<'_>, u32), super::counted::Bound<'_>) -> Result<T>,
+        then: impl FnOnce(&CountedQuery, &Asked<'_>) -> Result<T>,
     ) -> Result<T> {
         let asking = pairs.asking();
         let uniform = pairs.query(gpu, room);
         let of_tree = &self.queries[pairs.search.tree.objects() as usize];
         let query = &of_tree[asking.objects() as usize];
-        let before: [&dyn Bind; 2] = [&uniform, &asking.triangles];
-        let after: [&dyn Bind; 1] = [&asking.tlas];
-        let asked = (&pairs.search, asking.triangle_count());
-        then(query, asked, (&before, &after))
+        let asked = Asked {
+            search: &pairs.search,
+            count: asking.triangle_count(),
+            bound: [&uniform, &asking.triangles, &asking.tlas],
+        };
+        then(query, &asked)
     }
 }

@@ -56,6 +56,7 @@ pub static SHADERS: Library = Library {
         "common/bvh_region.wgsl",
         "common/bvh_sweep.wgsl",
         "common/bvh_walk.wgsl",
+        "common/counted.wgsl",
         "common/dispatch.wgsl",
         "common/geometry.wgsl",
         "common/items.wgsl",

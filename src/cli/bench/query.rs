@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Lbvh, NearestPoints, Overlap, Search, Tree, Work,
+        BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Search, Tree, Work,
         nearest::PointBatch,
         overlap::{Regions, Touched},
     },
@@ -250,7 +250,7 @@ fn overlaps(
             .gpu
             .buffer(label, bytes, usage | wgpu::BufferUsages::COPY_DST)
     };
-    let offsets = buffer("bench.offsets", 4 * (count as u64 + 1));
+    let counts = Counts::new(&meter.gpu, count as u32)?;
     let names = buffer("bench.names", 8 * room);
     let sum = buffer("bench.total", 4);
     let touched = buffer("bench.touched", size_of::<Touched>() as u64 * room);
@@ -263,11 +263,11 @@ fn overlaps(
         let counted_first = meter.time(
             |_| {},
             |gpu, scope| {
-                query.record_count(gpu, scope, &search, batch, &offsets)?;
-                query.record_collect(gpu, scope, &search, batch, [&offsets, &names])
+                query.record_count(gpu, scope, &search, batch, &counts)?;
+                query.record_collect(gpu, scope, &search, batch, &counts, &names)
             },
         )?;
-        for (buffer, word) in [(&sum, 0), (&offsets, count)] {
+        for (buffer, word) in [(&sum, 0), (&counts.offsets, count)] {
             let words: Vec<u32> = bytemuck::pod_collect_to_vec(&meter.gpu.read(buffer)?);
             if words.get(word) != Some(&total) {
                 let wrong = format!("boxes in the order \"{order}\" touch other triangles");
