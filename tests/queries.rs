@@ -7,9 +7,8 @@ mod common;
 use canopy::{
     Error,
     accel::{
-        BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Search, Tree, Work,
-        layout::BVH_MISS,
-        overlap::{Regions, Touched},
+        BoxQuery, Counts, Lbvh, Nearest, NearestPoints, Overlap, Quality, Queries, Search, Tree,
+        Work, layout::BVH_MISS, overlap::Touched,
     },
     gpu::Gpu,
     reference::queries,
@@ -219,8 +218,8 @@ fn sorted_queries_find_the_same_in_the_same_places() {
             let recorded = nearest.record(&gpu, &mut encoder, &tree, &batch, 4);
             recorded.unwrap();
             let boxes = boxes_around(&triangles, 257, &mut random);
-            let given = Regions::new(&gpu, &boxes).unwrap();
-            let sorted = Regions::new(&gpu, &boxes).unwrap();
+            let given = Queries::new(&gpu, &boxes).unwrap();
+            let sorted = Queries::new(&gpu, &boxes).unwrap();
             let sorted = overlaps.sorted(&gpu, sorted).unwrap();
             let mut counts = Vec::new();
             for regions in [given, sorted] {
@@ -363,9 +362,9 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
         assert!(count > 100);
         let query = Overlap::new(&gpu);
         let batches = [
-            Regions::new(&gpu, &boxes).unwrap(),
+            Queries::new(&gpu, &boxes).unwrap(),
             query
-                .sorted(&gpu, Regions::new(&gpu, &boxes).unwrap())
+                .sorted(&gpu, Queries::new(&gpu, &boxes).unwrap())
                 .unwrap(),
         ];
         let usage = wgpu::BufferUsages::STORAGE
@@ -409,7 +408,7 @@ fn what_was_not_kept_is_searched_again() {
         let expected = collected(&gpu, &soup, &tree, &boxes, 4);
         let count = expected.iter().map(BTreeSet::len).sum::<usize>() as u32;
         let query = Overlap::new(&gpu);
-        let (search, regions) = (Search::new(&tree), Regions::new(&gpu, &boxes).unwrap());
+        let (search, regions) = (Search::new(&tree), Queries::new(&gpu, &boxes).unwrap());
         for kept in [0, 1, count / 2, count - 1, count, count + 10] {
             let counts = Counts::keeping(&gpu, 64, kept).unwrap();
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

@@ -14,8 +14,8 @@ use bvh::{
 use canopy::{
     accel::{
         BoxQuery, CapsuleQuery, Codes, NearestK, NearestPoints, ObjectGeometry, ObjectLbvh,
-        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Search, Tree, Work,
-        overlap::{Regions, Touched},
+        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Queries, Search, Tree, Work,
+        overlap::Touched,
     },
     gpu::Gpu,
 };
@@ -289,7 +289,7 @@ fn touched(
     let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
     let room = (size_of::<Touched>() * ROOM * boxes.len()) as u64;
     let touched = gpu.buffer("touched", room, usage);
-    let batch = query.sorted(gpu, Regions::new(gpu, boxes)?)?;
+    let batch = query.sorted(gpu, Queries::new(gpu, boxes)?)?;
     let mut encoder = gpu.encoder("touched");
     query.record_append(gpu, &mut encoder, search, &batch, [&total, &touched])?;
     gpu.queue.submit([encoder.finish()]);

@@ -6,6 +6,7 @@
 #import "common/predicate.wgsl"
 #import "common/bvh_crossings.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/query_order.wgsl"
 
 struct Crossings {
     fronts: u32,
@@ -15,7 +16,7 @@ struct Crossings {
 // The number of rays; leaf_cutoff; nothing; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
-@group(0) @binding(2) var<storage, read_write> found: array<Crossings>;
+@group(0) @binding(3) var<storage, read_write> found: array<Crossings>;
 
 @compute @workgroup_size(TRACE_BLOCK)
 fn crossings(
@@ -23,8 +24,9 @@ fn crossings(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= min(query.x, min(arrayLength(&rays), arrayLength(&found))) {
+    let count = min(query.x, min(arrayLength(&rays), arrayLength(&found)));
+    let i = query_of_thread(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, count);
+    if i == BVH_MISS {
         return;
     }
     let ray = bvh_crossing_ray(rays[i]);

@@ -8,6 +8,7 @@
 #import "common/bvh_object.wgsl"
 #import "common/bvh_walk.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/query_order.wgsl"
 
 struct Neighbour {
     distance: f32,
@@ -18,7 +19,7 @@ struct Neighbour {
 // The number of points; leaf_cutoff; k; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> points: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> neighbours: array<Neighbour>;
+@group(0) @binding(3) var<storage, read_write> neighbours: array<Neighbour>;
 
 // Square of the distance between an object and a point.
 fn object_distance(object: LeafTriangle, point: vec3f) -> f32 {
@@ -35,9 +36,10 @@ fn nearest_k(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
     let k = query.z;
-    if k == 0u || i >= min(query.x, min(arrayLength(&points), arrayLength(&neighbours) / k)) {
+    let asked = min(query.x, min(arrayLength(&points), arrayLength(&neighbours) / max(k, 1u)));
+    let i = query_of_thread(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, asked);
+    if k == 0u || i == BVH_MISS {
         return;
     }
     let first = i * k;

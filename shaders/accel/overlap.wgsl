@@ -5,12 +5,12 @@
 //      overlap_collect (numbers holds where each region's objects begin): names, mesh and number of each
 //      overlap_append: total, how many there are of all regions, counting on where `touched` is full; touched,
 //      region, mesh and number of each, in any order
-// One thread per region; with OVERLAP_SORTED in the order of `order`, so that neighbours are side by side. Threads of
-// different workgroups meet only in atomicAdd.
+// One thread per region. Threads of different workgroups meet only in atomicAdd.
 #import "common/predicate.wgsl"
 #import "common/bvh_overlap.wgsl"
 #import "common/counted.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/query_order.wgsl"
 
 struct BoxQuery {
     lower: vec3f,
@@ -34,23 +34,18 @@ struct Touched {
 }
 
 override REGION_SHAPE: u32;
-override OVERLAP_SORTED: bool;
 
 // The number of regions; leaf_cutoff; room for `touched`; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> regions: array<vec4f>;
-#array read 0 2 order: u32
 @group(0) @binding(5) var<storage, read_write> names: array<vec2u>;
 
 @group(0) @binding(4) var<storage, read_write> touched: array<Touched>;
 
 // The region of a thread, or BVH_MISS. Buffers are the caller's: nothing is read or written past their ends.
 fn overlap_query(thread: u32) -> u32 {
-    let count = min(query.x, arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM));
-    if !OVERLAP_SORTED || thread >= count {
-        return select(thread, BVH_MISS, thread >= count);
-    }
-    return order(thread);
+    let count = arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM);
+    return query_of_thread(thread, min(query.x, count));
 }
 
 fn overlap_region(i: u32) -> BvhRegion {

@@ -1,7 +1,7 @@
 // query_codes: the Morton code of each query of a list, by which queries are sorted.
 //
-// in   rows: each query's rows, of which the first and the last are corners of its box, or one is its point;
-//      the tree (group 1), whose root's grid the codes count on: what lies outside has the nearest cell's
+// in   rows: each query's rows, of which two, or one, begin with a position, in whose middle the query lies; the tree
+//      (group 1), whose root's grid the codes count on: what lies outside has the nearest cell's
 // out  keys, 30 bits each
 // One thread per query.
 #import "common/box.wgsl"
@@ -10,7 +10,7 @@
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
 
-// The number of queries; rows of each.
+// The number of queries; rows of each; which of them is the second one that begins with a position.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rows: array<vec4f>;
 #array write 0 2 keys: u32
@@ -25,7 +25,7 @@ fn query_codes(
     if i >= min(query.x, arrayLength(&rows) / query.y) {
         return;
     }
-    let point = 0.5 * rows[query.y * i].xyz + 0.5 * rows[query.y * i + query.y - 1u].xyz;
+    let point = 0.5 * rows[query.y * i].xyz + 0.5 * rows[query.y * i + query.z].xyz;
     var key = 0u;
     if unseen_zero(abs(point.x)) + tree.mesh_count > 0u {
         let root = bvh_root();

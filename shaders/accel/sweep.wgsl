@@ -6,6 +6,7 @@
 #import "common/predicate.wgsl"
 #import "common/bvh_sweep.wgsl"
 #import "common/dispatch.wgsl"
+#import "common/query_order.wgsl"
 
 struct Contact {
     normal: vec3f,
@@ -18,7 +19,7 @@ struct Contact {
 // The number of capsules; leaf_cutoff; nothing; the mask of what is accepted.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> sweeps: array<Sweep>;
-@group(0) @binding(2) var<storage, read_write> contacts: array<Contact>;
+@group(0) @binding(3) var<storage, read_write> contacts: array<Contact>;
 
 @compute @workgroup_size(TRACE_BLOCK)
 fn sweep(
@@ -26,8 +27,9 @@ fn sweep(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= min(query.x, min(arrayLength(&sweeps), arrayLength(&contacts))) {
+    let count = min(query.x, min(arrayLength(&sweeps), arrayLength(&contacts)));
+    let i = query_of_thread(dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread, count);
+    if i == BVH_MISS {
         return;
     }
     let moving = sweeps[i];

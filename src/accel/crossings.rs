@@ -4,6 +4,7 @@
 pub use super::layout::Crossings;
 use super::{
     layout::{Objects, Ray},
+    query_list::{Placed, Queries},
     search::{ListQuery, Predicate, Search},
 };
 use crate::{
@@ -21,6 +22,11 @@ impl Crossings {
     pub fn is_inside(&self) -> bool {
         self.backs > self.fronts
     }
+}
+
+/// Sorted by where they start.
+impl Placed for Ray {
+    const FAR_ROW: Option<u32> = Some(0);
 }
 
 /// The query, for trees over triangles.
@@ -50,7 +56,17 @@ impl RayCrossings {
         self.0.needs(Objects::Triangles, needs);
     }
 
-    /// Records the first `count` of `rays` ([`Ray`]), each with its [`Crossings`] in `found`.
+    /// The same rays, for queries that begin with a sort by Morton codes of where they start. It pays from some thousand on that are in no
+    /// order; what is found is the same, in the same places.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    pub fn sorted(&self, gpu: &Gpu, rays: Queries<Ray>) -> Result<Queries<Ray>> {
+        self.0.sorted(gpu, rays)
+    }
+
+    /// Records `rays`, each with its [`Crossings`] in `found`.
     ///
     /// # Errors
     ///
@@ -61,15 +77,13 @@ impl RayCrossings {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        count: u32,
-        rays: &wgpu::Buffer,
+        rays: &Queries<Ray>,
         found: &wgpu::Buffer,
     ) -> Result<()> {
-        self.0
-            .record(gpu, recorder, search, [count, 0], rays, found)
+        self.0.record(gpu, recorder, search, rays, 0, found)
     }
 
-    /// Counts what each of `rays` passes through, and waits for it.
+    /// Counts what each of `rays` passes through, and waits for it. Many are sorted first ([`RayCrossings::sorted`]).
     ///
     /// # Errors
     ///

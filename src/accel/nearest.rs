@@ -134,7 +134,7 @@ impl NearestPoints {
         let query = gpu.buffer_with("nearest.query", &query, wgpu::BufferUsages::UNIFORM);
         if let Some(order) = &batch.order {
             let order_of = &self.order;
-            order_of.record(gpu, recorder, tree, &batch.points, 1, order)?;
+            order_of.record(gpu, recorder, tree, &batch.points, [1, 0], order)?;
         }
         let tree = tree.bind_group(gpu, &self.tree);
         let mut own: Vec<&dyn Bind> = vec![&query, &batch.points, &batch.found];

@@ -3,6 +3,7 @@
 pub use super::layout::Neighbour;
 use super::{
     layout::Objects,
+    query_list::Queries,
     search::{ListQuery, Predicate, Search},
 };
 use crate::{
@@ -37,8 +38,18 @@ impl NearestK {
         self.0.needs(objects, needs);
     }
 
-    /// Records the search for the `k` objects nearest to each of the first `count` of `points`, three coordinates
-    /// each and how far from there is looked, into `neighbours`: `k` [`Neighbour`]s a point, the nearest first.
+    /// The same points, for queries that begin with a sort by Morton codes. It pays from some thousand on that are in no
+    /// order; what is found is the same, in the same places.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    pub fn sorted(&self, gpu: &Gpu, points: Queries<[f32; 4]>) -> Result<Queries<[f32; 4]>> {
+        self.0.sorted(gpu, points)
+    }
+
+    /// Records the search for the `k` objects nearest to each of `points`, three coordinates and how far from there is
+    /// looked, into `neighbours`: `k` [`Neighbour`]s a point, the nearest first.
     ///
     /// # Errors
     ///
@@ -48,16 +59,14 @@ impl NearestK {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        [count, k]: [u32; 2],
-        points: &wgpu::Buffer,
+        (points, k): (&Queries<[f32; 4]>, u32),
         neighbours: &wgpu::Buffer,
     ) -> Result<()> {
-        self.0
-            .record(gpu, recorder, search, [count, k], points, neighbours)
+        self.0.record(gpu, recorder, search, points, k, neighbours)
     }
 
     /// Finds the `k` objects nearest to each of `points`, as for [`NearestK::record`], and waits for them: the
-    /// first `k` results are those of the first point.
+    /// first `k` results are those of the first point. Many are sorted first ([`NearestK::sorted`]).
     ///
     /// # Errors
     ///

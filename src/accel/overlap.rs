@@ -5,93 +5,50 @@ pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
     counted::{Asked, CountedQuery, Counts, Found},
     layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
-    query_order::{OrderBuffers, QueryOrder, SORTED_FROM},
+    query_list::{Placed, Queries},
+    query_order::{QueryOrder, SORTED_FROM},
     scan::Scan,
     search::{Predicate, Search},
 };
 use crate::{
     Result,
     gpu::{
-        Array, Gpu, Needs, Recorder,
+        Gpu, Needs, Recorder,
         pass::Binding::{Read, ReadArray, Uniform},
     },
 };
-use bytemuck::Pod;
 use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
 /// A shape that a query looks into.
-pub trait Region: Pod {
+pub trait Region: Placed {
     /// The shape's number in the shaders.
     #[doc(hidden)]
     const SHAPE: u32;
-    /// Whether its first and last four numbers are corners, so that regions can be sorted.
-    #[doc(hidden)]
-    const HAS_CORNERS: bool;
 }
 
 impl Region for BoxQuery {
     const SHAPE: u32 = BVH_BOX;
-    const HAS_CORNERS: bool = true;
+}
+
+impl Placed for BoxQuery {
+    const FAR_ROW: Option<u32> = Some(1);
 }
 
 impl Region for CapsuleQuery {
     const SHAPE: u32 = BVH_CAPSULE;
-    const HAS_CORNERS: bool = true;
+}
+
+impl Placed for CapsuleQuery {
+    const FAR_ROW: Option<u32> = Some(1);
 }
 
 impl Region for FrustumQuery {
     const SHAPE: u32 = BVH_FRUSTUM;
-    const HAS_CORNERS: bool = false;
 }
 
-/// Regions in GPU memory.
-#[derive(Debug)]
-pub struct Regions<R> {
-    /// The regions.
-    pub buffer: wgpu::Buffer,
-    /// How many of them are asked for.
-    pub count: u32,
-    order: Option<OrderBuffers>,
-    /// What is bound where there is no order.
-    no_order: Array,
-    of: PhantomData<R>,
-}
-
-impl<R: Region> Regions<R> {
-    /// Uploads `regions`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
-    pub fn new(gpu: &Gpu, regions: &[R]) -> Result<Self> {
-        let what = format!("a list of {} regions", regions.len());
-        gpu.check_binding(&what, size_of_val(regions) as u64)?;
-        let buffer = gpu.catch(|| gpu.buffer_with("overlap.regions", regions, Usage::STORAGE))?;
-        // A binding holds less than 2^32 bytes.
-        Self::of_buffer(gpu, buffer, regions.len() as u32)
-    }
-
-    /// The first `count` regions of a buffer of the caller's, with the usage `STORAGE`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where memory is short.
-    pub fn of_buffer(gpu: &Gpu, buffer: wgpu::Buffer, count: u32) -> Result<Self> {
-        Ok(Self {
-            buffer,
-            count,
-            order: None,
-            no_order: Array::new(gpu, "overlap.no_order", 1, 1)?,
-            of: PhantomData,
-        })
-    }
-
-    fn order(&self) -> &Array {
-        self.order
-            .as_ref()
-            .map_or(&self.no_order, OrderBuffers::order)
-    }
+impl Placed for FrustumQuery {
+    const FAR_ROW: Option<u32> = None;
 }
 
 /// The query, for regions of one shape and trees over any objects.
@@ -117,7 +74,7 @@ impl<R: Region> Overlap<R> {
             let constants = [
                 ("REGION_SHAPE", f64::from(R::SHAPE)),
                 ("BVH_OBJECTS", objects.constant()),
-                ("OVERLAP_SORTED", f64::from(sorted)),
+                ("QUERIES_SORTED", f64::from(sorted)),
             ];
             let path = ("accel/overlap.wgsl", "overlap");
             let asked = [Uniform, Read, ReadArray];
@@ -151,10 +108,10 @@ impl<R: Region> Overlap<R> {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        regions: &Regions<R>,
+        regions: &Queries<R>,
         counts: &Counts,
     ) -> Result<()> {
-        self.sort(gpu, recorder, search, regions)?;
+        regions.record_sort(gpu, recorder, search, &self.order)?;
         self.with(gpu, search, regions, 0, |query, asked| {
             query.record_count(gpu, recorder, asked, &self.scan, counts)
         })
@@ -171,7 +128,7 @@ impl<R: Region> Overlap<R> {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        regions: &Regions<R>,
+        regions: &Queries<R>,
         counts: &Counts,
         names: &wgpu::Buffer,
     ) -> Result<()> {
@@ -192,12 +149,12 @@ impl<R: Region> Overlap<R> {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        regions: &Regions<R>,
+        regions: &Queries<R>,
         [total, touched]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         let room = touched.size() / size_of::<Touched>() as u64;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
-        self.sort(gpu, recorder, search, regions)?;
+        regions.record_sort(gpu, recorder, search, &self.order)?;
         self.with(gpu, search, regions, room, |query, asked| {
             query.record_append(gpu, recorder, asked, [total, touched])
         })
@@ -211,14 +168,14 @@ impl<R: Region> Overlap<R> {
     /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the regions or what they
     /// touch; those of compiling.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Result<Found<[u32; 2]>> {
-        let regions = Regions::new(gpu, regions)?;
+        let regions = Queries::new(gpu, regions)?;
         let regions = match regions.count {
             SORTED_FROM.. => self.sorted(gpu, regions)?,
             _ => regions,
         };
-        if regions.order.is_some() {
+        if regions.is_sorted() {
             let mut encoder = gpu.encoder("overlap");
-            self.sort(gpu, &mut encoder, search, &regions)?;
+            regions.record_sort(gpu, &mut encoder, search, &self.order)?;
             gpu.queue.submit([encoder.finish()]);
         }
         self.with(gpu, search, &regions, 0, |query, asked| {
@@ -232,46 +189,26 @@ impl<R: Region> Overlap<R> {
     /// # Errors
     ///
     /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
-    pub fn sorted(&self, gpu: &Gpu, regions: Regions<R>) -> Result<Regions<R>> {
-        let order = match R::HAS_CORNERS {
-            true => Some(self.order.buffers(gpu, regions.count)?),
-            false => None,
-        };
-        Ok(Regions { order, ..regions })
-    }
-
-    /// Sorts regions that want it.
-    fn sort(
-        &self,
-        gpu: &Gpu,
-        recorder: &mut impl Recorder,
-        search: &Search<'_>,
-        regions: &Regions<R>,
-    ) -> Result<()> {
-        let Some(order) = &regions.order else {
-            return Ok(());
-        };
-        let rows = (size_of::<R>() / 16) as u32;
-        self.order
-            .record(gpu, recorder, search.tree, &regions.buffer, rows, order)
+    pub fn sorted(&self, gpu: &Gpu, regions: Queries<R>) -> Result<Queries<R>> {
+        regions.sorted(gpu, &self.order)
     }
 
     fn with<T>(
         &self,
         gpu: &Gpu,
         search: &Search<'_>,
-        regions: &Regions<R>,
+        regions: &Queries<R>,
         room: u32,
         then: impl FnOnce(&CountedQuery, &Asked<'_>) -> Result<T>,
     ) -> Result<T> {
         let of_objects = &self.queries[search.tree.objects() as usize];
-        let query = &of_objects[usize::from(regions.order.is_some())];
+        let query = &of_objects[usize::from(regions.is_sorted())];
         let uniform = [[regions.count, search.leaf_cutoff.max(1), room, search.mask]];
         let uniform = gpu.buffer_with("overlap.query", &uniform, Usage::UNIFORM);
         let asked = Asked {
             search,
             count: regions.count,
-            bound: [&uniform, &regions.buffer, regions.order()],
+            bound: [&uniform, &regions.buffer, regions.order(search)],
         };
         then(query, &asked)
     }

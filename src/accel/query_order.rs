@@ -68,17 +68,18 @@ impl QueryOrder {
         })
     }
 
-    /// Sorts queries of `rows` rows of four floats each: see `query_codes.wgsl`.
+    /// Sorts queries of `rows` rows of four floats each, which lie in the middle of their first row and row `far`: see
+    /// `query_codes.wgsl`.
     pub(super) fn record(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         tree: &Tree,
         queries: &wgpu::Buffer,
-        rows: u32,
+        [rows, far]: [u32; 2],
         order: &OrderBuffers,
     ) -> Result<()> {
-        let query = [[order.count, rows, 0, 0]];
+        let query = [[order.count, rows, far, 0]];
         let query = gpu.buffer_with("query_codes.query", &query, wgpu::BufferUsages::UNIFORM);
         let tree = tree.bind_group(gpu, &self.tree);
         let keys = &order.pairs.keys[order.digits.input()];

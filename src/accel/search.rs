@@ -2,13 +2,15 @@
 
 use super::{
     layout::{Objects, TRACE_BLOCK},
+    query_list::{Placed, Queries},
+    query_order::{QueryOrder, SORTED_FROM},
     tree::Tree,
 };
 use crate::{
     Error, Result,
     gpu::{
         Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
-        pass::Binding::{self, Read, Uniform, Write},
+        pass::Binding::{self, Read, ReadArray, Uniform, Write},
         shader::Replaced,
     },
 };
@@ -122,7 +124,9 @@ impl QueryKernel {
 #[derive(Debug)]
 pub(super) struct ListQuery {
     label: &'static str,
-    kernels: Vec<QueryKernel>,
+    /// By the objects, and by whether the list is sorted.
+    kernels: Vec<[QueryKernel; 2]>,
+    order: QueryOrder,
 }
 
 impl ListQuery {
@@ -134,65 +138,64 @@ impl ListQuery {
         objects: &[Objects],
         predicate: Option<&Predicate>,
     ) -> Self {
-        let kernel = |objects: &Objects| {
-            let constants = [("BVH_OBJECTS", objects.constant())];
+        let kernel = |objects: Objects, sorted: u8| {
+            let mut constants = vec![("QUERIES_SORTED", f64::from(sorted))];
             // Triangles are the shader's default.
-            let constants = match objects {
-                Objects::Triangles => &[],
-                _ => &constants[..],
-            };
-            QueryKernel::new(
-                gpu,
-                (path, entry),
-                &[Uniform, Read, Write],
-                constants,
-                predicate,
-            )
+            if objects != Objects::Triangles {
+                constants.push(("BVH_OBJECTS", objects.constant()));
+            }
+            let bindings = [Uniform, Read, ReadArray, Write];
+            QueryKernel::new(gpu, (path, entry), &bindings, &constants, predicate)
         };
+        let kernels = |objects: &Objects| [0, 1].map(|sorted| kernel(*objects, sorted));
         Self {
             label: entry,
-            kernels: objects.iter().map(kernel).collect(),
+            kernels: objects.iter().map(kernels).collect(),
+            order: QueryOrder::new(gpu),
         }
     }
 
-    /// Adds the kernel for trees over `objects`.
+    /// Adds the kernels for trees over `objects` to what has to be compiled.
     pub(super) fn needs(&self, objects: Objects, needs: &mut Needs) {
-        if let Some(kernel) = self.kernels.get(objects as usize) {
+        for kernel in self.kernels.get(objects as usize).into_iter().flatten() {
             kernel.needs(needs);
         }
+        self.order.needs(needs);
     }
 
-    /// Records `count` queries; `number` is one of the query's own.
-    pub(super) fn record(
+    /// The same queries, sorted first.
+    pub(super) fn sorted<Q: Placed>(&self, gpu: &Gpu, queries: Queries<Q>) -> Result<Queries<Q>> {
+        queries.sorted(gpu, &self.order)
+    }
+
+    /// Records `queries`; `number` is one of the query's own.
+    pub(super) fn record<Q: Placed>(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        [count, number]: [u32; 2],
-        queries: &wgpu::Buffer,
+        queries: &Queries<Q>,
+        number: u32,
         found: &wgpu::Buffer,
     ) -> Result<()> {
         let objects = search.tree.objects();
-        let kernel = self.kernels.get(objects as usize).ok_or_else(|| {
+        let kernels = self.kernels.get(objects as usize).ok_or_else(|| {
             Error::Tree(format!(
                 "{} has no answers from trees over {objects:?}",
                 self.label
             ))
         })?;
+        queries.record_sort(gpu, recorder, search, &self.order)?;
+        let count = queries.count;
         let query = [[count, search.leaf_cutoff.max(1), number, search.mask]];
         let query = gpu.buffer_with(self.label, &query, Usage::UNIFORM);
-        kernel.record(
-            gpu,
-            recorder,
-            self.label,
-            search,
-            count,
-            &[&query, queries, found],
-        )
+        let own: [&dyn Bind; 4] = [&query, &queries.buffer, queries.order(search), found];
+        let kernel = &kernels[usize::from(queries.is_sorted())];
+        kernel.record(gpu, recorder, self.label, search, count, &own)
     }
 
-    /// Uploads `queries`, records, and waits for `each` results of every query.
-    pub(super) fn run<Q: Pod, F: Pod>(
+    /// Uploads `queries`, records, and waits for `each` results of every query. Many are sorted first.
+    pub(super) fn run<Q: Placed, F: Pod>(
         &self,
         gpu: &Gpu,
         search: &Search<'_>,
@@ -205,16 +208,15 @@ impl ListQuery {
         }
         let what = format!("what {} finds for {} queries", self.label, queries.len());
         let bytes = (len * size_of::<F>()) as u64;
-        gpu.check_binding(&what, bytes.max(size_of_val(queries) as u64))?;
-        let (asked, found) = gpu.catch(|| {
-            (
-                gpu.buffer_with(self.label, queries, Usage::STORAGE),
-                gpu.buffer(self.label, bytes, Usage::STORAGE | Usage::COPY_SRC),
-            )
-        })?;
+        gpu.check_binding(&what, bytes)?;
+        let usage = Usage::STORAGE | Usage::COPY_SRC;
+        let found = gpu.catch(|| gpu.buffer(self.label, bytes, usage))?;
+        let mut queries = Queries::new(gpu, queries)?;
+        if queries.count >= SORTED_FROM {
+            queries = self.sorted(gpu, queries)?;
+        }
         let mut encoder = gpu.encoder(self.label);
-        let counts = [queries.len() as u32, number];
-        self.record(gpu, &mut encoder, search, counts, &asked, &found)?;
+        self.record(gpu, &mut encoder, search, &queries, number, &found)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(bytemuck::pod_collect_to_vec(
             &gpu.read(&found)?[..bytes as usize],

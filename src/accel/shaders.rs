@@ -67,6 +67,7 @@ pub static SHADERS: Library = Library {
         "common/ploc.wgsl",
         "common/predicate.wgsl",
         "common/pyramid.wgsl",
+        "common/query_order.wgsl",
         "common/radix_tree.wgsl",
         "common/ray.wgsl",
         "common/sort.wgsl",

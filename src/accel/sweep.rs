@@ -4,12 +4,18 @@
 pub use super::layout::{Contact, Sweep};
 use super::{
     layout::Objects,
+    query_list::{Placed, Queries},
     search::{ListQuery, Predicate, Search},
 };
 use crate::{
     Result,
     gpu::{Gpu, Needs, Recorder},
 };
+
+/// Sorted by where they start.
+impl Placed for Sweep {
+    const FAR_ROW: Option<u32> = Some(0);
+}
 
 /// The query, for trees over any objects.
 #[derive(Debug)]
@@ -37,7 +43,17 @@ impl Sweeps {
         self.0.needs(objects, needs);
     }
 
-    /// Records the first `count` of `sweeps` ([`Sweep`]), each with a [`Contact`] in `contacts`. What a capsule
+    /// The same sweeps, for queries that begin with a sort by Morton codes of where they start. It pays from some thousand on that are in no
+    /// order; what is found is the same, in the same places.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    pub fn sorted(&self, gpu: &Gpu, sweeps: Queries<Sweep>) -> Result<Queries<Sweep>> {
+        self.0.sorted(gpu, sweeps)
+    }
+
+    /// Records `sweeps`, each with a [`Contact`] in `contacts`. What a capsule
     /// touches at the start counts only where it gets nearer: so one that slides along a wall, or leaves it, is
     /// free to.
     ///
@@ -49,15 +65,14 @@ impl Sweeps {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         search: &Search<'_>,
-        count: u32,
-        sweeps: &wgpu::Buffer,
+        sweeps: &Queries<Sweep>,
         contacts: &wgpu::Buffer,
     ) -> Result<()> {
-        self.0
-            .record(gpu, recorder, search, [count, 0], sweeps, contacts)
+        self.0.record(gpu, recorder, search, sweeps, 0, contacts)
     }
 
-    /// Finds the first contact of each of `sweeps`, and waits for it.
+    /// Finds the first contact of each of `sweeps`, and waits for it. Many are sorted first
+    /// ([`Sweeps::sorted`]).
     ///
     /// # Errors
     ///

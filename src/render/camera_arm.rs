@@ -4,7 +4,7 @@
 use super::{answer::Answer, scene_state::UploadedScene};
 use crate::{
     Result,
-    accel::{Contact, Objects, Search, Sweep, Sweeps},
+    accel::{Contact, Objects, Queries, Search, Sweep, Sweeps},
     gpu::{Gpu, Needs},
 };
 use glam::Vec3;
@@ -17,7 +17,7 @@ const WORDS: usize = size_of::<Contact>() / 4;
 #[derive(Debug)]
 pub struct CameraArm {
     sweeps: Sweeps,
-    sweep: wgpu::Buffer,
+    sweep: Queries<Sweep>,
     contact: wgpu::Buffer,
     answer: Answer<WORDS>,
 }
@@ -30,7 +30,10 @@ impl CameraArm {
             |label, bytes: usize, usage| gpu.buffer(label, bytes as u64, Usage::STORAGE | usage);
         Self {
             sweeps: Sweeps::new(gpu),
-            sweep: buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST),
+            sweep: Queries::of_buffer(
+                buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST),
+                1,
+            ),
             contact: buffer("camera_arm.contact", size_of::<Contact>(), Usage::COPY_SRC),
             answer: Answer::new(gpu, "camera_arm.answer"),
         }
@@ -74,9 +77,9 @@ impl CameraArm {
         let search = Search::new(&scene.state.tree);
         let (asked, found) = (&self.sweep, &self.contact);
         self.sweeps
-            .record(gpu, &mut encoder, &search, 1, asked, found)?;
+            .record(gpu, &mut encoder, &search, asked, found)?;
         let bytes = bytemuck::bytes_of(&sweep);
-        gpu.queue.write_buffer(&self.sweep, 0, bytes);
+        gpu.queue.write_buffer(&self.sweep.buffer, 0, bytes);
         self.answer.submit(gpu, encoder, &self.contact);
         Ok(())
     }

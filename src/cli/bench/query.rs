@@ -12,9 +12,8 @@ use super::{
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Search, Tree, Work,
-        nearest::PointBatch,
-        overlap::{Regions, Touched},
+        BoxQuery, Counts, Lbvh, NearestPoints, Overlap, Queries, Search, Tree, Work,
+        nearest::PointBatch, overlap::Touched,
     },
     render::tree_policy,
 };
@@ -45,7 +44,7 @@ const HALF_BOX: f32 = 0.01;
 const CLOSE: f32 = 1e-5;
 
 /// Pipelines of the builder and of the queries.
-struct Queries {
+struct Kernels {
     lbvh: Lbvh,
     nearest: NearestPoints,
     overlaps: Overlap<BoxQuery>,
@@ -73,7 +72,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let workloads = workloads(session.args, defaults);
     let gpu = &session.meter.gpu;
     let quality = tree_policy::quality(gpu, session.config.tree.quality, false);
-    let queries = Queries {
+    let queries = Kernels {
         lbvh: Lbvh::with_quality(gpu, quality),
         nearest: NearestPoints::new(gpu),
         overlaps: Overlap::new(gpu),
@@ -167,7 +166,7 @@ fn line(run: &Run, query: &str, order: &str, timings: &Timings, count: usize) ->
 /// Times nearest points in both orders.
 fn nearest(
     session: &mut Session<'_>,
-    queries: &Queries,
+    queries: &Kernels,
     tree: &Tree,
     lists: &Lists,
     cutoff: u32,
@@ -213,7 +212,7 @@ fn nearest(
 /// Times what boxes touch in both orders, counted first and in one pass.
 fn overlaps(
     session: &mut Session<'_>,
-    queries: &Queries,
+    queries: &Kernels,
     tree: &Tree,
     lists: &Lists,
     cutoff: u32,
@@ -238,10 +237,10 @@ fn overlaps(
         }
     };
     let batches = [
-        ("given", Regions::new(&meter.gpu, &lists.boxes)?),
+        ("given", Queries::new(&meter.gpu, &lists.boxes)?),
         (
             "sorted",
-            query.sorted(&meter.gpu, Regions::new(&meter.gpu, &lists.boxes)?)?,
+            query.sorted(&meter.gpu, Queries::new(&meter.gpu, &lists.boxes)?)?,
         ),
     ];
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

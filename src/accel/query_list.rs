@@ -1,0 +1,96 @@
+//! Lists of queries in GPU memory.
+
+use super::{
+    query_order::{OrderBuffers, QueryOrder},
+    search::Search,
+};
+use crate::{
+    Result,
+    gpu::{Array, Gpu, Recorder},
+};
+use bytemuck::Pod;
+use std::marker::PhantomData;
+
+/// What a list consists of: rows of four numbers, of which the first begins with a position.
+pub trait Placed: Pod {
+    /// The row that begins with another position: queries are sorted by the middle of both. `None` where there is
+    /// nothing to sort by.
+    #[doc(hidden)]
+    const FAR_ROW: Option<u32>;
+}
+
+/// A point, and how far from it is looked.
+impl Placed for [f32; 4] {
+    const FAR_ROW: Option<u32> = Some(0);
+}
+
+/// Queries in GPU memory.
+#[derive(Debug)]
+pub struct Queries<Q> {
+    /// The queries.
+    pub buffer: wgpu::Buffer,
+    /// How many of them are asked.
+    pub count: u32,
+    order: Option<OrderBuffers>,
+    of: PhantomData<Q>,
+}
+
+impl<Q: Placed> Queries<Q> {
+    /// Uploads `queries`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    pub fn new(gpu: &Gpu, queries: &[Q]) -> Result<Self> {
+        let what = format!("a list of {} queries", queries.len());
+        gpu.check_binding(&what, size_of_val(queries) as u64)?;
+        let usage = wgpu::BufferUsages::STORAGE;
+        let buffer = gpu.catch(|| gpu.buffer_with("queries", queries, usage))?;
+        // A binding holds less than 2^32 bytes.
+        Ok(Self::of_buffer(buffer, queries.len() as u32))
+    }
+
+    /// The first `count` queries of a buffer of the caller's, with the usage `STORAGE`.
+    pub fn of_buffer(buffer: wgpu::Buffer, count: u32) -> Self {
+        Self {
+            buffer,
+            count,
+            order: None,
+            of: PhantomData,
+        }
+    }
+
+    /// The same, sorted whenever they are asked, where there is anything to sort by.
+    pub(super) fn sorted(self, gpu: &Gpu, order: &QueryOrder) -> Result<Self> {
+        let order = match Q::FAR_ROW {
+            Some(_) => Some(order.buffers(gpu, self.count)?),
+            None => None,
+        };
+        Ok(Self { order, ..self })
+    }
+
+    pub(super) fn is_sorted(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// Records the sort, if they want one.
+    pub(super) fn record_sort(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        order: &QueryOrder,
+    ) -> Result<()> {
+        let (Some(buffers), Some(far)) = (&self.order, Q::FAR_ROW) else {
+            return Ok(());
+        };
+        let rows = [(size_of::<Q>() / 16) as u32, far];
+        order.record(gpu, recorder, search.tree, &self.buffer, rows, buffers)
+    }
+
+    /// What kernels bind as their order; where there is none, any array, which they do not read.
+    pub(super) fn order<'a>(&'a self, search: &Search<'a>) -> &'a Array {
+        let order = self.order.as_ref();
+        order.map_or(&search.tree.triangles, OrderBuffers::order)
+    }
+}
