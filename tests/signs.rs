@@ -9,7 +9,7 @@ use canopy::{
     gpu::Gpu,
     reference::queries,
 };
-use common::{Random, Soup, gpu, ways};
+use common::{Random, Soup, gpu, stocked::sphere, ways};
 use glam::Vec3;
 
 type Triangle = [Vec3; 3];
@@ -79,28 +79,6 @@ fn escher() -> Vec<Triangle> {
         }
     }
     triangles.into_iter().map(|t| t.map(|v| 0.5 * v)).collect()
-}
-
-fn sphere(cells: i32) -> Vec<Triangle> {
-    let mut triangles = Vec::new();
-    for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
-        let corner = |u: i32, v: i32| {
-            let at = |i: i32| (2 * i - cells) as f32 / cells as f32;
-            let mut p = [0.0; 3];
-            p[axis] = sign;
-            p[(axis + 1) % 3] = at(u) * sign;
-            p[(axis + 2) % 3] = at(v);
-            Vec3::from(p).normalize()
-        };
-        for u in 0..cells {
-            for v in 0..cells {
-                let [a, b, c, d] =
-                    [(u, v), (u + 1, v), (u + 1, v + 1), (u, v + 1)].map(|(u, v)| corner(u, v));
-                triangles.extend([[a, b, c], [a, c, d]]);
-            }
-        }
-    }
-    triangles
 }
 
 /// Points all about, and near corners, edges and faces on both sides.

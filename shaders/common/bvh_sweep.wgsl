@@ -44,19 +44,29 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
         let start = sweep.a + t * sweep.motion;
         let gap = bvh_gap(object, start, segment);
         let distance = length(gap.offset);
-        let normal = select(-sweep.motion / max(speed, 1.0e-30), gap.offset / max(distance, 1.0e-30), distance > close);
+        let backwards = -sweep.motion / max(speed, 1.0e-30);
+        var normal = select(backwards, gap.offset / max(distance, 1.0e-30), distance > close);
         let approach = -dot(normal, sweep.motion);
         // Not even parallel, beyond rounding.
-        if !(approach > 1.0e-6 * speed) {
+        let is_leaving = !(approach > 1.0e-6 * speed);
+        // Steps lead here only towards the object, and so near to it rounding decides the normal.
+        let is_unsure = t > 0.0 && distance <= 16.0 * close;
+        if is_leaving && !is_unsure {
             return false;
         }
-        if distance - sweep.radius <= close || step == 31u {
+        normal = select(normal, backwards, is_leaving);
+        // A step that rounding has made too long all the same is taken back; what overlaps at the start has none
+        // before it.
+        let depth = sweep.radius - distance;
+        if abs(depth) <= close || (depth > 0.0 && t == 0.0) || is_leaving || step == 31u {
             (*found).t = t;
             (*found).normal = normal;
             (*found).position = start + gap.along * segment - gap.offset;
             return true;
         }
-        t += (distance - sweep.radius) / approach;
+        // Shorter by what rounding may have added: a point that goes past a triangle would be behind it.
+        let unsure = speed * close / max(distance, close);
+        t = max(t - (depth + 0.5 * close) / (approach + unsure), 0.0);
         if !(t < most) {
             return false;
         }

@@ -116,6 +116,14 @@ impl NearestPoints {
         Ok(batch)
     }
 
+    /// Many points are sorted.
+    pub(super) fn batch(&self, gpu: &Gpu, points: &[[f32; 4]]) -> Result<PointBatch> {
+        match points.len() < SORTED_FROM as usize {
+            true => PointBatch::new(gpu, points),
+            false => self.sorted_batch(gpu, points),
+        }
+    }
+
     /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, but for
     /// rounding.
     ///
@@ -163,11 +171,7 @@ impl NearestPoints {
         points: &[[f32; 4]],
         leaf_cutoff: u32,
     ) -> Result<Vec<Nearest>> {
-        let batch = if points.len() < SORTED_FROM as usize {
-            PointBatch::new(gpu, points)?
-        } else {
-            self.sorted_batch(gpu, points)?
-        };
+        let batch = self.batch(gpu, points)?;
         let mut encoder = gpu.encoder("nearest");
         self.record(gpu, &mut encoder, tree, &batch, leaf_cutoff)?;
         gpu.queue.submit([encoder.finish()]);

@@ -130,7 +130,7 @@ impl SignedDistance {
         points: &[[f32; 4]],
         sign: Sign,
     ) -> Result<Vec<Nearest>> {
-        let batch = PointBatch::new(gpu, points)?;
+        let batch = self.nearest.batch(gpu, points)?;
         let moments = self.moments(gpu, search.tree, sign)?;
         let mut encoder = gpu.encoder("nearest_sign");
         self.record(gpu, &mut encoder, search, &batch, moments.as_ref())?;

@@ -125,18 +125,30 @@ fn contact(
         let start = low + t * motion;
         let (offset, along) = gap(triangle, start, high - low);
         let distance = offset.length();
-        let normal = match distance > close {
+        let backwards = -motion / speed.max(1e-30);
+        let mut normal = match distance > close {
             true => offset / distance,
-            false => -motion / speed.max(1e-30),
+            false => backwards,
         };
         let approach = -normal.dot(motion);
-        if approach.is_nan() || approach <= 1e-6 * speed {
+        let is_leaving = approach.is_nan() || approach <= 1e-6 * speed;
+        // Steps lead here only towards the object, and so near to it rounding decides the normal.
+        let is_unsure = t > 0.0 && distance <= 16.0 * close;
+        if is_leaving && !is_unsure {
             return None;
         }
-        if distance - params.radius <= close || step == 31 {
+        if is_leaving {
+            normal = backwards;
+        }
+        // A step that rounding has made too long all the same is taken back; what overlaps at the start has none
+        // before it.
+        let depth = params.radius - distance;
+        if depth.abs() <= close || (depth > 0.0 && t == 0.0) || is_leaving || step == 31 {
             return Some((t, normal, start + along * (high - low) - offset));
         }
-        t += (distance - params.radius) / approach;
+        // Shorter by what rounding may have added.
+        let unsure = speed * close / distance.max(close);
+        t = (t - (depth + 0.5 * close) / (approach + unsure)).max(0.0);
         if t.is_nan() || t >= 1.0 {
             return None;
         }

@@ -3,6 +3,7 @@
 
 pub(crate) mod golden;
 pub(crate) mod scenes;
+pub(crate) mod stocked;
 
 use canopy::{
     accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, tree::TreeData},
