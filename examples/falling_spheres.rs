@@ -1,14 +1,14 @@
-//! Ten thousand spheres fall on a figure that moves its arms, all on the GPU: the figure is skinned, its tree built over
-//! the skinned triangles and the spheres' tree over the spheres, anew in each step, and a shader of this program asks
-//! both for contacts.
+//! Ten thousand spheres fall on a figure that moves its arms, all on the GPU: the figure is skinned, its tree built
+//! over the skinned triangles and the spheres' tree over the spheres, anew in each step, and a shader of this program
+//! asks both for contacts.
 //!
 //! ```text
 //! cargo run --release --example falling_spheres --no-default-features -- spheres.obj
 //! canopy spheres.obj
 //! ```
 //!
-//! The figure and the spheres as they are after two seconds go to that file. Exit code 1 where a sphere is inside of the
-//! figure by more than a fifth of its radius, or two spheres in one another by more than half of it.
+//! The figure and the spheres as they are after two seconds go to that file. Exit code 1 where a sphere is inside of
+//! the figure by more than a fifth of its radius, or two spheres in one another by more than half of it.
 
 use canopy::{
     accel::{
@@ -52,8 +52,9 @@ fn skin(@builtin(global_invocation_id) id: vec3u) {
     positions[3u * id.x + 2u] = at.z;
 }";
 
-/// Position-based dynamics (Müller et al. 2007): move, push out of what is touched, and let that be the velocity. Behind
-/// the queries of the figure's tree: the fall, as far as the first contact, and out of the skin that has come nearer.
+/// Position-based dynamics (Müller et al. 2007): move, push out of what is touched, and let that be the velocity.
+/// Behind the queries of the figure's tree: the fall, as far as the first contact, and out of the skin that has come
+/// nearer.
 const FALL: &str = r"
 @group(0) @binding(0) var<storage, read> before: array<vec4f>;
 @group(0) @binding(1) var<storage, read_write> after: array<vec4f>;
@@ -212,85 +213,39 @@ fn dispatch(
     tree: Option<&Tree>,
     threads: u32,
 ) {
-    let entries: Vec<_> = (0..)
-        .zip(own)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry {
-            binding,
-            resource: buffer.as_entire_binding(),
-        })
-        .collect();
+    let resources = own.iter().map(|buffer| buffer.as_entire_binding());
+    let entries = (0..).zip(resources);
+    let entries = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
     let own = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout: &pipeline.get_bind_group_layout(0),
-        entries: &entries,
+        entries: &entries.collect::<Vec<_>>(),
     });
     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, &own, &[]);
     if let Some(tree) = tree {
-        pass.set_bind_group(
-            1,
-            &tree.bind_group(gpu, &pipeline.get_bind_group_layout(1)),
-            &[],
-        );
+        let group = tree.bind_group(gpu, &pipeline.get_bind_group_layout(1));
+        pass.set_bind_group(1, &group, &[]);
     }
     pass.dispatch_workgroups(threads.div_ceil(64), 1, 1);
 }
 
-/// A pipeline of plain WGSL; bindings that no entry point uses would be missing from layouts that wgpu derives, so the
-/// tree's is given.
-fn pipeline(
-    gpu: &Gpu,
-    entry: &str,
-    text: String,
-    own: &[bool],
-    tree: bool,
-) -> wgpu::ComputePipeline {
-    let module = gpu
-        .device
-        .create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(entry),
-            source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
-    let entries: Vec<_> = (0..)
-        .zip(own)
-        .map(|(binding, read_only)| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage {
-                    read_only: *read_only,
-                },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        })
-        .collect();
-    let own = gpu
-        .device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some(entry),
-            entries: &entries,
-        });
-    let of_tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-    let groups = [Some(&own), Some(&of_tree)];
-    let layout = gpu
-        .device
-        .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(entry),
-            bind_group_layouts: if tree { &groups } else { &groups[..1] },
-            immediate_size: 0,
-        });
-    gpu.device
-        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(entry),
-            layout: Some(&layout),
-            module: &module,
-            entry_point: Some(entry),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        })
+/// A pipeline of plain WGSL, whose entry points use all of the bindings: so wgpu derives the layouts.
+fn pipeline(gpu: &Gpu, entry: &str, text: String) -> wgpu::ComputePipeline {
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let label = Some(entry);
+    let module = wgpu::ShaderModuleDescriptor { label, source };
+    let module = gpu.device.create_shader_module(module);
+    let pipeline = wgpu::ComputePipelineDescriptor {
+        label,
+        layout: None,
+        module: &module,
+        entry_point: label,
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    };
+    gpu.device.create_compute_pipeline(&pipeline)
 }
 
 /// What has become of the spheres.
@@ -352,16 +307,9 @@ fn run() -> Result<Outcome, Error> {
         object_info: None,
     };
     let mut crowd = of_spheres.tree(&gpu, &geometry, Codes::Bits30)?;
-    let skin = pipeline(&gpu, "skin", SKIN.into(), &[true, true, false], false);
-    let fall = pipeline(
-        &gpu,
-        "fall",
-        body.wgsl(&gpu, 1, None)? + FALL,
-        &[true, false, false],
-        true,
-    );
-    let push = crowd.tree.wgsl(&gpu, 1, None)? + PUSH;
-    let push = pipeline(&gpu, "push", push, &[true, true, false, false], true);
+    let skin = pipeline(&gpu, "skin", SKIN.into());
+    let fall = pipeline(&gpu, "fall", body.wgsl(&gpu, 1, None)? + FALL);
+    let push = pipeline(&gpu, "push", crowd.tree.wgsl(&gpu, 1, None)? + PUSH);
 
     for step in 0..STEPS {
         queue.write_buffer(
@@ -438,17 +386,10 @@ fn obj(outcome: &Outcome) -> String {
                 writeln!(text, "v {} {} {}", at.x, at.y, at.z).ok();
             }
         }
-        for [a, b, c] in [
-            [0, 2, 4],
-            [2, 1, 4],
-            [1, 3, 4],
-            [3, 0, 4],
-            [2, 0, 5],
-            [1, 2, 5],
-            [3, 1, 5],
-            [0, 3, 5],
-        ] {
-            writeln!(text, "f {} {} {}", first + a, first + b, first + c).ok();
+        for side in ["024", "214", "134", "304", "205", "125", "315", "035"] {
+            let corner = |digit: u8| first + usize::from(digit - b'0');
+            let corners = side.bytes().map(|digit| format!(" {}", corner(digit)));
+            writeln!(text, "f{}", corners.collect::<String>()).ok();
         }
         first += 6;
     }

@@ -1,8 +1,8 @@
 // trace: rays from a list against the whole scene; every triangle that is met counts as a hit.
 //
-// in   rays, the tree (group 1) out  hits, one per ray: closest_hit the nearest one, any_hit the first that
-// is found; or visits, one per ray:
-//      what that query went through
+// in   rays; the tree (group 1)
+// out  hits, one per ray: closest_hit the nearest one, any_hit the first that is found; or visits, one per ray: what
+//      that query went through
 // One thread per ray. Counting has entry points of its own, so that it costs the others nothing.
 #import "common/dispatch.wgsl"
 #import "common/bvh.wgsl"
