@@ -9,7 +9,9 @@ use std::process::{Command, Output};
 const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
                    o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
 
-const KINDS: [&str; 5] = ["soup", "terrain", "meshes", "slivers", "equal"];
+const KINDS: [&str; 7] = [
+    "soup", "terrain", "meshes", "slivers", "equal", "dense", "long",
+];
 
 /// Runs `canopy bench` in a folder that holds scene.obj, away from the settings of whoever runs the tests.
 fn bench(line: &str) -> Output {

@@ -111,7 +111,7 @@ impl<R: Region> Overlap<R> {
         regions: &Queries<R>,
         counts: &Counts,
     ) -> Result<()> {
-        regions.record_sort(gpu, recorder, search, &self.order)?;
+        regions.record_sort(gpu, recorder, search.tree, &self.order)?;
         self.with(gpu, search, regions, 0, |query, asked| {
             query.record_count(gpu, recorder, asked, &self.scan, counts)
         })
@@ -154,7 +154,7 @@ impl<R: Region> Overlap<R> {
     ) -> Result<()> {
         let room = touched.size() / size_of::<Touched>() as u64;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
-        regions.record_sort(gpu, recorder, search, &self.order)?;
+        regions.record_sort(gpu, recorder, search.tree, &self.order)?;
         self.with(gpu, search, regions, room, |query, asked| {
             query.record_append(gpu, recorder, asked, [total, touched])
         })
@@ -175,7 +175,7 @@ impl<R: Region> Overlap<R> {
         };
         if regions.is_sorted() {
             let mut encoder = gpu.encoder("overlap");
-            regions.record_sort(gpu, &mut encoder, search, &self.order)?;
+            regions.record_sort(gpu, &mut encoder, search.tree, &self.order)?;
             gpu.queue.submit([encoder.finish()]);
         }
         self.with(gpu, search, &regions, 0, |query, asked| {
@@ -208,7 +208,7 @@ impl<R: Region> Overlap<R> {
         let asked = Asked {
             search,
             count: regions.count,
-            bound: [&uniform, &regions.buffer, regions.order(search)],
+            bound: [&uniform, &regions.buffer, regions.order(search.tree)],
         };
         then(query, &asked)
     }

@@ -2,7 +2,7 @@
 
 use super::{
     query_order::{OrderBuffers, QueryOrder},
-    search::Search,
+    tree::Tree,
 };
 use crate::{
     Result,
@@ -78,19 +78,19 @@ impl<Q: Placed> Queries<Q> {
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        search: &Search<'_>,
+        tree: &Tree,
         order: &QueryOrder,
     ) -> Result<()> {
         let (Some(buffers), Some(far)) = (&self.order, Q::FAR_ROW) else {
             return Ok(());
         };
         let rows = [(size_of::<Q>() / 16) as u32, far];
-        order.record(gpu, recorder, search.tree, &self.buffer, rows, buffers)
+        order.record(gpu, recorder, tree, &self.buffer, rows, buffers)
     }
 
     /// What kernels bind as their order; where there is none, any array, which they do not read.
-    pub(super) fn order<'a>(&'a self, search: &Search<'a>) -> &'a Array {
+    pub(super) fn order<'a>(&'a self, tree: &'a Tree) -> &'a Array {
         let order = self.order.as_ref();
-        order.map_or(&search.tree.triangles, OrderBuffers::order)
+        order.map_or(&tree.triangles, OrderBuffers::order)
     }
 }

@@ -185,11 +185,11 @@ impl ListQuery {
                 self.label
             ))
         })?;
-        queries.record_sort(gpu, recorder, search, &self.order)?;
+        queries.record_sort(gpu, recorder, search.tree, &self.order)?;
         let count = queries.count;
         let query = [[count, search.leaf_cutoff.max(1), number, search.mask]];
         let query = gpu.buffer_with(self.label, &query, Usage::UNIFORM);
-        let own: [&dyn Bind; 4] = [&query, &queries.buffer, queries.order(search), found];
+        let own: [&dyn Bind; 4] = [&query, &queries.buffer, queries.order(search.tree), found];
         let kernel = &kernels[usize::from(queries.is_sorted())];
         kernel.record(gpu, recorder, self.label, search, count, &own)
     }

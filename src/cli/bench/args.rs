@@ -31,7 +31,7 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub triangles: Vec<u32>,
-    /// Kinds of generated triangles: soup, terrain, meshes, slivers, equal; all if only sizes are given
+    /// Kinds of generated triangles (listed below); all if only sizes are given
     #[arg(
         long,
         value_name = "KIND[,KIND…]",
@@ -123,6 +123,8 @@ Kinds of generated triangles:
   meshes   spheres on a lattice, one mesh each
   slivers  long, thin triangles of all sizes and directions, which suit Morton codes badly
   equal    triangles that share one centroid, and so one Morton code
+  dense    a figure in a coarse world, as one mesh: nine of ten triangles in a thousandth of its extent
+  long     a soup, of which one triangle in a hundred reaches across all
 
 Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured.
 Sizes, samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have

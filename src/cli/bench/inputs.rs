@@ -21,16 +21,22 @@ pub enum TriangleKind {
     Slivers,
     /// Triangles that share one centroid, and so one Morton code.
     Equal,
+    /// A dense figure in a coarse world, as one mesh: of ten triangles nine in a ball of a thousandth of the extent.
+    Dense,
+    /// A soup, of which one triangle in a hundred reaches across all.
+    Long,
 }
 
 impl TriangleKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Soup,
         Self::Terrain,
         Self::Meshes,
         Self::Slivers,
         Self::Equal,
+        Self::Dense,
+        Self::Long,
     ];
 
     /// Name on the command line and of a run.
@@ -41,6 +47,8 @@ impl TriangleKind {
             Self::Meshes => "meshes",
             Self::Slivers => "slivers",
             Self::Equal => "equal",
+            Self::Dense => "dense",
+            Self::Long => "long",
         }
     }
 }
@@ -66,10 +74,7 @@ pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> I
     match kind {
         TriangleKind::Soup => {
             let size = 2.0 / (triangles.max(1) as f32).cbrt();
-            input.loose(triangles, || {
-                let at = random.cube();
-                [at, at + size * random.cube(), at + size * random.cube()]
-            });
+            input.loose(triangles, || random.triangle(size));
         }
         TriangleKind::Terrain => {
             let seed = random.bits();
@@ -107,6 +112,27 @@ pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> I
                 Vec3::new(h.x, -h.y, 0.0),
             ]
         }),
+        TriangleKind::Dense => {
+            let size = 2.0 / (triangles.max(1) as f32).cbrt();
+            let mut number = 0;
+            input.loose(triangles, || {
+                number += 1;
+                let scale = if number % 10 == 0 { 1.0 } else { 1e-3 };
+                random.triangle(size).map(|corner| scale * corner + 0.3)
+            });
+        }
+        TriangleKind::Long => {
+            let size = 2.0 / (triangles.max(1) as f32).cbrt();
+            let mut number = 0;
+            input.loose(triangles, || {
+                number += 1;
+                if number % 100 > 0 {
+                    return random.triangle(size);
+                }
+                let [from, to] = [random.cube(), random.cube()];
+                [from, to, to + size * random.cube()]
+            });
+        }
     }
     input
 }
@@ -321,6 +347,12 @@ impl Random {
     /// Uniform in the cube of ±1.
     pub fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
+    }
+
+    /// A corner in the cube of ±1, and two others within `size` of it on each axis.
+    fn triangle(&mut self, size: f32) -> [Vec3; 3] {
+        let at = self.cube();
+        [at, at + size * self.cube(), at + size * self.cube()]
     }
 
     /// One of the `count` numbers 1, ½, ¼, …, all equally likely.
