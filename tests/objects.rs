@@ -710,6 +710,45 @@ fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
     }
 }
 
+#[test]
+fn trees_without_objects_answer_with_nothing() {
+    let gpu = gpu();
+    let buffer = gpu.buffer("objects", 32, Usage::STORAGE);
+    let builder = ObjectLbvh::new(&gpu);
+    for (objects, sets) in [(Objects::Balls, &[][..]), (Objects::Boxes, &[0, 0])] {
+        let geometry = ObjectGeometry {
+            objects,
+            buffer: &buffer,
+            sets,
+            object_info: None,
+        };
+        let mut tree = builder.tree(&gpu, &geometry, Codes::Bits30).unwrap();
+        let mut encoder = gpu.encoder("test");
+        let work = Work::Rebuild;
+        builder.record(&gpu, &mut encoder, &mut tree, work).unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        let search = Search::new(&tree.tree);
+        let everything = BoxQuery {
+            lower: [-1e9; 3],
+            upper: [1e9; 3],
+            ..BoxQuery::default()
+        };
+        assert!(touched(&gpu, &search, &[everything])[0].is_empty());
+        let anywhere = [[0.0, 0.0, 0.0, f32::INFINITY]];
+        let query = NearestK::new(&gpu);
+        let found = query.run(&gpu, &search, &anywhere, 2).unwrap();
+        assert!(found.iter().all(|found| found.mesh == BVH_MISS));
+        let sweep = Sweep {
+            motion: [1.0, 0.0, 0.0],
+            radius: 1.0,
+            ..Sweep::default()
+        };
+        let found = Sweeps::new(&gpu).run(&gpu, &search, &[sweep]).unwrap();
+        assert_eq!((found[0].mesh, found[0].t), (BVH_MISS, 1.0));
+        assert!(pairs(&gpu, &Pairs::within(&tree.tree)).is_empty());
+    }
+}
+
 /// A module of a caller's own, whose names the tree's must leave alone, with the tree at a group of its choice.
 const MINE: &str = "
 struct Node { box: vec3f }
