@@ -71,13 +71,10 @@ fn overlap_region(i: u32) -> BvhRegion {
     return bvh_region_box(box.lower, box.upper);
 }
 
-// The next leaf that is accepted too.
-fn overlap_next(i: u32, walk: ptr<function, BvhWalk>, region: BvhRegion) -> u32 {
-    var leaf = bvh_overlap_next(walk, region);
-    while leaf != BVH_MISS && !bvh_query_accepts(i, tree_triangle(leaf), query.w) {
-        leaf = bvh_overlap_next(walk, region);
-    }
-    return leaf;
+// Whether the region touches a leaf that is accepted too.
+fn overlap_finds(i: u32, region: BvhRegion, leaf: u32) -> bool {
+    let object = tree_triangle(leaf);
+    return bvh_region_touches(region, object) && bvh_query_accepts(i, object, query.w);
 }
 
 @compute @workgroup_size(TRACE_BLOCK)
@@ -94,13 +91,14 @@ fn overlap_count(
     var walk = bvh_overlap_begin(region, query.y);
     var count = 0u;
     var is_kept = true;
-    loop {
-        let leaf = overlap_next(i, &walk, region);
-        if leaf == BVH_MISS {
-            break;
+    while bvh_overlap_advance(&walk, region) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
+                is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
+                count++;
+            }
         }
-        is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
-        count++;
     }
     if i < arrayLength(&numbers) {
         numbers[i] = count;
@@ -132,15 +130,16 @@ fn overlap_collect(
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
     var at = counted_first(i);
-    loop {
-        let leaf = overlap_next(i, &walk, region);
-        if leaf == BVH_MISS {
-            break;
+    while bvh_overlap_advance(&walk, region) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
+                if at < arrayLength(&names) {
+                    names[at] = bvh_walk_name(&walk, leaf);
+                }
+                at++;
+            }
         }
-        if at < arrayLength(&names) {
-            names[at] = bvh_walk_name(&walk, leaf);
-        }
-        at++;
     }
 }
 
@@ -156,16 +155,17 @@ fn overlap_append(
     }
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
-    loop {
-        let leaf = overlap_next(i, &walk, region);
-        // The count stops before it comes round to 0.
-        if leaf == BVH_MISS || atomicLoad(&total) >= APPENDED_MOST {
-            break;
-        }
-        let at = atomicAdd(&total, 1u);
-        if at < min(query.z, arrayLength(&touched)) {
-            let name = bvh_walk_name(&walk, leaf);
-            touched[at] = Touched(i, name.x, name.y);
+    // The count stops before it comes round to 0.
+    while bvh_overlap_advance(&walk, region) && atomicLoad(&total) < APPENDED_MOST {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
+                let at = atomicAdd(&total, 1u);
+                if at < min(query.z, arrayLength(&touched)) {
+                    let name = bvh_walk_name(&walk, leaf);
+                    touched[at] = Touched(i, name.x, name.y);
+                }
+            }
         }
     }
 }

@@ -20,23 +20,22 @@ fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// The leaf index of the next object, or BVH_MISS.
+// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more.
+fn bvh_overlap_advance(walk: ptr<function, BvhWalk>, region: BvhRegion) -> bool {
+    for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+        let node = tree_node(number);
+        bvh_walk_into_all(walk, number, node, bvh_region_enters(node, region));
+    }
+    return !bvh_walk_is_done(walk);
+}
+
+// The leaf index of the next object, or BVH_MISS. Threads that have found one wait for their neighbours' next.
 fn bvh_overlap_next(walk: ptr<function, BvhWalk>, region: BvhRegion) -> u32 {
     var found = BVH_MISS;
-    loop {
-        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
-            let node = tree_node(number);
-            bvh_walk_into_all(walk, number, node, bvh_region_enters(node, region));
-        }
-        if bvh_walk_is_done(walk) {
-            break;
-        }
+    while found == BVH_MISS && bvh_overlap_advance(walk, region) {
         while found == BVH_MISS && !bvh_walk_is_done(walk) {
             let leaf = bvh_walk_leaf(walk);
             found = select(BVH_MISS, leaf, bvh_region_touches(region, tree_triangle(leaf)));
-        }
-        if found != BVH_MISS {
-            break;
         }
     }
     return found;
