@@ -30,6 +30,11 @@ pub struct Pairs<'a> {
     pub distinct: bool,
     /// Leaves out pairs of objects of one mesh or set.
     pub across: bool,
+    /// Leaves out triangles that only touch: those that are left pass through each other, and share points inside of
+    /// both along a line of some length. Triangles of one plane do not, nor do those of which rounding does not
+    /// tell: corners within half a millionth of the largest coordinate of the other's plane lie in it. Without a
+    /// meaning for boxes and balls.
+    pub through: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -40,6 +45,7 @@ impl<'a> Pairs<'a> {
             other: None,
             distinct: false,
             across: false,
+            through: false,
         }
     }
 
@@ -67,6 +73,14 @@ impl<'a> Pairs<'a> {
         }
     }
 
+    /// Triangles that pass through each other, instead of all that touch.
+    pub fn through(self) -> Self {
+        Self {
+            through: true,
+            ..self
+        }
+    }
+
     fn asking(&self) -> &'a Tree {
         self.other.unwrap_or(self.search.tree)
     }
@@ -80,6 +94,7 @@ impl<'a> Pairs<'a> {
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),
             across: u32::from(self.across),
+            through: u32::from(self.through),
         };
         gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
     }
