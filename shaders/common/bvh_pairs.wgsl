@@ -19,9 +19,10 @@ struct PairQuery {
     distinct: u32,
     // 1 where only objects of different meshes count.
     across: u32,
-    // 1 where triangles count only if they pass through each other.
-    through: u32,
 }
+
+// 1 where triangles count only if they pass through each other.
+override PAIRS_THROUGH: u32 = 0u;
 
 @group(0) @binding(0) var<uniform> query: PairQuery;
 
@@ -60,7 +61,7 @@ fn pairs_accept(search: Search, leaf: u32) -> bool {
     if !bvh_query_accepts(search.leaf, object, query.mask) {
         return false;
     }
-    if BVH_OBJECTS == BVH_TRIANGLES && BVH_OTHERS == BVH_TRIANGLES && query.through != 0u {
+    if PAIRS_THROUGH != 0u {
         return bvh_triangles_pass_through(object, search.other);
     }
     return bvh_meets(object, search.other);

@@ -345,7 +345,6 @@ gpu_structs! {
         within: u32,
         distinct: u32,
         across: u32,
-        through: u32,
     }
     /// What a ray went through: nodes, and triangles that were tested.
     Visits {
