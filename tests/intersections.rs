@@ -454,7 +454,8 @@ fn the_answer_follows_the_pose() {
     let mut grows = ball(6);
     grows.targets = vec![MorphTarget {
         positions: grows.positions.iter().map(|p| *p * 0.8).collect(),
-        ..MorphTarget::default()
+        normals: vec![Vec3::ZERO; grows.normals.len()],
+        tangents: vec![Vec3::ZERO; grows.tangents.len()],
     }];
     let mut scene = of([ball(7), grows]);
     // A second instance of the first mesh.

@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     Row::new("triangles", &[], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown
-            .on_hover_text("Shows them in orange: the channel intersections (K)")
+            .on_hover_text("Shows them in orange: the channel intersections (Shift+I)")
             .clicked()
         {
             state.actions.push(Action::Intersections);
