@@ -42,6 +42,7 @@
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
+//!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
 //!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
 //! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.

@@ -2,6 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+#[path = "common/gltf_builder.rs"]
+#[expect(dead_code, reason = "a part of it is for other tests")]
+mod gltf_builder;
+
+use gltf_builder::Builder;
+use serde_json::json;
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -1011,6 +1017,85 @@ fn cube_obj(half: f32, middle: [f32; 3]) -> String {
         text += &format!("v {} {} {}\n", at(0), at(1), at(2));
     }
     text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
+}
+
+#[test]
+fn query_lists_pairs_that_pass_through_each_other() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
+    // A spike through the first half of a floor, another one that stands on the second half, and a third one beside.
+    write(
+        "scene.obj",
+        "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 1 4 3\nf 1 3 2\n\
+         o spikes\nv -1 -1 1\nv -1.1 1 1\nv -0.9 1 1\nf 5 6 7\n\
+         v 1 0 -1\nv 1.1 1 -1\nv 0.9 1 -1\nf 8 9 10\n\
+         o aside\nv 3 -1 0\nv 3 1 0\nv 3 1 1\nf 11 12 13\n",
+    );
+    let header = "mesh_a,triangle_a,mesh_b,triangle_b\n";
+    let text = folder.succeeds("query scene.obj --pairs -o -");
+    assert_eq!(text, format!("{header}0,0,1,0\n"));
+    folder.succeeds("query scene.obj --pairs -o pairs.json");
+    let json = std::fs::read_to_string(folder.path("pairs.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let pair = serde_json::json!({ "mesh_a": 0, "triangle_a": 0, "mesh_b": 1, "triangle_b": 0 });
+    assert_eq!(json, serde_json::json!([pair]));
+    // Numbers are those of `canopy export`.
+    folder.succeeds("export scene.obj -o out.obj");
+    let again = folder.succeeds("query out.obj --pairs -o -");
+    assert_eq!(again, text);
+    // One mesh, and none.
+    write("cube.obj", &cube_obj(1.0, [0.0; 3]));
+    assert_eq!(folder.succeeds("query cube.obj --pairs -o -"), header);
+    write("empty.obj", "v 0 0 0\np 1\n");
+    assert_eq!(folder.succeeds("query empty.obj --pairs -o -"), header);
+    // Each of a cube's faces that cross another cube's, in both files.
+    write("other.obj", &cube_obj(0.9, [1.0, 0.7, 0.6]));
+    folder.succeeds("query cube.obj other.obj --pairs -o pairs.csv");
+    let found = rows(&std::fs::read_to_string(folder.path("pairs.csv")).unwrap());
+    assert!(found.len() > 8, "{found:?}");
+    assert!(found.is_sorted() && found.iter().all(|row| [row[0], row[2]] == [0.0, 1.0]));
+    let wrong = folder.canopy("query cube.obj --pairs --rays r.csv -o -");
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+/// A plate that a clip carries through another one.
+#[test]
+fn pairs_follow_a_clip() {
+    let folder = Folder::new();
+    let mut builder = Builder::new();
+    let flat = builder.floats("VEC3", &[-1., 0., -1., 1., 0., -1., 0., 0., 1.]);
+    builder.primitive(json!({ "attributes": { "POSITION": flat } }));
+    let upright = builder.floats("VEC3", &[-0.3, 0.5, 0., 0.3, 0.5, 0., 0., 1.5, 0.]);
+    let node = builder.primitive(json!({ "attributes": { "POSITION": upright } }));
+    let times = builder.floats("SCALAR", &[0., 2.]);
+    let moves = builder.floats("VEC3", &[0., 0., 0., 0., -2., 0.]);
+    builder.push("scenes", json!({ "nodes": [0, node] }));
+    builder.push(
+        "animations",
+        json!({
+            "name": "fall",
+            "samplers": [{ "input": times, "output": moves }],
+            "channels": [{ "sampler": 0, "target": { "node": node, "path": "translation" } }],
+        }),
+    );
+    builder.write(&folder.path(""), "plates.glb");
+    for (time, count) in [(0.0, 0), (1.0, 1), (2.0, 0)] {
+        let line = format!("query plates.glb --pairs -o - --clip fall --time {time}");
+        let pairs = rows(&folder.succeeds(&line));
+        assert_eq!(pairs.len(), count, "{time}");
+        let line = format!(
+            "render plates.glb -o a.png --aov intersections=i.exr --aov intersections=i.png --size 64x64 \
+             --clip fall --time {time} --shadows off --occlusion off -q"
+        );
+        folder.succeeds(&line);
+        let floats = image::open(folder.path("i.exr")).unwrap().into_rgba32f();
+        let through = floats.pixels().filter(|pixel| pixel.0[0] == 1.0).count();
+        assert_eq!(through > 20, count > 0, "{time}: {through}");
+        let picture = image::open(folder.path("i.png")).unwrap().into_rgb8();
+        let is_orange = |pixel: &&image::Rgb<u8>| pixel.0[0] > 120 && pixel.0[2] == 0;
+        let orange = picture.pixels().filter(is_orange).count();
+        assert_eq!(orange, through, "{time}");
+    }
 }
 
 #[test]

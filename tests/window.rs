@@ -373,6 +373,42 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
+/// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a click on
+/// them selects both.
+#[test]
+fn what_passes_through_is_shown_counted_and_selected() {
+    let display = Display::start();
+    let spike = "o spike\nv 0.2 -1 0.2\nv 0 1 0.2\nv 0.4 1 0.2\nf 9 10 11\n";
+    std::fs::write(display.path("scene.obj"), format!("{OBJ}{spike}")).unwrap();
+    // All sections but this one are folded.
+    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
+    let mut open: Vec<_> = folded
+        .iter()
+        .map(|name| format!("\"{name}\": false"))
+        .collect();
+    open.push("\"Intersections\": true".into());
+    let layout = format!("{{\"width\": 300, \"open\": {{{}}}}}", open.join(", "));
+    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
+                --set window.still_samples=1 --shadows off";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let _canopy = display.canopy(&arguments);
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let count = |now: &Screenshot, is: fn(&[u8; 3]) -> bool| {
+        now.pixels.iter().filter(|pixel| is(pixel)).count()
+    };
+    let orange =
+        |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
+    assert_eq!(orange(&scene), 0);
+    display.press("shift+i");
+    let shown = display.settled("orange", |now| orange(now) > 1000);
+    display.press("shift+i");
+    display.settled("the lit scene", |now| orange(now) == 0);
+    assert!(shown != scene);
+}
+
 #[test]
 fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
     let display = Display::start();

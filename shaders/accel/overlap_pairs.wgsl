@@ -5,12 +5,9 @@
 // out  pairs_count: numbers, for each leaf of the other tree how many objects it touches; kept
 //      pairs_collect (numbers holds where each leaf's pairs begin): pairs
 //      pairs_append: total, how many there are, counting on where `appended` is full; appended, pairs in any order
-// One thread per leaf, in leaf order, so that neighbours ask for neighbours. Within one tree a leaf asks only for
-// those behind itself, and leaves out subtrees that end before it. Threads of different workgroups meet only in
-// atomicAdd.
-#import "common/predicate.wgsl"
-#import "common/bvh_meets.wgsl"
-#import "common/bvh_walk.wgsl"
+// One thread per leaf, in leaf order, so that neighbours ask for neighbours. Threads of different workgroups meet only
+// in atomicAdd.
+#import "common/bvh_pairs.wgsl"
 #import "common/counted.wgsl"
 #import "common/dispatch.wgsl"
 
@@ -22,22 +19,6 @@ struct ObjectPair {
     object_b: u32,
 }
 
-struct PairQuery {
-    // Leaves of the other tree.
-    count: u32,
-    leaf_cutoff: u32,
-    // Room for pairs.
-    room: u32,
-    mask: u32,
-    // 1 within one tree.
-    within: u32,
-    // 1 where triangles with a common corner do not count.
-    distinct: u32,
-    // 1 where only objects of different meshes count.
-    across: u32,
-}
-
-@group(0) @binding(0) var<uniform> query: PairQuery;
 #array read 0 1 other_rows: vec4u
 @group(0) @binding(2) var<storage, read> other_tlas: array<TlasEntry>;
 @group(0) @binding(5) var<storage, read_write> pairs: array<ObjectPair>;
@@ -50,68 +31,6 @@ fn other_leaf(leaf: u32) -> LeafTriangle {
     let b = other_rows(row + 1u);
     let c = other_rows(row + 2u);
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
-}
-
-struct Search {
-    other: LeafTriangle,
-    leaf: u32,
-    lower: vec3f,
-    upper: vec3f,
-}
-
-fn pairs_begin(leaf: u32, walk: ptr<function, BvhWalk>) -> Search {
-    let other = other_leaf(leaf);
-    let around = bvh_corner_box(other);
-    *walk = bvh_walk_begin(other.v0.x, query.leaf_cutoff);
-    // What no tree can hold lies at BOX_FAR.
-    if other.v0.x >= BOX_FAR {
-        (*walk).next = BVH_MISS;
-    }
-    return Search(other, leaf, around.lower, around.upper);
-}
-
-fn pairs_accept(search: Search, leaf: u32) -> bool {
-    if query.within != 0u && leaf <= search.leaf {
-        return false;
-    }
-    let object = tree_triangle(leaf);
-    let around = bvh_corner_box(object);
-    let is_near = all(around.lower <= search.upper) && all(around.upper >= search.lower);
-    let is_of_same = ((object.mesh ^ search.other.mesh) & ~ANY_HIT_TEST) == 0u;
-    if !is_near || (query.across != 0u && is_of_same) {
-        return false;
-    }
-    if query.distinct != 0u && bvh_share_corner(object, search.other) {
-        return false;
-    }
-    return bvh_query_accepts(search.leaf, object, query.mask) && bvh_meets(object, search.other);
-}
-
-fn pairs_next(walk: ptr<function, BvhWalk>, search: Search) -> u32 {
-    var found = BVH_MISS;
-    // The least leaf that counts.
-    let first = search.leaf * query.within + query.within;
-    loop {
-        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
-            let node = tree_node(number);
-            let is_ahead = (node.ends > vec4u(first)) | vec4<bool>(number >= tree.triangle_count);
-            let touches = bvh_boxes_touch(node, search.lower, search.upper);
-            bvh_walk_into_all(walk, number, node, touches & is_ahead);
-        }
-        if bvh_walk_is_done(walk) {
-            break;
-        }
-        while found == BVH_MISS && !bvh_walk_is_done(walk) {
-            let leaf = bvh_walk_leaf(walk);
-            if pairs_accept(search, leaf) {
-                found = leaf;
-            }
-        }
-        if found != BVH_MISS {
-            break;
-        }
-    }
-    return found;
 }
 
 // The pair of a leaf of the other tree with the object of that name.
@@ -136,7 +55,7 @@ fn pairs_count(
         return;
     }
     var walk: BvhWalk;
-    let search = pairs_begin(i, &walk);
+    let search = pairs_begin(i, other_leaf(i), &walk);
     var count = 0u;
     var is_kept = true;
     loop {
@@ -174,7 +93,7 @@ fn pairs_collect(
         return;
     }
     var walk: BvhWalk;
-    let search = pairs_begin(i, &walk);
+    let search = pairs_begin(i, other_leaf(i), &walk);
     var at = counted_first(i);
     loop {
         let leaf = pairs_next(&walk, search);
@@ -199,7 +118,7 @@ fn pairs_append(
         return;
     }
     var walk: BvhWalk;
-    let search = pairs_begin(i, &walk);
+    let search = pairs_begin(i, other_leaf(i), &walk);
     loop {
         let leaf = pairs_next(&walk, search);
         // The count stops before it comes round to 0.

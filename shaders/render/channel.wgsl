@@ -1,7 +1,7 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
 // in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
-//      triangle_info, where surfaces were in the last frame, their deviation
+//      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others
 // out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
 //      motion is NaN where the last camera had the point behind it
 // One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
@@ -35,6 +35,8 @@
 @group(1) @binding(14) var last_position_texture: texture_2d<f32>;
 @group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
+// A bit a triangle.
+@group(1) @binding(17) var<storage, read> through_words: array<u32>;
 
 struct ChannelParams {
     // World position of the frame's origin.
@@ -93,6 +95,16 @@ fn sending_share(tile: vec2u) -> f32 {
     return sending / 64.0;
 }
 
+// 1 where the triangle with this id passes through another one.
+fn through(id: u32) -> f32 {
+    let triangle = gbuffer_triangle(id);
+    let is_known = gbuffer_is_triangle(id) && triangle / 32u < arrayLength(&through_words);
+    if is_known {
+        return f32((through_words[triangle / 32u] >> (triangle % 32u)) & 1u);
+    }
+    return 0.0;
+}
+
 @compute @workgroup_size(8, 8)
 fn channel(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, first_row);
@@ -114,7 +126,8 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             textureLoad(albedo_texture, pixel, 0).r,
             textureLoad(emissive_texture, pixel, 0).r,
         );
-        let info = triangle_info[(textureLoad(ids_texture, pixel, 0).r & ~GBUFFER_NO_TRIANGLE) - 1u];
+        let id = textureLoad(ids_texture, pixel, 0).r;
+        let info = triangle_info[(id & ~GBUFFER_NO_TRIANGLE) - 1u];
         switch channel {
             case CHANNEL_POSITION: { value = params.origin + s.position; }
             case CHANNEL_NORMAL: { value = s.normal; }
@@ -147,6 +160,10 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 } else {
                     alpha = 0.0;
                 }
+            }
+            case CHANNEL_INTERSECTIONS: {
+                let facing = abs(dot(s.normal, frame_to_eye(s.position)));
+                value = vec3f(through(id), saturate(facing), 0.0);
             }
             case CHANNEL_REFLECTION: { value = reflected(pixel).rgb; }
             case CHANNEL_REFLECTION_DISTANCE: { value = vec3f(reflected(pixel).a); }

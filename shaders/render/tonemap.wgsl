@@ -78,6 +78,12 @@ fn diverging(share: f32) -> vec3f {
     return select(select(within, ABOVE, share > 1.0), BELOW, share < -1.0);
 }
 
+// Colours of triangles that pass through others, as in output::intersection_colors.
+fn intersection(is_through: bool, facing: f32) -> vec3f {
+    let grey = vec3f(mix(0.14, 0.50, facing));
+    return select(grey, mix(0.75, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);
+}
+
 @fragment
 fn tonemap(in: Corner) -> @location(0) vec4f {
     let zero = unseen_zero(in.clip.x);
@@ -106,6 +112,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         case CHANNEL_MESH, CHANNEL_MATERIAL: { return vec4f(hashed(texel.r), 1.0); }
         case CHANNEL_COST: { return vec4f(heat((texel.r + texel.g) * params.scale), 1.0); }
         case CHANNEL_DEVIATION: { return vec4f(diverging(texel.g), 1.0); }
+        case CHANNEL_INTERSECTIONS: { return vec4f(intersection(texel.r > 0.0, saturate(texel.g)), 1.0); }
         case CHANNEL_ALBEDO, CHANNEL_EMISSIVE: { return vec4f(srgb_encode(value), 1.0); }
         default: { return vec4f(saturate(value), 1.0); }
     }

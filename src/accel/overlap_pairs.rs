@@ -30,6 +30,11 @@ pub struct Pairs<'a> {
     pub distinct: bool,
     /// Leaves out pairs of objects of one mesh or set.
     pub across: bool,
+    /// Leaves out triangles that only touch: those that are left pass through each other, and share points inside of
+    /// both along a line of some length. Triangles of one plane do not, nor do those of which rounding does not
+    /// tell: corners within half a millionth of the largest coordinate of the other's plane lie in it. Without a
+    /// meaning for boxes and balls.
+    pub through: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -40,6 +45,7 @@ impl<'a> Pairs<'a> {
             other: None,
             distinct: false,
             across: false,
+            through: false,
         }
     }
 
@@ -67,6 +73,14 @@ impl<'a> Pairs<'a> {
         }
     }
 
+    /// Triangles that pass through each other, instead of all that touch.
+    pub fn through(self) -> Self {
+        Self {
+            through: true,
+            ..self
+        }
+    }
+
     fn asking(&self) -> &'a Tree {
         self.other.unwrap_or(self.search.tree)
     }
@@ -90,6 +104,8 @@ impl<'a> Pairs<'a> {
 pub struct OverlapPairs {
     /// By the objects of the tree that is searched, and of the other one.
     queries: [[CountedQuery; 3]; 3],
+    /// For triangles that pass through each other.
+    through: CountedQuery,
     scan: Scan,
 }
 
@@ -102,18 +118,21 @@ impl OverlapPairs {
     /// As [`OverlapPairs::new`], for objects of the tree that is searched which a predicate of the caller's accepts;
     /// its `query` is the leaf of the other object.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
-        let query = |objects: Objects, others: Objects| {
+        let query = |objects: Objects, others: Objects, through: u8| {
             let entries = ["pairs_count", "pairs_collect", "pairs_append"];
             let constants = [
                 ("BVH_OBJECTS", objects.constant()),
                 ("BVH_OTHERS", others.constant()),
+                ("PAIRS_THROUGH", f64::from(through)),
             ];
             let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
             let asked = [Uniform, ReadArray, Read];
             CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
         };
         Self {
-            queries: Objects::ALL.map(|objects| Objects::ALL.map(|others| query(objects, others))),
+            queries: Objects::ALL
+                .map(|objects| Objects::ALL.map(|others| query(objects, others, 0))),
+            through: query(Objects::Triangles, Objects::Triangles, 1),
             scan: Scan::new(gpu),
         }
     }
@@ -121,6 +140,12 @@ impl OverlapPairs {
     /// Adds the kernels for a tree over `objects` that is asked by one over `others` to what has to be compiled.
     pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
         self.queries[objects as usize][others as usize].needs(needs);
+        self.scan.needs(needs);
+    }
+
+    /// Adds the kernels for triangles that pass through each other to what has to be compiled.
+    pub fn needs_through(&self, needs: &mut Needs) {
+        self.through.needs(needs);
         self.scan.needs(needs);
     }
 
@@ -202,8 +227,11 @@ impl OverlapPairs {
     ) -> Result<T> {
         let asking = pairs.asking();
         let uniform = pairs.query(gpu, room);
-        let of_tree = &self.queries[pairs.search.tree.objects() as usize];
-        let query = &of_tree[asking.objects() as usize];
+        let kinds = [pairs.search.tree, asking].map(Tree::objects);
+        let query = match kinds {
+            [Objects::Triangles, Objects::Triangles] if pairs.through => &self.through,
+            [objects, others] => &self.queries[objects as usize][others as usize],
+        };
         let asked = Asked {
             search: &pairs.search,
             count: asking.triangle_count(),

@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config},
     output,
-    render::{FrameInput, View, frame::may_reflect, lights::may_be_soft},
+    render::{Channel, FrameInput, View, frame::may_reflect, lights::may_be_soft},
     scene::Pose,
 };
 use std::{
@@ -179,6 +179,7 @@ impl Viewer {
             time: stage.time,
             hidden: stage.hidden.clone(),
             channel: self.state.channel,
+            counts_intersections: self.state.counts_intersections,
             area: self.area,
             exposure_ev: stage.exposure_ev(config, luminance, occludes),
             config: of_picture(config, &self.state.initial),
@@ -258,7 +259,10 @@ impl Viewer {
             channel: picture.channel,
             size: frame.size(picture.area.size),
             ground: stage.ground(self.state.config.scene.ground),
-            reads: &[],
+            reads: match picture.counts_intersections {
+                true => &[Channel::Intersections],
+                false => &[],
+            },
         };
         let drawn_to = (screen::FORMAT, picture.area.size);
         let mut needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);

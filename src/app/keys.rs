@@ -44,6 +44,8 @@ pub(super) enum Action {
     Cutoff(i32),
     NextChannel,
     PreviousChannel,
+    /// Shows which triangles pass through those of other meshes, or the lit picture.
+    Intersections,
     /// Begins or ends measuring.
     Measure,
     FrameSelection,
@@ -135,6 +137,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("larger_leaves", &["]"], "larger leaves for rays", Action::Cutoff(1)),
     bind("next_channel", &["V"], "next channel", Action::NextChannel),
     bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
+    bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

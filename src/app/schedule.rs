@@ -46,6 +46,8 @@ pub(super) struct PictureKey {
     pub(super) hidden: Arc<BTreeSet<usize>>,
     /// The channel that is shown.
     pub(super) channel: Channel,
+    /// Whether what passes through other meshes is counted, whatever is shown.
+    pub(super) counts_intersections: bool,
     /// The scene's part of the window.
     pub(super) area: Area,
     /// Exposure in stops where it is not metered.
@@ -83,6 +85,7 @@ impl PictureKey {
             time: 0.0,
             hidden: Arc::default(),
             channel: Channel::Lit,
+            counts_intersections: false,
             area: Area::default(),
             exposure_ev: 0.0,
         }

@@ -11,8 +11,10 @@ use crate::{
 pub(super) struct Selected {
     /// The node that shows it.
     pub(super) node: usize,
-    /// The point that was clicked.
-    pub(super) picked: Picked,
+    /// Index of the mesh instance.
+    pub(super) mesh: usize,
+    /// The point that was clicked; `None` where the mesh was chosen from a list.
+    pub(super) picked: Option<Picked>,
 }
 
 /// How near two selected meshes come to each other.
@@ -45,11 +47,17 @@ impl Selection {
 
     /// Indices of the mesh instances.
     pub(super) fn instances(&self) -> [Option<usize>; OUTLINES] {
-        std::array::from_fn(|at| self.meshes.get(at).map(|selected| selected.picked.mesh))
+        std::array::from_fn(|at| self.meshes.get(at).map(|selected| selected.mesh))
     }
 
     pub(super) fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// Selects these two in place of what is selected.
+    pub(super) fn choose(&mut self, meshes: [Selected; OUTLINES]) {
+        self.gap = Gap::Unknown;
+        self.meshes = meshes.to_vec();
     }
 
     /// Selects what was clicked in place of what is selected, or `beside` the first mesh. There a click on a
@@ -63,8 +71,7 @@ impl Selection {
         }
         let Some(clicked) = clicked else { return };
         let count = self.meshes.len();
-        self.meshes
-            .retain(|known| known.picked.mesh != clicked.picked.mesh);
+        self.meshes.retain(|known| known.mesh != clicked.mesh);
         if self.meshes.len() == count {
             self.meshes.truncate(OUTLINES - 1);
             self.meshes.push(clicked);
@@ -105,13 +112,17 @@ pub(super) type Rows = Vec<(&'static str, String)>;
 
 /// What is known of a selected mesh, and of the point that was clicked.
 pub(super) fn rows(scene: &Scene, selected: &Selected) -> Rows {
-    let Selected { node, picked } = selected;
+    let Selected { node, picked, .. } = selected;
+    let mut rows = vec![("node", node_path(scene, *node))];
+    let Some(picked) = picked else {
+        return rows;
+    };
     let material = scene.materials.get(picked.material);
     let material = match material.map_or("", |material| material.name.as_str()) {
         "" => format!("material {}", picked.material),
         name => name.into(),
     };
-    let mut rows = vec![("node", node_path(scene, *node)), ("material", material)];
+    rows.push(("material", material));
     let mesh = scene.nodes.get(*node).and_then(|node| node.mesh);
     let primitives = mesh.and_then(|mesh| scene.meshes.get(mesh));
     let primitives = primitives.map_or(&[][..], |mesh| &mesh.primitives);
@@ -217,7 +228,8 @@ mod tests {
     fn selected(mesh: usize, node: usize, number: u32) -> Selected {
         Selected {
             node,
-            picked: Picked {
+            mesh,
+            picked: Some(Picked {
                 mesh,
                 material: mesh,
                 position: Vec3::new(1.0, 0.25, -3.0),
@@ -227,7 +239,7 @@ mod tests {
                     normal: Vec3::Y,
                     uv: Vec2::new(0.5, 0.125),
                 },
-            },
+            }),
         }
     }
 
@@ -249,13 +261,18 @@ mod tests {
             "{unnamed}"
         );
         let line = Selected {
-            picked: Picked {
+            picked: selected(0, 2, 0).picked.map(|picked| Picked {
                 element: Element::Line(7),
-                ..selected(0, 2, 0).picked
-            },
+                ..picked
+            }),
             ..selected(0, 2, 0)
         };
         assert!(card(&line).contains("line: 7\nposition"));
+        let chosen = Selected {
+            picked: None,
+            ..selected(0, 2, 0)
+        };
+        assert_eq!(card(&chosen), "body\nnode: root / node 1 / fox\n");
         // Whatever the numbers.
         card(&selected(99, 99, u32::MAX));
     }
@@ -279,6 +296,12 @@ mod tests {
         assert_eq!(of(&selection), [Some(1), Some(5)]);
         selection.click(Some(selected(1, 3, 0)), true);
         assert_eq!(of(&selection), [Some(5), None]);
+        selection.gap = Gap::None;
+        selection.choose([selected(2, 1, 0), selected(3, 3, 0)]);
+        assert_eq!(
+            (of(&selection), selection.gap),
+            ([Some(2), Some(3)], Gap::Unknown)
+        );
         selection.click(None, false);
         assert!(selection.is_empty());
     }

@@ -224,7 +224,7 @@ impl Viewer {
         let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
         let mut copied = Vec::new();
         for selected in self.state.selection.meshes() {
-            let mesh = selected.picked.mesh;
+            let mesh = selected.mesh;
             let node = stage.scene.nodes.get(selected.node);
             let of_scene = node.and_then(|node| stage.scene.meshes.get(node.mesh?));
             let Some(of_scene) = of_scene else {
@@ -325,7 +325,11 @@ impl Viewer {
         let stage = self.state.stage.as_ref();
         let selected = picked.and_then(|picked| {
             let (node, _) = stage?.scene.instances().nth(picked.mesh)?;
-            Some(Selected { node, picked })
+            Some(Selected {
+                node,
+                mesh: picked.mesh,
+                picked: Some(picked),
+            })
         });
         self.state.selection.click(selected, click.beside);
     }

@@ -62,6 +62,8 @@ pub(super) struct State {
     followed: Option<Camera>,
     /// The channel that is shown.
     pub(super) channel: Channel,
+    /// Whether what passes through other meshes is counted while another channel is shown.
+    pub(super) counts_intersections: bool,
     /// Whether the clip plays.
     pub(super) playing: bool,
     /// Whether the panel is shown.
@@ -310,6 +312,7 @@ impl State {
             arm: Arm::default(),
             followed: None,
             channel: Channel::Lit,
+            counts_intersections: false,
             playing: config.animation.play,
             panel: config.window.panel,
             help: false,
@@ -636,6 +639,7 @@ impl State {
             Action::Cutoff(step) => self.step_cutoff(step),
             Action::NextChannel => self.step_channel(1),
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
+            Action::Intersections => self.toggle_intersections(),
             Action::Reset => {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
@@ -721,6 +725,14 @@ impl State {
         let channels = Channel::ALL;
         let now = channels.iter().position(|c| *c == self.channel);
         self.channel = channels[(now.unwrap_or(0) + step) % channels.len()];
+        self.notify(format!("channel: {}", self.channel.name()));
+    }
+
+    pub(super) fn toggle_intersections(&mut self) {
+        self.channel = match self.channel {
+            Channel::Intersections => Channel::Lit,
+            _ => Channel::Intersections,
+        };
         self.notify(format!("channel: {}", self.channel.name()));
     }
 
@@ -916,7 +928,11 @@ mod tests {
         assert_eq!(perform(Action::Quit), Some(Action::Quit));
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
-        assert_eq!(state.channel, Channel::Deviation);
+        assert_eq!(state.channel, Channel::Intersections);
+        state.perform(Action::Intersections, 1.0, &Look::default());
+        assert_eq!(state.channel, Channel::Lit);
+        state.perform(Action::Intersections, 1.0, &Look::default());
+        assert_eq!(state.channel, Channel::Intersections);
         state.perform(Action::Reset, 1.0, &Look::default());
         assert_eq!(state.config, Config::default());
     }

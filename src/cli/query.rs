@@ -4,8 +4,8 @@ use super::{console::print, numbers, offscreen, options::TimeArgs, report::Repor
 use crate::{
     Error, Result,
     accel::{
-        BoxQuery, Hit, Nearest, Overlap, Query, Ray, Search, SignedDistance, Trace,
-        layout::BVH_MISS,
+        BoxQuery, Hit, Nearest, ObjectPair, Overlap, OverlapPairs, Pairs, Query, Ray, Search,
+        SignedDistance, Trace, layout::BVH_MISS,
     },
     config::Config,
     gpu::Gpu,
@@ -24,7 +24,7 @@ use std::{
 #[derive(Debug, Args)]
 #[command(
     after_help = AFTER_HELP,
-    group(ArgGroup::new("question").required(true).args(["nearest", "overlap", "rays"]))
+    group(ArgGroup::new("question").required(true).args(["nearest", "overlap", "rays", "pairs"]))
 )]
 pub struct QueryArgs {
     /// Scene files, or - for standard input; several make one scene, none is the built-in one
@@ -39,6 +39,9 @@ pub struct QueryArgs {
     /// What each ray of a file hits first: x,y,z,dx,dy,dz
     #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub rays: Option<PathBuf>,
+    /// The pairs of triangles of different meshes that pass through each other
+    #[arg(long, help_heading = "Question")]
+    pub pairs: bool,
     /// Makes distances of --nearest negative inside
     #[arg(long, requires = "nearest", help_heading = "Question")]
     pub signed: bool,
@@ -59,12 +62,15 @@ Answers are in the same order:
   --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
   --rays     distance,x,y,z,mesh,triangle; empty where nothing is hit. The distance is in units of
              the ray's direction
+  --pairs    mesh_a,triangle_a,mesh_b,triangle_b, a line for each pair. Triangles that only touch, or that lie in
+             one plane, do not pass through each other
 Meshes and triangles have the numbers, from 0, of the objects and their faces in what `canopy export` writes.
 
 Examples:
   canopy query fox.glb --nearest points.csv -o nearest.csv --clip Run --time 0.4
   canopy query bunny.obj --nearest points.csv --signed -o -
-  canopy query model.obj --rays rays.csv -o -";
+  canopy query model.obj --rays rays.csv -o -
+  canopy query fox.glb ground.obj --pairs -o pairs.json --clip Run --time 0.4";
 
 /// Triangles that a ray or a box tests without going further down.
 const LEAF_CUTOFF: u32 = 4;
@@ -90,11 +96,10 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     let report = Report::new(quiet);
     let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
     report.line.stage("asking");
-    let (answers, count) = report.stage("query", "the trees", || {
+    let answers = report.stage("query", "the trees", || {
         let merged = offscreen.merged()?;
         let shown = Shown::new(&offscreen.scene, &moment.pose, &merged);
-        let answers = question.answers(&offscreen.gpu, &shown, args.signed)?;
-        Ok::<_, Error>((answers, question.len()))
+        question.answers(&offscreen.gpu, &shown, args.signed)
     })?;
     if is_printed {
         return print(&answers.csv());
@@ -109,10 +114,9 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     };
     output::write(&args.output, text.as_bytes())?;
     let out = args.output.display();
-    report.wrote(&format!(
-        "{out} ({} answers)",
-        numbers::grouped(count as u64)
-    ));
+    let (count, what) = answers.count();
+    let count = numbers::grouped(count as u64);
+    report.wrote(&format!("{out} ({count} {what})"));
     Ok(())
 }
 
@@ -122,10 +126,14 @@ enum Question {
     Nearest(Vec<[f32; 3]>),
     Overlap(Vec<[f32; 6]>),
     Rays(Vec<[f32; 6]>),
+    Pairs,
 }
 
 impl Question {
     fn read(args: &QueryArgs) -> Result<Self> {
+        if args.pairs {
+            return Ok(Self::Pairs);
+        }
         if let Some(path) = &args.nearest {
             return Ok(Self::Nearest(rows(path, ["x", "y", "z"], |_| Ok(()))?));
         }
@@ -144,13 +152,6 @@ impl Question {
         Ok(Self::Rays(rows(path, names, |row| {
             goes(row).then_some(()).ok_or(wrong)
         })?))
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Nearest(rows) => rows.len(),
-            Self::Overlap(rows) | Self::Rays(rows) => rows.len(),
-        }
     }
 
     fn answers(&self, gpu: &Gpu, shown: &Shown, signed: bool) -> Result<Answers> {
@@ -183,6 +184,16 @@ impl Question {
                     names[pair[0] as usize..pair[1] as usize].sort_unstable();
                 }
                 Answers::Touched { offsets, names }
+            }
+            Self::Pairs => {
+                let pairs = Pairs {
+                    search,
+                    ..Pairs::within(tree).across().through()
+                };
+                let found = OverlapPairs::new(gpu).run(gpu, &pairs)?;
+                let (_, mut pairs) = found.read(gpu)?;
+                pairs.sort_unstable_by_key(name_of_pair);
+                Answers::Pairs(pairs)
             }
             Self::Rays(asked) => {
                 let ray = |[x, y, z, dx, dy, dz]: &[f32; 6]| Ray {
@@ -253,9 +264,19 @@ enum Answers {
         offsets: Vec<u32>,
         names: Vec<[u32; 2]>,
     },
+    Pairs(Vec<ObjectPair>),
 }
 
 impl Answers {
+    /// How many there are, and of what.
+    fn count(&self) -> (usize, &'static str) {
+        match self {
+            Self::Places { places, .. } => (places.len(), "answers"),
+            Self::Touched { offsets, .. } => (offsets.len() - 1, "answers"),
+            Self::Pairs(pairs) => (pairs.len(), "pairs"),
+        }
+    }
+
     /// Writing to a String cannot fail.
     fn csv(&self) -> String {
         let mut text = String::new();
@@ -292,6 +313,13 @@ impl Answers {
                     text.push('\n');
                 }
             }
+            Self::Pairs(pairs) => {
+                text.push_str("mesh_a,triangle_a,mesh_b,triangle_b\n");
+                for pair in pairs {
+                    let [a, t, b, u] = name_of_pair(pair);
+                    writeln!(text, "{a},{t},{b},{u}").ok();
+                }
+            }
         }
         text
     }
@@ -322,8 +350,22 @@ impl Answers {
                 let touched = |pair: &[u32]| json!(names[pair[0] as usize..pair[1] as usize]);
                 offsets.windows(2).map(touched).collect()
             }
+            Self::Pairs(pairs) => {
+                let names = ["mesh_a", "triangle_a", "mesh_b", "triangle_b"];
+                let pair = |pair: &ObjectPair| -> Value {
+                    let numbers = name_of_pair(pair).map(Value::from);
+                    let fields = names.map(str::to_owned).into_iter().zip(numbers);
+                    Value::Object(fields.collect())
+                };
+                pairs.iter().map(pair).collect()
+            }
         }
     }
+}
+
+/// Mesh and triangle of the first one and of the second one.
+fn name_of_pair(pair: &ObjectPair) -> [u32; 4] {
+    [pair.mesh_a, pair.object_a, pair.mesh_b, pair.object_b]
 }
 
 /// The largest part of a direction.

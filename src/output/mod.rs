@@ -2,6 +2,7 @@
 
 pub mod baked;
 pub mod deviation_colors;
+pub mod intersection_colors;
 pub mod picture;
 
 pub use crate::atomic_file::{check_writable, write};

@@ -1,6 +1,6 @@
 //! Picture files: `.exr` keeps floats as they are, `.png` maps them to colours.
 
-use super::deviation_colors;
+use super::{deviation_colors, intersection_colors};
 use crate::{
     Error, Result,
     render::{
@@ -88,7 +88,7 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
 /// Positions are relative to their bounds, depths run from white (near) to black (far), normals are (n + 1) /
 /// 2, colours are sRGB-encoded, each index has its own colour, and costs are a heat map from blue (0) to red
 /// ([`COST_SCALE`] nodes and triangles visited, the same in every picture so that pictures compare).
-/// Deviations have their own colours. All other channels are grey.
+/// Deviations and intersections have their own colours. All other channels are grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -109,6 +109,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             Channel::Mesh | Channel::Material => hashed(value.x),
             Channel::Cost => heat((value.x + value.y) / COST_SCALE),
             Channel::Deviation => deviation_colors::color(value.y),
+            Channel::Intersections => intersection_colors::color(value.x > 0.0, value.y),
             Channel::Motion => value / (2.0 * MOTION_SHOWN) + 0.5,
             Channel::Roughness
             | Channel::Metallic

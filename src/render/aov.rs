@@ -45,11 +45,14 @@ pub enum Channel {
     ReflectionTiles,
     /// Signed distance in metres from the surface that the scene is compared with, and the same over the tolerance.
     Deviation,
+    /// 1 where the triangle passes through a triangle of another mesh, else 0; then how much the surface faces the
+    /// camera, from 0 to 1.
+    Intersections,
 }
 
 impl Channel {
     /// All channels, in the order of lists.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Lit,
         Self::Position,
         Self::Normal,
@@ -69,6 +72,7 @@ impl Channel {
         Self::ReflectionDistance,
         Self::ReflectionTiles,
         Self::Deviation,
+        Self::Intersections,
     ];
 
     /// The name on the command line and in lists, in lower case.
@@ -93,6 +97,7 @@ impl Channel {
             Self::ReflectionDistance => "reflection-distance",
             Self::ReflectionTiles => "reflection-tiles",
             Self::Deviation => "deviation",
+            Self::Intersections => "intersections",
         }
     }
 }
@@ -117,4 +122,5 @@ wgsl_constants! {
     const CHANNEL_REFLECTION_DISTANCE: u32 = Channel::ReflectionDistance as u32;
     const CHANNEL_REFLECTION_TILES: u32 = Channel::ReflectionTiles as u32;
     const CHANNEL_DEVIATION: u32 = Channel::Deviation as u32;
+    const CHANNEL_INTERSECTIONS: u32 = Channel::Intersections as u32;
 }

@@ -48,6 +48,8 @@ pub struct ChannelSource<'a> {
     pub motion: Motion<'a>,
     /// Output of `deviation`.
     pub deviation: &'a GpuImage,
+    /// Output of `intersections`: a bit a triangle.
+    pub through: &'a wgpu::Buffer,
 }
 
 impl ChannelPass {
@@ -71,6 +73,7 @@ impl ChannelPass {
             Float,
             Read,
             Float,
+            Read,
         ];
         let (path, shared) = ("render/channel.wgsl", [(0, &layouts.frame)]);
         Self {
@@ -133,6 +136,7 @@ impl ChannelPass {
                 source.motion.last_position,
                 &source.reflected.words,
                 source.deviation,
+                source.through,
             ],
             size,
             recording.budget.pixels(),

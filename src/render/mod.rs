@@ -25,6 +25,7 @@ pub mod ground;
 pub mod history;
 mod hit_dispatch;
 pub mod hit_materials;
+pub mod intersections;
 mod last_positions;
 pub mod layers;
 pub mod light_choice;
@@ -85,6 +86,7 @@ pub mod walk;
 
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
+pub use intersections::{IntersectionCounts, MeshPair};
 pub use mesh_copy::MeshCopy;
 pub use outline::{OUTLINES, OutlineQuery};
 pub use pick::{Element, PickQuery, Picked};
@@ -115,6 +117,7 @@ use frame::{FrameUniforms, Prepared};
 use gbuffer::GBufferPass;
 use ground::GroundPass;
 use history::History;
+use intersections::Intersections;
 use layers::LayersPass;
 use lighting::Lighting;
 use motion::MotionPass;
@@ -152,6 +155,7 @@ pub struct Renderer {
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
     deviation: Deviation,
+    intersections: Intersections,
     channel: ChannelPass,
     present: Present,
     /// Walks of a person, between frames.
@@ -202,6 +206,7 @@ impl Renderer {
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
             deviation: Deviation::new(gpu),
+            intersections: Intersections::new(gpu)?,
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             walk: Walk::new(gpu, layouts),
@@ -282,6 +287,9 @@ impl Renderer {
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);
         }
+        if input.wants(Channel::Intersections) {
+            self.intersections.needs(&mut needs);
+        }
         if input.channel != Channel::Lit {
             self.channel.needs(&mut needs);
         }
@@ -322,6 +330,7 @@ impl Renderer {
         self.motion.begin();
         self.history.begin();
         self.present.temporal.begin();
+        self.intersections.begin();
         frame::check_size(gpu, input.size)?;
         self.first_rows.fit(gpu, input.size[1].max(shape.1[1]))?;
         // Sampling begins anew with other settings, so that the same settings give the same picture.
@@ -400,6 +409,10 @@ impl Renderer {
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
         let is_wanted = input.wants(Channel::Deviation);
         let deviation = self.deviation.record(r, &frame, gbuffer, is_wanted)?;
+        let is_wanted = input.wants(Channel::Intersections);
+        let through = self
+            .intersections
+            .record(r, geometry, trees, &plan, is_wanted)?;
         let source = ChannelSource {
             group: &frame.group,
             buffers,
@@ -410,6 +423,7 @@ impl Renderer {
             radiance,
             motion,
             deviation,
+            through,
         };
         if !frame.is_lit() {
             self.channel.record(r, frame.channel, source)?;
@@ -431,6 +445,7 @@ impl Renderer {
         self.motion.settle(&frame);
         self.history.settle();
         self.environment.settle();
+        self.intersections.settle();
         let traces = self.shadows.output().is_traced();
         let metered = input.config.image.is_metered() && frame.is_lit();
         let [exposure_ev, exposure_target_ev] = match metered {
@@ -463,6 +478,7 @@ impl Renderer {
             },
             exposure_ev,
             exposure_target_ev,
+            intersections: self.intersections.counts(),
         };
         let [width, height] = frame.size.map(u64::from);
         let rays = match frame.samples_occlusion {
@@ -534,6 +550,7 @@ impl Renderer {
         self.present.temporal.begin();
         self.shadows.abandon();
         self.reflections.abandon();
+        self.intersections.abandon();
         self.present.exposure.abandon();
         self.profiler.abandon(gpu)
     }
@@ -557,6 +574,9 @@ impl Renderer {
         }
         if let Some(counts) = self.reflections.collect() {
             self.stats.reflections = counts;
+        }
+        if self.intersections.collect() {
+            self.stats.intersections = self.intersections.counts();
         }
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;

@@ -54,6 +54,10 @@ impl Renderer {
             let why = "there is no surface to measure the deviation from";
             return Err(Error::NotFound(why.into()));
         }
+        if channel == Channel::Intersections && !self.intersections.is_known() {
+            let why = "the frame was drawn without looking for intersections";
+            return Err(Error::NotFound(why.into()));
+        }
         let visibility = self.shadows.output();
         if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
             let why = "the frame was drawn without counting what rays visit";
@@ -82,6 +86,7 @@ impl Renderer {
                 radiance,
                 motion: self.motion.output(self.gbuffer.output()),
                 deviation: self.deviation.output(),
+                through: self.intersections.output(),
             };
             self.channel.record(&mut recording, channel, source)?;
             recording.finish();

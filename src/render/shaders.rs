@@ -1,8 +1,8 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
 use super::{
-    alpha_table, aov, blue_noise, environment, frame, lights, material_uniforms, merge, sheen,
-    tonemap,
+    alpha_table, aov, blue_noise, environment, frame, intersections, lights, material_uniforms,
+    merge, sheen, tonemap,
 };
 use crate::{
     accel,
@@ -110,6 +110,7 @@ pub static SHADERS: Library = Library {
         "render/gbuffer.wgsl",
         "render/gbuffer_indexed.wgsl",
         "render/ground.wgsl",
+        "render/intersections.wgsl",
         "render/layers.wgsl",
         "render/light_choice.wgsl",
         "render/lighting.wgsl",
@@ -148,6 +149,7 @@ pub static SHADERS: Library = Library {
         environment::project_sh::CONSTANTS,
         environment::sky::CONSTANTS,
         frame::CONSTANTS,
+        intersections::CONSTANTS,
         lights::CONSTANTS,
         material_uniforms::CONSTANTS,
         merge::CONSTANTS,

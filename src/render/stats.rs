@@ -1,7 +1,8 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
-use super::{recording::FRAME_SCOPE, tree_policy::TreeWork};
+use super::{intersections::IntersectionCounts, recording::FRAME_SCOPE, tree_policy::TreeWork};
 use crate::gpu::profiler::PassTiming;
+use std::sync::Arc;
 
 /// What a frame did and took.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +45,9 @@ pub struct FrameStats {
     pub exposure_ev: f32,
     /// The exposure that adaptation leads to, in stops.
     pub exposure_target_ev: f32,
+    /// Which meshes pass through each other, in the last frame of the scene of which that has come back; `None` where
+    /// nobody asks.
+    pub intersections: Option<Arc<IntersectionCounts>>,
 }
 
 /// Counts of the first bounce of reflections; zeros where none is traced.

@@ -9,7 +9,7 @@ use crate::{
     },
     config::{Config, EnvironmentSource, ShadowMode, Switch, Theme},
     gpu::profiler::PassTiming,
-    render::{Channel, Element, FrameStats, Picked, View},
+    render::{Channel, Element, FrameStats, IntersectionCounts, MeshPair, Picked, View},
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
         mesh_distance::MeshDistance,
@@ -17,6 +17,7 @@ use crate::{
     },
 };
 use glam::Vec3;
+use std::sync::Arc;
 
 /// A name that has no room anywhere.
 const LONG: &str =
@@ -128,7 +129,8 @@ fn select(state: &mut State) {
     let far = Vec3::new(-123_456.7, 1.234_56e-7, 0.012_345_6);
     let of_mesh = |mesh| Selected {
         node: mesh,
-        picked: Picked {
+        mesh,
+        picked: Some(Picked {
             mesh,
             material: 0,
             position: far,
@@ -138,7 +140,7 @@ fn select(state: &mut State) {
                 normal: Vec3::NEG_ONE.normalize(),
                 uv: glam::Vec2::splat(-1234.5),
             },
-        },
+        }),
     };
     if let Some(stage) = &mut state.stage {
         let node = || Node {
@@ -199,6 +201,17 @@ fn stats() -> FrameStats {
         lights: 256,
         tree_dispatches: 123,
         cpu_record_ms: 1.2345,
+        intersections: Some(Arc::new(IntersectionCounts {
+            triangles: 19_999_999,
+            pairs: u32::MAX,
+            meshes: (0..23)
+                .map(|row| MeshPair {
+                    meshes: [row % 2, 1],
+                    pairs: u32::MAX - row as u32,
+                })
+                .collect(),
+            unlisted: 3,
+        })),
         ..FrameStats::default()
     }
 }

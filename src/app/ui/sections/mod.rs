@@ -4,6 +4,7 @@ mod deviation;
 mod environment;
 mod geometry;
 mod image;
+mod intersections;
 mod lights;
 mod notes;
 mod occlusion;
@@ -29,7 +30,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 14] = [
+const SECTIONS: [Section; 15] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -77,6 +78,12 @@ const SECTIONS: [Section; 14] = [
         tip: "How far the scene is from the surface of another file",
         open: false,
         show: deviation::show,
+    },
+    Section {
+        title: "Intersections",
+        tip: "Triangles that pass through triangles of other meshes",
+        open: false,
+        show: intersections::show,
     },
     Section {
         title: "Ambient occlusion",

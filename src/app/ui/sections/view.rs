@@ -247,6 +247,9 @@ fn meaning(channel: Channel) -> &'static str {
         Channel::Reflection => "Radiance that rays have found for glossy surfaces",
         Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
         Channel::Deviation => "Signed distance from the file of the section Deviation",
+        Channel::Intersections => {
+            "Orange where a triangle passes through one of another mesh. Shift+I"
+        }
         Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
     }
 }

@@ -1,0 +1,106 @@
+//! The section `Intersections`.
+
+use crate::{
+    app::{
+        keys::Action,
+        selected::{Selected, mesh_name},
+        state::{Stage, State, counted},
+        ui::{
+            facts::Facts,
+            rows::{Edits, Row},
+            style::{grouped, line},
+        },
+    },
+    render::{Channel, IntersectionCounts, MeshPair},
+};
+use egui::{Button, RichText, Ui};
+
+/// Pairs of meshes that are listed.
+const LISTED: usize = 20;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let mut is_shown = state.channel == Channel::Intersections;
+    let tip = "Triangles that pass through triangles of other meshes, as the frame has deformed them. Those that only \
+               touch, or lie in one plane, do not";
+    Row::new("triangles", &[], tip).show(ui, edits, |ui| {
+        let shown = ui.checkbox(&mut is_shown, "shown");
+        if shown
+            .on_hover_text("Shows them in orange: the channel intersections (Shift+I)")
+            .clicked()
+        {
+            state.actions.push(Action::Intersections);
+        }
+        let counts = &mut state.counts_intersections;
+        let mut is_counted = *counts || is_shown;
+        let count = ui.add_enabled(!is_shown, egui::Checkbox::new(&mut is_counted, "counted"));
+        if count
+            .on_hover_text("Counts them while another channel is shown too")
+            .on_disabled_hover_text("What is shown is counted")
+            .changed()
+        {
+            *counts = is_counted;
+        }
+    });
+    let counts = facts.stats.intersections.as_deref();
+    let tip = "Triangles that pass through another mesh, and pairs of them";
+    Row::new("found", &[], tip).show(ui, edits, |ui| {
+        let text = match counts {
+            None if is_shown || state.counts_intersections => "…".into(),
+            None => "not counted".into(),
+            Some(counts) => format!(
+                "{} in {} pairs",
+                grouped(counts.triangles.into()),
+                grouped(counts.pairs.into())
+            ),
+        };
+        line(ui, RichText::new(text));
+    });
+    let State {
+        stage, selection, ..
+    } = state;
+    if let (Some(stage), Some(counts)) = (stage, counts)
+        && let Some(chosen) = list(ui, stage, counts, selection.instances())
+    {
+        selection.choose(chosen);
+    }
+}
+
+/// The pairs of meshes. Returns the one that was clicked.
+fn list(
+    ui: &mut Ui,
+    stage: &Stage,
+    counts: &IntersectionCounts,
+    selected: [Option<usize>; 2],
+) -> Option<[Selected; 2]> {
+    let nodes: Vec<_> = stage.scene.instances().map(|(node, _)| node).collect();
+    let mut chosen = None;
+    for MeshPair { meshes, pairs } in counts.meshes.iter().take(LISTED) {
+        // Counts of a scene that was replaced.
+        let [Some(first), Some(second)] = meshes.map(|mesh| nodes.get(mesh).copied()) else {
+            continue;
+        };
+        let [a, b] = [first, second].map(|node| mesh_name(&stage.scene, node));
+        let text = format!("{}  {a} × {b}", grouped((*pairs).into()));
+        let row = Button::selectable(selected == meshes.map(Some), text).truncate();
+        let row = ui.add(row).on_hover_text(format!(
+            "{}. A click selects both",
+            counted((*pairs).into(), "pair of triangles")
+        ));
+        if row.clicked() {
+            let [a, b] = *meshes;
+            chosen = Some([(first, a), (second, b)].map(|(node, mesh)| Selected {
+                node,
+                mesh,
+                picked: None,
+            }));
+        }
+    }
+    let left = counts.meshes.len().saturating_sub(LISTED);
+    if left > 0 || counts.unlisted > 0 {
+        let least = if counts.unlisted > 0 { "at least " } else { "" };
+        let left = left + usize::from(counts.unlisted > 0);
+        let text = format!("and {least}{left} more pairs of meshes");
+        line(ui, RichText::new(text).weak());
+    }
+    chosen
+}

@@ -1,0 +1,303 @@
+//! `intersections`: which triangles pass through triangles of other meshes, and which meshes those are.
+
+use super::{
+    edges::{Geometry, Trees},
+    recording::Recording,
+    tree_policy::{TreePlan, TreeWork},
+};
+use crate::{
+    Result,
+    accel::{Tree, layout::PairQuery},
+    gpu::{
+        Gpu, Kernel, Needs, Recorder, Uniform, UniformArray, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{self, Write},
+        readback::Counters,
+    },
+};
+use std::{cmp::Reverse, sync::Arc};
+use wgpu::BufferUsages as Usage;
+
+wgsl_constants! {
+    /// Words in front of the pairs of meshes: pairs of triangles, triangles, and pairs of triangles whose meshes found
+    /// no room.
+    const INTERSECTION_HEADER: u32 = 3;
+    /// Pairs of meshes that there is room for, a power of two.
+    const INTERSECTION_MESHES: u32 = 1024;
+    /// Words of each: both meshes, plus 1, and how many pairs of triangles they have.
+    const INTERSECTION_WORDS: u32 = 3;
+}
+
+const LABEL: &str = "intersections";
+/// Words that come back.
+const WORDS: usize = (INTERSECTION_HEADER + INTERSECTION_MESHES * INTERSECTION_WORDS) as usize;
+/// Triangles that are tested without going further down.
+const LEAF_CUTOFF: u32 = 4;
+/// Leaves of a part, where frames are recorded in parts.
+const PART_LEAVES: u32 = 1 << 15;
+
+/// Two meshes that pass through each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeshPair {
+    /// Indices of the mesh instances, the less first.
+    pub meshes: [usize; 2],
+    /// Pairs of their triangles that pass through each other.
+    pub pairs: u32,
+}
+
+/// What passes through what in a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IntersectionCounts {
+    /// Triangles that pass through any of another mesh.
+    pub triangles: u32,
+    /// Pairs of triangles; from 0xf000_0000 on there may be more.
+    pub pairs: u32,
+    /// The meshes, those with the most pairs first: 1,024 at most.
+    pub meshes: Vec<MeshPair>,
+    /// Pairs of triangles of further meshes, which are not in the list.
+    pub unlisted: u32,
+}
+
+impl IntersectionCounts {
+    fn new(words: &[u32]) -> Self {
+        let (header, rows) = words.split_at(INTERSECTION_HEADER as usize);
+        let row = |row: &[u32]| MeshPair {
+            meshes: [row[0] - 1, row[1] - 1].map(|mesh| mesh as usize),
+            pairs: row[2],
+        };
+        let rows = rows.chunks_exact(INTERSECTION_WORDS as usize);
+        let mut meshes: Vec<_> = rows.filter(|row| row[2] > 0).map(row).collect();
+        meshes.sort_by_key(|pair| (Reverse(pair.pairs), pair.meshes));
+        Self {
+            pairs: header[0],
+            triangles: header[1],
+            meshes,
+            unlisted: header[2],
+        }
+    }
+}
+
+/// The pass. Its bits have no room until they are asked for.
+#[derive(Debug)]
+pub struct Intersections {
+    kernel: Kernel,
+    tree: wgpu::BindGroupLayout,
+    query: Uniform<PairQuery>,
+    /// The first leaf of each part.
+    first_leaves: UniformArray<u32>,
+    /// A bit a triangle.
+    through: wgpu::Buffer,
+    found: wgpu::Buffer,
+    readback: Counters<WORDS>,
+    counts: Option<Arc<IntersectionCounts>>,
+    /// What they are of: [`SceneBuffers::version`](super::SceneBuffers::version).
+    version: Option<u64>,
+    /// Answers from this number on are of that scene.
+    first_answer: u64,
+    /// Whether the counts of the bits come back: not where too many were under way.
+    comes_back: bool,
+    state: State,
+}
+
+/// Whether the bits are those of the trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    /// They are once the frame has been recorded whole.
+    Recorded,
+    /// They are for as long as the trees stay.
+    Settled,
+}
+
+impl Intersections {
+    /// Ready to be compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where the device has no buffer for its uniforms.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
+        let bindings = [Binding::Uniform, Binding::Uniform, Write, Write];
+        let (path, constants) = ("render/intersections.wgsl", [("PAIRS_THROUGH", 1.0)]);
+        let shared = [(1, &tree)];
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        Ok(Self {
+            kernel: Kernel::with_constants(gpu, path, LABEL, &shared, &bindings, &constants),
+            tree,
+            query: Uniform::new(gpu, "intersections.query"),
+            first_leaves: UniformArray::new(gpu, "intersections.first_leaves", [0].into_iter())?,
+            through: through(gpu, 0),
+            found: gpu.buffer("intersections.found", 4 * WORDS as u64, usage),
+            readback: Counters::new(gpu, "intersections.readback"),
+            counts: None,
+            version: None,
+            first_answer: 0,
+            comes_back: false,
+            state: State::Unknown,
+        })
+    }
+
+    /// What it compiles.
+    pub fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// A frame begins: unless it is recorded whole, nothing is known after it.
+    pub fn begin(&mut self) {
+        if self.state == State::Recorded {
+            self.state = State::Unknown;
+        }
+    }
+
+    /// Looks for them where that `is_wanted` and the trees have changed since. Returns a bit a triangle of the merged
+    /// buffers, or one word without a meaning.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        geometry: Geometry<'_>,
+        trees: Trees<'_>,
+        plan: &TreePlan,
+        is_wanted: bool,
+    ) -> Result<&wgpu::Buffer> {
+        let gpu = recording.gpu;
+        let version = is_wanted.then_some(geometry.buffers.version);
+        if self.version != version {
+            self.version = version;
+            self.counts = None;
+            self.first_answer = self.readback.next();
+            self.state = State::Unknown;
+            let triangles = version.map_or(0, |_| geometry.buffers.triangle_count);
+            self.through = gpu.catch(|| through(gpu, triangles))?;
+        }
+        let is_settled = self.state == State::Settled && self.comes_back;
+        let stays = is_settled && plan.work == TreeWork::None;
+        self.state = State::Unknown;
+        if is_wanted && !stays {
+            self.search(recording, trees)?;
+        }
+        if is_wanted {
+            self.state = State::Recorded;
+        }
+        Ok(&self.through)
+    }
+
+    fn search(&mut self, recording: &mut Recording<'_>, trees: Trees<'_>) -> Result<()> {
+        let gpu = recording.gpu;
+        let count = trees.tree.triangle_count();
+        self.query.write(
+            gpu,
+            &PairQuery {
+                count,
+                leaf_cutoff: LEAF_CUTOFF,
+                within: 1,
+                across: 1,
+                ..PairQuery::default()
+            },
+        );
+        let part = match recording.budget.in_parts {
+            true => PART_LEAVES,
+            false => count.max(1),
+        };
+        let firsts: Vec<_> = (0..count).step_by(part as usize).collect();
+        self.first_leaves
+            .write_all(gpu, "intersections.first_leaves", &firsts)?;
+        let encoder = recording.scope.encoder();
+        encoder.clear_buffer(&self.through, 0, None);
+        encoder.clear_buffer(&self.found, 0, None);
+        let tree = trees.tree.bind_group(gpu, &self.tree);
+        for (at, first) in firsts.into_iter().enumerate() {
+            let leaves = (count - first).min(part);
+            recording.dispatch(
+                LABEL,
+                &self.kernel,
+                &[(1, &tree)],
+                &[
+                    &self.query,
+                    &self.first_leaves.at(at),
+                    &self.through,
+                    &self.found,
+                ],
+                Workgroups::Count(leaves.div_ceil(crate::accel::layout::TRACE_BLOCK)),
+            )?;
+        }
+        self.comes_back = self.readback.record(&mut recording.scope, &self.found);
+        Ok(())
+    }
+
+    /// The frame has been recorded whole.
+    pub fn settle(&mut self) {
+        if self.state == State::Recorded {
+            self.state = State::Settled;
+        }
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.state = State::Unknown;
+        self.readback.withdraw();
+    }
+
+    /// Takes what has come back. Returns whether anything has.
+    pub fn collect(&mut self) -> bool {
+        let (first, counts) = (self.first_answer, &mut self.counts);
+        let mut has_come = false;
+        self.readback.collect_each(|number, words| {
+            if number >= first {
+                *counts = Some(Arc::new(IntersectionCounts::new(&words)));
+                has_come = true;
+            }
+        });
+        has_come
+    }
+
+    /// The counts of the last frame of which they have come back.
+    pub fn counts(&self) -> Option<Arc<IntersectionCounts>> {
+        self.counts.clone()
+    }
+
+    /// Whether the last frame has looked for them.
+    pub fn is_known(&self) -> bool {
+        self.state == State::Settled
+    }
+
+    /// A bit a triangle of the last frame.
+    pub fn output(&self) -> &wgpu::Buffer {
+        &self.through
+    }
+}
+
+fn through(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
+    let usage = Usage::STORAGE | Usage::COPY_DST;
+    let words = u64::from(triangles.div_ceil(32));
+    gpu.buffer("intersections.through", 4 * words, usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_meshes_are_listed_by_their_pairs() {
+        let mut words = vec![0; WORDS];
+        words[..3].copy_from_slice(&[17, 9, 2]);
+        for (row, [a, b, pairs]) in [
+            (5, [3, 4, 2]),
+            (900, [1, 8, 12]),
+            (17, [2, 9, 1]),
+            (2, [1, 9, 1]),
+        ] {
+            words[3 + 3 * row..][..3].copy_from_slice(&[a, b, pairs]);
+        }
+        let counts = IntersectionCounts::new(&words);
+        assert_eq!(
+            (counts.pairs, counts.triangles, counts.unlisted),
+            (17, 9, 2)
+        );
+        let listed = counts.meshes.iter().map(|pair| (pair.meshes, pair.pairs));
+        assert!(listed.eq([([0, 7], 12), ([2, 3], 2), ([0, 8], 1), ([1, 8], 1)]));
+        assert_eq!(
+            IntersectionCounts::new(&[0; WORDS]),
+            IntersectionCounts::default()
+        );
+    }
+}
