@@ -32,15 +32,14 @@ fn crossings(
     let ray = bvh_crossing_ray(rays[i]);
     var walk = bvh_walk_begin(ray.ray.origin.x, query.y);
     var counts = Crossings(0u, 0u);
-    loop {
-        let leaf = bvh_crossing_next(&walk, ray);
-        if leaf == BVH_MISS {
-            break;
-        }
-        let triangle = tree_triangle(leaf);
-        if bvh_query_accepts(i, triangle, query.w) {
-            let is_front = u32(bvh_crossing(triangle, ray) > 0);
-            counts = Crossings(counts.fronts + is_front, counts.backs + 1u - is_front);
+    while bvh_crossing_advance(&walk, ray) {
+        while !bvh_walk_is_done(&walk) {
+            let triangle = tree_triangle(bvh_walk_leaf(&walk));
+            let crossing = bvh_crossing(triangle, ray);
+            if crossing != 0 && bvh_query_accepts(i, triangle, query.w) {
+                let is_front = u32(crossing > 0);
+                counts = Crossings(counts.fronts + is_front, counts.backs + 1u - is_front);
+            }
         }
     }
     found[i] = counts;

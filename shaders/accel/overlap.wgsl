@@ -95,7 +95,7 @@ fn overlap_count(
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
-                is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
+                is_kept = is_kept && kept_add(i, count, leaf, walk.first);
                 count++;
             }
         }
@@ -118,7 +118,7 @@ fn overlap_collect(
             let result = kept.results[i];
             let at = counted_first(result.x) + result.y;
             if at < arrayLength(&names) {
-                names[at] = result.zw;
+                names[at] = bvh_leaf_name(result.z, result.w);
             }
         }
         return;

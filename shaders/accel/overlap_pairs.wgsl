@@ -58,13 +58,14 @@ fn pairs_count(
     let search = pairs_begin(i, other_leaf(i), &walk);
     var count = 0u;
     var is_kept = true;
-    loop {
-        let leaf = pairs_next(&walk, search);
-        if leaf == BVH_MISS {
-            break;
+    while pairs_advance(&walk, search) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                is_kept = is_kept && kept_add(i, count, leaf, walk.first);
+                count++;
+            }
         }
-        is_kept = is_kept && kept_add(i, count, bvh_walk_name(&walk, leaf));
-        count++;
     }
     if i < arrayLength(&numbers) {
         numbers[i] = count;
@@ -84,7 +85,7 @@ fn pairs_collect(
             let result = kept.results[kept_at];
             let at = counted_first(result.x) + result.y;
             if result.x < query.count && at < arrayLength(&pairs) {
-                pairs[at] = pairs_name(other_leaf(result.x), result.zw);
+                pairs[at] = pairs_name(other_leaf(result.x), bvh_leaf_name(result.z, result.w));
             }
         }
         return;
@@ -95,15 +96,16 @@ fn pairs_collect(
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
     var at = counted_first(i);
-    loop {
-        let leaf = pairs_next(&walk, search);
-        if leaf == BVH_MISS {
-            break;
+    while pairs_advance(&walk, search) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                if at < arrayLength(&pairs) {
+                    pairs[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
+                }
+                at++;
+            }
         }
-        if at < arrayLength(&pairs) {
-            pairs[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
-        }
-        at++;
     }
 }
 
@@ -119,15 +121,16 @@ fn pairs_append(
     }
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
-    loop {
-        let leaf = pairs_next(&walk, search);
-        // The count stops before it comes round to 0.
-        if leaf == BVH_MISS || atomicLoad(&total) >= APPENDED_MOST {
-            break;
-        }
-        let at = atomicAdd(&total, 1u);
-        if at < min(query.room, arrayLength(&appended)) {
-            appended[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
+    // The count stops before it comes round to 0.
+    while pairs_advance(&walk, search) && atomicLoad(&total) < APPENDED_MOST {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                let at = atomicAdd(&total, 1u);
+                if at < min(query.room, arrayLength(&appended)) {
+                    appended[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
+                }
+            }
         }
     }
 }

@@ -37,9 +37,12 @@ fn sweep(
     var walk = bvh_sweep_begin(moving, query.y);
     var first = BvhContact(1.0, vec3f(0.0), moving.a + moving.motion, BVH_MISS, 0u);
     var contact = first;
-    while bvh_sweep_next(&walk, moving, inverse, first.t, &contact) != BVH_MISS {
-        if bvh_query_accepts(i, tree_triangle(contact.leaf), query.w) {
-            first = contact;
+    while bvh_sweep_advance(&walk, moving, inverse, first.t) {
+        while !bvh_walk_is_done(&walk) {
+            let is_touched = bvh_sweep_leaf(&walk, moving, first.t, &contact);
+            if is_touched && bvh_query_accepts(i, tree_triangle(contact.leaf), query.w) {
+                first = contact;
+            }
         }
     }
     var name = vec2u(BVH_MISS, 0u);

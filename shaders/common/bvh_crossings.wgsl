@@ -95,23 +95,24 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     return select(1, -1, side);
 }
 
-// The leaf of the next triangle that the ray passes through, or BVH_MISS; `walk` is begun by bvh_walk_begin.
+// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more. `walk` is
+// begun by bvh_walk_begin.
+fn bvh_crossing_advance(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> bool {
+    for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
+        let node = tree_node(number);
+        bvh_walk_into_all(walk, number, node, bvh_enter(node, ray.ray, ray.inverse) >= vec4f(0.0));
+    }
+    return !bvh_walk_is_done(walk);
+}
+
+// The leaf of the next triangle that the ray passes through, or BVH_MISS. Threads that have found one wait for their
+// neighbours' next.
 fn bvh_crossing_next(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> u32 {
     var found = BVH_MISS;
-    loop {
-        for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
-            let node = tree_node(number);
-            bvh_walk_into_all(walk, number, node, bvh_enter(node, ray.ray, ray.inverse) >= vec4f(0.0));
-        }
-        if bvh_walk_is_done(walk) {
-            break;
-        }
+    while found == BVH_MISS && bvh_crossing_advance(walk, ray) {
         while found == BVH_MISS && !bvh_walk_is_done(walk) {
             let leaf = bvh_walk_leaf(walk);
             found = select(BVH_MISS, leaf, bvh_crossing(tree_triangle(leaf), ray) != 0);
-        }
-        if found != BVH_MISS {
-            break;
         }
     }
     return found;

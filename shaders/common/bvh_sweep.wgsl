@@ -103,39 +103,29 @@ fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// The leaf of the next object that is touched before `contact`, or BVH_MISS: the last one that comes is the first
-// that is touched. The caller keeps each in `contact`, whose t is 1 at first, or goes on without it.
-fn bvh_sweep_next(
+// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more that are
+// touched before `most`.
+fn bvh_sweep_advance(walk: ptr<function, BvhWalk>, sweep: Sweep, inverse: vec3f, most: f32) -> bool {
+    for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
+        let node = tree_node(number);
+        let enter = bvh_sweep_enter(node, sweep, inverse, most);
+        bvh_walk_into(walk, number, node, max(enter, vec4f(0.0)), enter >= vec4f(0.0));
+    }
+    return !bvh_walk_is_done(walk);
+}
+
+// Whether the next leaf that waits is touched before `most`, and where.
+fn bvh_sweep_leaf(
     walk: ptr<function, BvhWalk>,
     sweep: Sweep,
-    inverse: vec3f,
     most: f32,
     contact: ptr<function, BvhContact>,
-) -> u32 {
-    var found = BVH_MISS;
-    loop {
-        for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
-            let node = tree_node(number);
-            let enter = bvh_sweep_enter(node, sweep, inverse, most);
-            bvh_walk_into(walk, number, node, max(enter, vec4f(0.0)), enter >= vec4f(0.0));
-        }
-        if bvh_walk_is_done(walk) {
-            break;
-        }
-        while found == BVH_MISS && !bvh_walk_is_done(walk) {
-            let leaf = bvh_walk_leaf(walk);
-            let object = tree_triangle(leaf);
-            if object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact) {
-                (*contact).leaf = leaf;
-                (*contact).first = (*walk).first;
-                found = leaf;
-            }
-        }
-        if found != BVH_MISS {
-            break;
-        }
-    }
-    return found;
+) -> bool {
+    let leaf = bvh_walk_leaf(walk);
+    let object = tree_triangle(leaf);
+    (*contact).leaf = leaf;
+    (*contact).first = (*walk).first;
+    return object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact);
 }
 
 // The first contact of all.
@@ -144,8 +134,12 @@ fn bvh_sweep(sweep: Sweep, cutoff: u32) -> BvhContact {
     let inverse = bvh_inverse(sweep.motion);
     var first = BvhContact(1.0, vec3f(0.0), sweep.a + sweep.motion, BVH_MISS, 0u);
     var contact = first;
-    while bvh_sweep_next(&walk, sweep, inverse, first.t, &contact) != BVH_MISS {
-        first = contact;
+    while bvh_sweep_advance(&walk, sweep, inverse, first.t) {
+        while !bvh_walk_is_done(&walk) {
+            if bvh_sweep_leaf(&walk, sweep, first.t, &contact) {
+                first = contact;
+            }
+        }
     }
     return first;
 }

@@ -27,8 +27,11 @@ struct BvhWalk {
     later_end: u32,
     next: u32,
     visits: u32,
+    // What is to be visited, nodes or meshes, and their distances as bits: the last four in registers, the last one
+    // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more.
+    top: vec4u,
+    top_distances: vec4u,
     depth: u32,
-    // What is to be visited, a node or a mesh, and its distance as bits.
     stack: array<vec2u, STACK_SIZE>,
 }
 
@@ -38,7 +41,33 @@ fn bvh_walk_begin(unseen: f32, cutoff: u32) -> BvhWalk {
     walk.leaf_cutoff = max(unseen_zero(abs(unseen)) + tree.leaf_cutoff, cutoff);
     walk.visits = tree.triangle_count + tree.mesh_count;
     walk.next = bvh_root();
+    walk.top = vec4u(BVH_MISS);
     return walk;
+}
+
+// Leaves something to be visited later, if that `is_entered`.
+fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, distance: u32, is_entered: bool) {
+    while is_entered && (*walk).top.w != BVH_MISS {
+        (*walk).stack[(*walk).depth] = vec2u((*walk).top.w, (*walk).top_distances.w);
+        (*walk).depth++;
+        (*walk).top.w = BVH_MISS;
+    }
+    (*walk).top = select((*walk).top, vec4u(number, (*walk).top.xyz), is_entered);
+    (*walk).top_distances = select((*walk).top_distances, vec4u(distance, (*walk).top_distances.xyz), is_entered);
+}
+
+// What was left last, if it is nearer than `reach`, and BVH_MISS otherwise.
+fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
+    while (*walk).top.x == BVH_MISS && (*walk).depth > 0u {
+        (*walk).depth--;
+        let left = (*walk).stack[(*walk).depth];
+        (*walk).top.x = left.x;
+        (*walk).top_distances.x = left.y;
+    }
+    let number = select(BVH_MISS, (*walk).top.x, bitcast<f32>((*walk).top_distances.x) < reach);
+    (*walk).top = vec4u((*walk).top.yzw, BVH_MISS);
+    (*walk).top_distances = vec4u((*walk).top_distances.yzw, 0u);
+    return number;
 }
 
 // Whether no leaves wait to be tested; where that is so after bvh_walk_node has found no node, the walk is over.
@@ -63,14 +92,12 @@ fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     var number = BVH_MISS;
     loop {
         let is_waiting = (*walk).leaf != (*walk).end;
-        let is_over = (*walk).next == BVH_MISS && (*walk).depth == 0u;
+        let is_over = (*walk).next == BVH_MISS && (*walk).top.x == BVH_MISS && (*walk).depth == 0u;
         if is_waiting || is_over || (*walk).visits == 0u {
             break;
         }
-        if (*walk).next == BVH_MISS {
-            (*walk).depth--;
-            let top = (*walk).stack[(*walk).depth];
-            (*walk).next = select(BVH_MISS, top.x, bitcast<f32>(top.y) < reach);
+        for (var is_popped = (*walk).next == BVH_MISS; is_popped; is_popped = false) {
+            (*walk).next = bvh_walk_pop(walk, reach);
         }
         while (*walk).next != BVH_MISS && !bvh_is_node((*walk).next) {
             let mesh = tree_triangle((*walk).next & ~BVH_MESH);
@@ -139,13 +166,9 @@ fn bvh_walk_into_all(walk: ptr<function, BvhWalk>, number: u32, node: Node, visi
     var numbers: vec4u;
     let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
     for (var i = 0u; i < 4u; i++) {
-        // The one before is stacked.
+        // The one before is left for later.
         let is_entered = entered[i];
-        while is_entered && (*walk).next != BVH_MISS {
-            (*walk).stack[(*walk).depth] = vec2u((*walk).next, 0u);
-            (*walk).depth++;
-            (*walk).next = BVH_MISS;
-        }
+        bvh_walk_push(walk, (*walk).next, 0u, is_entered && (*walk).next != BVH_MISS);
         (*walk).next = select((*walk).next, numbers[i], is_entered);
     }
 }
@@ -171,17 +194,19 @@ fn bvh_walk_into(
     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
     let order = vec3u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y));
     for (var i = 0u; i < 3u; i++) {
-        if order[i] != BVH_MISS {
-            (*walk).stack[(*walk).depth] = vec2u(numbers[order[i] & 3u], order[i] & ~3u);
-            (*walk).depth++;
-        }
+        bvh_walk_push(walk, numbers[order[i] & 3u], order[i] & ~3u, order[i] != BVH_MISS);
     }
     let nearest = min(low.x, low.y);
     (*walk).next = select(numbers[nearest & 3u], BVH_MISS, nearest == BVH_MISS);
 }
 
+// The mesh of a leaf, whose first leaf is `first`, and its number within that mesh.
+fn bvh_leaf_name(leaf: u32, first: u32) -> vec2u {
+    let object = tree_triangle(leaf);
+    return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - first);
+}
+
 // The mesh of a leaf that the walk has given last, and its number within that mesh.
 fn bvh_walk_name(walk: ptr<function, BvhWalk>, leaf: u32) -> vec2u {
-    let object = tree_triangle(leaf);
-    return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - (*walk).first);
+    return bvh_leaf_name(leaf, (*walk).first);
 }

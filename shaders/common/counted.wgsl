@@ -1,8 +1,8 @@
 // Queries with any number of results each: counted, and kept in passing, then collected; or appended in one go.
 //
 // numbers  how many results each query has; once they are summed up, where those of each begin
-// kept     what was found while counting: query, how many the query had found before, mesh and number. Where all
-//          of it found room, the collection puts it in place, and searches again otherwise.
+// kept     what was found while counting: query, how many the query had found before, leaf, and the first leaf of its
+//          mesh. Where all of it found room, the collection puts it in place, and searches again otherwise.
 // total    how many results were appended, or found no more room, of all queries: up to APPENDED_MOST
 struct Kept {
     count: atomic<u32>,
@@ -19,11 +19,11 @@ const APPENDED_MOST = 0xf0000000u;
 
 // Keeps a result. Returns whether there was room: a query that finds none does not ask again, so the count of what
 // is kept does not come round to 0.
-fn kept_add(query: u32, before: u32, name: vec2u) -> bool {
+fn kept_add(query: u32, before: u32, leaf: u32, first: u32) -> bool {
     let at = atomicAdd(&kept.count, 1u);
     let has_room = at < arrayLength(&kept.results);
     if has_room {
-        kept.results[at] = vec4u(query, before, name);
+        kept.results[at] = vec4u(query, before, leaf, first);
     }
     return has_room;
 }

@@ -80,21 +80,22 @@ fn intersections(
     // Triangles of one mesh come one after another.
     var mesh = BVH_MISS;
     var number = 0u;
-    loop {
-        let leaf = pairs_next(&walk, search);
-        if leaf == BVH_MISS {
-            break;
+    while pairs_advance(&walk, search) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                let object = tree_triangle(leaf);
+                let of_mesh = object.mesh & ~ANY_HIT_TEST;
+                if of_mesh != mesh {
+                    count_pairs(own.mesh & ~ANY_HIT_TEST, mesh, number);
+                    mesh = of_mesh;
+                    number = 0u;
+                }
+                number++;
+                mark(own.triangle);
+                mark(object.triangle);
+            }
         }
-        let object = tree_triangle(leaf);
-        let of_mesh = object.mesh & ~ANY_HIT_TEST;
-        if of_mesh != mesh {
-            count_pairs(own.mesh & ~ANY_HIT_TEST, mesh, number);
-            mesh = of_mesh;
-            number = 0u;
-        }
-        number++;
-        mark(own.triangle);
-        mark(object.triangle);
     }
     count_pairs(own.mesh & ~ANY_HIT_TEST, mesh, number);
 }

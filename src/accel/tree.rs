@@ -422,7 +422,8 @@ impl Tree {
     ///   `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
     ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and number,
     ///   and `bvh_tree_triangle(leaf)` the object;
-    /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_next` to choose among contacts;
+    /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_advance` and
+    ///   `bvh_sweep_leaf` to choose among contacts;
     /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))` after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all
     ///   triangles along a ray.
     ///
