@@ -8,7 +8,7 @@ use crate::{
         ui::{
             facts::Facts,
             rows::{Edits, Row},
-            style::{grouped, line},
+            style::{compact, grouped, line},
         },
     },
     render::{Channel, IntersectionCounts, MeshPair},
@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             Some(counts) => {
                 let [triangles, pairs] = [counts.triangles, counts.pairs].map(u64::from);
                 let ending = if pairs == 1 { "" } else { "s" };
-                format!("{} in {} pair{ending}", grouped(triangles), grouped(pairs))
+                format!("{} in {} pair{ending}", compact(triangles), compact(pairs))
             }
         };
         line(ui, RichText::new(text));
