@@ -581,3 +581,34 @@ fn parts_find_the_same() {
     stage.draw(&pose, view());
     assert_eq!(counts(&mut stage), None);
 }
+
+/// Counts come back while frames follow one another without a wait, as in the window.
+#[test]
+fn counts_follow_what_moves() {
+    let gpu = gpu();
+    let turn = Quat::from_euler(glam::EulerRot::XYZ, 0.4, 0.9, 0.2);
+    let scene = of([
+        upright(Vec3::ZERO),
+        block(Vec3::ZERO, Vec3::splat(0.3), turn),
+    ]);
+    for in_parts in [false, true] {
+        let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+        let target = picture(&gpu, [16, 16]);
+        let mut seen = BTreeSet::new();
+        for frame in 0..24_u16 {
+            stage.reads = vec![Channel::Intersections; usize::from(frame > 2)];
+            let mut pose = Pose::new(&scene, None, 0.0);
+            pose.world_from_node[1] = Mat4::from_translation(Vec3::X * f32::from(frame) * 0.05);
+            stage.renderer.budget.in_parts = in_parts;
+            let mut encoder = gpu.encoder("test");
+            stage.record_only(&pose, view(), FrameSample::SINGLE, &target, &mut encoder);
+            stage.renderer.finish(encoder);
+            while !stage.renderer.submit_part(&gpu) {}
+            gpu.wait().unwrap();
+            stage.renderer.collect(&gpu);
+            let found = stage.renderer.stats().intersections.as_deref();
+            seen.extend(found.map(|found| found.pairs));
+        }
+        assert!(seen.len() > 4, "{in_parts}: {seen:?}");
+    }
+}

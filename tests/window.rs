@@ -382,12 +382,8 @@ fn what_passes_through_is_shown_counted_and_selected() {
     std::fs::write(display.path("scene.obj"), format!("{OBJ}{spike}")).unwrap();
     // All sections but this one are folded.
     let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
-    let mut open: Vec<_> = folded
-        .iter()
-        .map(|name| format!("\"{name}\": false"))
-        .collect();
-    open.push("\"Intersections\": true".into());
-    let layout = format!("{{\"width\": 300, \"open\": {{{}}}}}", open.join(", "));
+    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
+    let layout = format!("{{\"width\": 300, \"open\": {{\"Intersections\": true, {folded}}}}}");
     std::fs::create_dir_all(display.path("canopy")).unwrap();
     std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
@@ -401,12 +397,30 @@ fn what_passes_through_is_shown_counted_and_selected() {
     };
     let orange =
         |now: &Screenshot| count(now, |p| p[0] > 140 && p[1] > 80 && p[1] < 165 && p[2] < 5);
-    assert_eq!(orange(&scene), 0);
+    // The name of a software adapter is orange too.
+    let plain = orange(&scene);
     display.press("shift+i");
-    let shown = display.settled("orange", |now| orange(now) > 1000);
+    // The floor's nearer half, half of the card, and the spike.
+    let shown = display.settled("orange", |now| orange(now) > plain + 20_000);
+    let green = |now: &Screenshot| count(now, |p| p[1] > 200 && p[0] < 130 && p[2] < 180);
+    // The first row of the list.
+    assert!(display.xdotool(&["mousemove", "560", "476", "click", "1"]));
+    let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
+    assert!(selected != shown);
+    display.press("Escape");
+    // Counted while the lit picture is shown: the list stays.
+    assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
-    display.settled("the lit scene", |now| orange(now) == 0);
-    assert!(shown != scene);
+    let lit = display.settled("the lit scene", |now| orange(now) == plain);
+    assert!(display.xdotool(&["mousemove", "690", "428", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "20", "580"]));
+    let rows = |now: &Screenshot| -> Vec<_> {
+        let row = |y: usize| now.pixels[y * now.width + 490..y * now.width + 640].to_vec();
+        (464..512).flat_map(row).collect()
+    };
+    assert!(rows(&lit) != rows(&shown));
+    let counted = display.settled("the same list", |now| rows(now) == rows(&shown));
+    assert_eq!(orange(&counted), plain);
 }
 
 #[test]

@@ -4,11 +4,11 @@ use crate::{
     app::{
         keys::Action,
         selected::{Selected, mesh_name},
-        state::{Stage, State, counted},
+        state::{Stage, State},
         ui::{
             facts::Facts,
             rows::{Edits, Row},
-            style::{grouped, line},
+            style::{compact, grouped, line},
         },
     },
     render::{Channel, IntersectionCounts, MeshPair},
@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     let mut is_shown = state.channel == Channel::Intersections;
     let tip = "Triangles that pass through triangles of other meshes, as the frame has deformed them. Those that only \
                touch, or lie in one plane, do not";
-    Row::new("triangles", &[], tip).show(ui, edits, |ui| {
+    Row::new("colours", &[], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown
             .on_hover_text("Shows them in orange: the channel intersections (Shift+I)")
@@ -43,15 +43,16 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     });
     let counts = facts.stats.intersections.as_deref();
     let tip = "Triangles that pass through another mesh, and pairs of them";
-    Row::new("found", &[], tip).show(ui, edits, |ui| {
+    Row::new("triangles", &[], tip).show(ui, edits, |ui| {
         let text = match counts {
             None if is_shown || state.counts_intersections => "…".into(),
             None => "not counted".into(),
-            Some(counts) => format!(
-                "{} in {} pairs",
-                grouped(counts.triangles.into()),
-                grouped(counts.pairs.into())
-            ),
+            Some(counts) if counts.pairs == 0 => "none".into(),
+            Some(counts) => {
+                let [triangles, pairs] = [counts.triangles, counts.pairs].map(u64::from);
+                let ending = if pairs == 1 { "" } else { "s" };
+                format!("{} in {} pair{ending}", compact(triangles), compact(pairs))
+            }
         };
         line(ui, RichText::new(text));
     });
@@ -82,10 +83,9 @@ fn list(
         let [a, b] = [first, second].map(|node| mesh_name(&stage.scene, node));
         let text = format!("{}  {a} × {b}", grouped((*pairs).into()));
         let row = Button::selectable(selected == meshes.map(Some), text).truncate();
-        let row = ui.add(row).on_hover_text(format!(
-            "{}. A click selects both",
-            counted((*pairs).into(), "pair of triangles")
-        ));
+        let tip =
+            "Pairs of their triangles that pass through each other. A click selects both meshes";
+        let row = ui.add(row).on_hover_text(tip);
         if row.clicked() {
             let [a, b] = *meshes;
             chosen = Some([(first, a), (second, b)].map(|(node, mesh)| Selected {
