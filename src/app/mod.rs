@@ -9,6 +9,7 @@ mod chord;
 mod clicks;
 mod command_line;
 mod deviation;
+mod deviation_figures;
 mod dialogs;
 mod dropped;
 mod environment;

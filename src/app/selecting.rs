@@ -5,7 +5,7 @@ use super::{
     graphics::Graphics,
     in_flight::GPU_POLL,
     measure::MeasuredPoint,
-    mesh_gap::{self, MeshGap},
+    mesh_gap::MeshGap,
     projector::Projector,
     schedule::PictureKey,
     selected::{Gap, Selected},
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Result,
     gpu::Needs,
-    render::{OUTLINES, OutlineQuery, PickQuery, Picked, View},
+    render::{GeometryCopy, OUTLINES, OutlineQuery, PickQuery, Picked, View},
 };
 use glam::Vec2;
 use std::{
@@ -197,15 +197,11 @@ impl Viewer {
     }
 
     /// Copies the vertices of two selected meshes, where their distance is not known in this pose.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the meshes, and the copy and the triangles of each"
-    )]
     fn copy_meshes(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         picture: &PictureKey,
-    ) -> Result<Option<([usize; 2], [(crate::render::MeshCopy, Vec<[u32; 3]>); 2])>> {
+    ) -> Result<Option<([usize; 2], [GeometryCopy; 2])>> {
         let [Some(first), Some(second)] = self.state.selection.instances() else {
             self.selecting.gap = None;
             return Ok(None);
@@ -218,22 +214,13 @@ impl Viewer {
                 return Ok(None);
             }
         }
-        let (Some(stage), Some(uploaded)) = (&self.state.stage, &self.graphics.uploaded) else {
+        let Some(uploaded) = &self.graphics.uploaded else {
             return Ok(None);
         };
         let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
         let mut copied = Vec::new();
-        for selected in self.state.selection.meshes() {
-            let mesh = selected.picked.mesh;
-            let node = stage.scene.nodes.get(selected.node);
-            let of_scene = node.and_then(|node| stage.scene.meshes.get(node.mesh?));
-            let Some(of_scene) = of_scene else {
-                return Ok(None);
-            };
-            let triangles = mesh_gap::triangles(&of_scene.primitives);
-            if let Some(copy) = renderer.copy_mesh(gpu, encoder, uploaded, mesh)? {
-                copied.push((copy, triangles));
-            }
+        for mesh in meshes {
+            copied.extend(renderer.copy_mesh(gpu, encoder, uploaded, mesh)?);
         }
         let copied: std::result::Result<[_; 2], _> = copied.try_into();
         Ok(copied.ok().map(|copies| (meshes, copies)))
@@ -241,8 +228,7 @@ impl Viewer {
 
     /// Takes what has come back. Returns when to come back, or `None` where nothing is awaited.
     pub(super) fn poll_selecting(&mut self) -> Option<Instant> {
-        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
-        if is_reading || !self.selecting.asked.is_empty() {
+        if self.awaits_geometry() {
             self.graphics.gpu.device.poll(wgpu::PollType::Poll).ok();
             if self.graphics.gpu.lost().is_some() {
                 // Drawing opens another device.
@@ -261,9 +247,15 @@ impl Viewer {
             }
         }
         self.poll_gap();
-        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
-        let awaits = is_reading || !self.selecting.asked.is_empty();
-        awaits.then(|| Instant::now() + GPU_POLL)
+        self.poll_figures();
+        self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
+    }
+
+    /// Whether anything is on its way back from the GPU.
+    fn awaits_geometry(&self) -> bool {
+        self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading)
+            || self.figures.is_reading()
+            || !self.selecting.asked.is_empty()
     }
 
     /// The camera of the picture that the window shows next, where anything is measured in it.

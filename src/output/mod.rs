@@ -2,6 +2,8 @@
 
 pub mod baked;
 pub mod deviation_colors;
+pub mod deviation_text;
+pub mod numbers;
 pub mod picture;
 
 pub use crate::atomic_file::{check_writable, write};
