@@ -138,6 +138,7 @@ impl Viewer {
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
+        self.hover();
         if let Err(error) = self.ask_geometry() {
             self.report(error)?;
         }

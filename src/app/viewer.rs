@@ -268,6 +268,11 @@ impl Viewer {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
                 let height = self.area.size[1] as f32;
                 self.input.set_pointer(pointer, height, &mut self.state);
+                self.hover();
+            }
+            WindowEvent::CursorLeft { .. } => {
+                self.input.leave();
+                self.leave_hover();
             }
             WindowEvent::MouseWheel { delta, .. } if self.is_in_scene() => {
                 self.input.wheel(*delta, &mut self.state);
@@ -277,7 +282,7 @@ impl Viewer {
     }
 
     /// Whether the pointer is over the scene, and nothing floats in between.
-    fn is_in_scene(&self) -> bool {
+    pub(super) fn is_in_scene(&self) -> bool {
         let pointer = self.input.pointer();
         let is_inside = (0..2).all(|axis| {
             let start = self.area.origin[axis] as f32;
