@@ -61,7 +61,7 @@ impl Batches {
     pub fn between_frames(gpu: &Gpu) -> Self {
         let points = match gpu.capabilities.has_gpu {
             true => 1 << 15,
-            false => 1 << 11,
+            false => 1 << 12,
         };
         Self {
             points,
