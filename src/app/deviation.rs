@@ -180,7 +180,7 @@ mod tests {
         std::fs::write(&path, "v 0 0 0\nv 6 0 0\nv 0 8 0\nf 1 2 3\n").unwrap();
         file.reload();
         let again = ComparedWith::from(&*outcome(&mut file, &mut config).unwrap());
-        assert!((again.range(&config::Deviation::default()) - 0.1).abs() < 1e-6);
+        assert!((again.range(&Config::default().deviation) - 0.1).abs() < 1e-6);
         std::fs::write(&path, "f 1 2 3\n").unwrap();
         file.reload();
         assert!(outcome(&mut file, &mut config).is_err());

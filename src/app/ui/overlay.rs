@@ -107,12 +107,12 @@ fn deviation(ctx: &Context, room: Rect, range: f32, figures: Option<&Result<Stat
                 histogram(ui, statistics, range);
                 let extremes = [statistics.min.distance, statistics.max.distance];
                 let [min, max] = extremes.map(significant);
-                ui.label(digits(&format!("min {min}, max {max}")));
+                ui.label(digits(format!("min {min}, max {max}")));
                 let [mean, rms] = [statistics.mean, statistics.rms].map(significant);
-                ui.label(digits(&format!("mean {mean}, RMS {rms}")));
+                ui.label(digits(format!("mean {mean}, RMS {rms}")));
                 if let Some(out) = statistics.out {
                     let [above, below] = [out.above, out.below].map(percent);
-                    ui.label(digits(&format!("above {above}, below {below}")));
+                    ui.label(digits(format!("above {above}, below {below}")));
                 }
             });
         });
