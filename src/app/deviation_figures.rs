@@ -1,15 +1,14 @@
 //! Figures of the deviation that the window shows: what the GPU has deformed is read back without a wait, and measured
 //! on a thread, as `canopy deviation` does it.
 
-use super::{graphics::Graphics, schedule::PictureKey, viewer::Viewer};
+use super::schedule::PictureKey;
 use crate::{
     Error, Result,
     gpu::Gpu,
-    output::deviation_text,
     render::{
         GeometryCopy,
         compared_tree::{Batches, ComparedTree},
-        shown::{Shown, visible},
+        shown::Shown,
     },
     scene::deviation::{SAMPLES, Statistics},
 };
@@ -25,10 +24,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// What is measured: everything that the figures depend on.
 #[derive(Debug, Clone)]
-struct Subject {
-    picture: PictureKey,
+pub(super) struct Subject {
+    pub(super) picture: PictureKey,
     /// In metres.
-    tolerance: f32,
+    pub(super) tolerance: f32,
 }
 
 /// The measurement that is under way, and what is known of the last one.
@@ -83,8 +82,9 @@ impl DeviationFigures {
         matches!(step, Some(Step::Reading(..)))
     }
 
-    /// Ends the measurement that is under way, unless it is of the scenes of `subject`.
-    fn keep_to(&mut self, subject: &Subject) {
+    /// Ends the measurement that is under way, unless it is of the scenes of `subject`. Returns whether the figures that
+    /// are known are of others too.
+    pub(super) fn keep_to(&mut self, subject: &Subject) -> bool {
         let is_of_others = |of: &Subject| !of.is_of_scenes_of(subject);
         if self
             .measuring
@@ -93,12 +93,15 @@ impl DeviationFigures {
         {
             self.cancel();
         }
-        if self.measured.as_ref().is_some_and(is_of_others) {
+        let is_outdated = self.measured.as_ref().is_some_and(is_of_others);
+        if is_outdated {
             (self.measured, self.rests_until) = (None, None);
         }
+        is_outdated
     }
 
-    fn cancel(&mut self) {
+    /// Ends the measurement that is under way.
+    pub(super) fn cancel(&mut self) {
         if let Some(Measuring {
             step: Step::OnThread(_, batches),
             ..
@@ -109,7 +112,7 @@ impl DeviationFigures {
     }
 
     /// When `subject` has to be measured; `None` where it has been, or while one is measured.
-    fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
+    pub(super) fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
         let is_known = |known: &Subject| known.is_that_of(subject);
         match self.measuring.is_some() || self.measured.as_ref().is_some_and(is_known) {
             true => None,
@@ -117,8 +120,18 @@ impl DeviationFigures {
         }
     }
 
+    /// Measures `subject`, once the copy of its triangles has come back; those in `ranges` are shown.
+    pub(super) fn start(&mut self, subject: Subject, copy: GeometryCopy, ranges: Vec<Range<u32>>) {
+        copy.map();
+        self.measuring = Some(Measuring {
+            subject,
+            begun: Instant::now(),
+            step: Step::Reading(copy, ranges),
+        });
+    }
+
     /// Goes on once the triangles have come back. Returns what was measured, once, and the time that it took.
-    fn poll(
+    pub(super) fn poll(
         &mut self,
         gpu: &Arc<Gpu>,
         tree: Option<&Arc<ComparedTree>>,
@@ -172,87 +185,5 @@ impl Drop for DeviationFigures {
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }
-    }
-}
-
-impl Viewer {
-    /// Measures what the window shows, where the panel tells it and it has changed. It does nothing while a frame of
-    /// another pose is being drawn.
-    pub(super) fn measure_deviation(&mut self) -> Result<()> {
-        let figures = &mut self.figures;
-        let (Some(compared), Some(shown)) = (&self.state.compared, &self.selecting.shown) else {
-            self.state.figures = None;
-            figures.cancel();
-            return Ok(());
-        };
-        let subject = Subject {
-            picture: shown.clone(),
-            tolerance: compared.range(&self.state.config.deviation),
-        };
-        let before = figures.measured.is_some();
-        figures.keep_to(&subject);
-        if before && figures.measured.is_none() {
-            self.state.figures = None;
-        }
-        let is_current = shown.scene == self.scenes && shown.comparison == self.comparisons;
-        let is_replaced = self
-            .in_flight
-            .as_ref()
-            .is_some_and(|frame| !frame.picture.has_pose_of(shown));
-        if !self.state.tells_figures || !is_current || is_replaced {
-            return Ok(());
-        }
-        let now = Instant::now();
-        let Some(due) = figures.is_due(&subject, now) else {
-            return Ok(());
-        };
-        if due > now {
-            self.schedule.draw_by(due);
-            return Ok(());
-        }
-        let (Some(stage), Some(uploaded)) = (&self.state.stage, &self.graphics.uploaded) else {
-            return Ok(());
-        };
-        let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
-        let mut encoder = gpu.encoder("deviation_figures");
-        let Some(copy) = renderer.copy_geometry(gpu, &mut encoder, uploaded)? else {
-            return Ok(());
-        };
-        gpu.queue.submit([encoder.finish()]);
-        copy.map();
-        let pose = stage.pose_at(shown.clip, shown.time, &shown.hidden);
-        let ranges = uploaded.buffers.meshes.iter().map(|mesh| {
-            let first = mesh.first_triangle;
-            first..first + mesh.triangle_count
-        });
-        let ranges = visible(&stage.scene, &pose, ranges).collect();
-        figures.measuring = Some(Measuring {
-            subject,
-            begun: now,
-            step: Step::Reading(copy, ranges),
-        });
-        Ok(())
-    }
-
-    /// Takes the figures that have come.
-    pub(super) fn poll_figures(&mut self) {
-        let Graphics { gpu, renderer, .. } = &self.graphics;
-        let wake = self.waker.redraw();
-        let Some((outcome, took)) = self.figures.poll(gpu, renderer.compared(), wake) else {
-            return;
-        };
-        self.state.figures = Some(match outcome {
-            Ok(statistics) => {
-                let lines = deviation_text::lines(&statistics);
-                let ms = took.as_millis();
-                log::debug!(
-                    "measured the deviation in {ms} ms: {}",
-                    lines.replace('\n', "; ")
-                );
-                Ok(statistics)
-            }
-            Err(error) => Err(error.to_string()),
-        });
-        self.draw_within(Duration::ZERO);
     }
 }

@@ -24,6 +24,7 @@ mod keys;
 mod leaving;
 mod loading;
 mod measure;
+mod measuring_deviation;
 mod memory;
 mod mesh_gap;
 mod offer;
