@@ -1,5 +1,5 @@
-//! Deviations: the one implementation that the command and the viewer share, against distances from a box in f64; and
-//! the viewer's way to it, through what the GPU has deformed, against the command.
+//! Deviations: the one implementation that the command and the viewer share, against distances from a box in
+//! f64; and the viewer's way to it, through what the GPU has deformed, against the command.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -76,8 +76,8 @@ impl Placed {
     }
 }
 
-/// What `statistics` say of the distances of vertices and of samples with their areas that is wrong by more than
-/// `slack`.
+/// What `statistics` say of the distances of vertices and of samples with their areas that is wrong by more
+/// than `slack`.
 fn wrong(
     statistics: &Statistics,
     vertices: &[f64],
@@ -111,8 +111,8 @@ fn wrong(
     wrong.map(|check| format!("{check:?}")).collect()
 }
 
-/// What is measured of a box with the sides `half` from that with [`HALF`], what of it is wrong, and what would be
-/// if each expected distance were larger by `fault`.
+/// What is measured of a box with the sides `half` from that with [`HALF`], what of it is wrong, and what
+/// would be if each expected distance were larger by `fault`.
 fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, Vec<String>) {
     let (positions, triangles) = placed.triangles(HALF);
     let size = f64::from(2.0 * HALF.length());

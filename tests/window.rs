@@ -977,8 +977,8 @@ fn told_figures(display: &Display) -> Vec<String> {
     lines.collect()
 }
 
-/// The figures are those of the command at the same time of a clip, and new ones once the file that the scene is
-/// compared with has changed.
+/// The figures are those of the command at the same time of a clip, and new ones once the file that the scene
+/// is compared with has changed.
 #[test]
 fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     let display = Display::start();
@@ -987,7 +987,8 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     let plane = "v -9 0 -9\nv 9 0 -9\nv 9 0 9\nv -9 0 9\nf 4 3 2 1\n";
     std::fs::write(display.path("plane.obj"), plane).unwrap();
     let options = format!(
-        "{builtin} --deviation plane.obj --time 0.5 --watch --size 500x400 --shadows off --set window.panel=false \
+        "{builtin} --deviation plane.obj --time 0.5 --watch --size 500x400 --shadows off \
+         --set window.panel=false \
          --set animation.play=false --set window.still_samples=1 --set window.render_scale=1 \
          --set deviation.tolerance=0.25"
     );
@@ -1036,8 +1037,8 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
 fn the_point_that_a_click_would_measure_is_shown_before() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.panel=false --shadows off \
-                --set window.render_scale=1 --set window.still_samples=1";
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.panel=false \
+                --shadows off --set window.render_scale=1 --set window.still_samples=1";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy(&arguments);
     display.settled("the scene", Screenshot::is_drawn);

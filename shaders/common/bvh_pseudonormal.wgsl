@@ -1,10 +1,10 @@
-// The direction that tells the sides of a surface apart where a triangle of it is nearest to a point. The tree is
-// group 1 (common/tree_read.wgsl).
+// The direction that tells the sides of a surface apart where a triangle of it is nearest to a point. The
+// tree is group 1 (common/tree_read.wgsl).
 //
-// By angle-weighted pseudonormals (Bærentzen and Aanæs 2005): where the nearest point is a corner or lies on an edge,
-// the normals of all triangles that have that corner or edge are summed, a corner's by their angles there. Corners
-// belong together where their positions are equal, of whichever mesh. It is right for closed surfaces whose corners
-// go round counterclockwise from outside.
+// By angle-weighted pseudonormals (Bærentzen and Aanæs 2005): where the nearest point is a corner or lies on
+// an edge, the normals of all triangles that have that corner or edge are summed, a corner's by their angles
+// there. Corners belong together where their positions are equal, of whichever mesh. It is right for closed
+// surfaces whose corners go round counterclockwise from outside.
 #import "common/bvh_region.wgsl"
 #import "common/bvh_walk.wgsl"
 
@@ -55,8 +55,8 @@ fn bvh_normals_around(at: vec3f, edge_end: vec3f, has_edge: bool, cutoff: u32) -
     return sum;
 }
 
-// The pseudonormal of the triangle a, b, c where its second and third corner have the weights `barycentric`. Its
-// length is of no meaning.
+// The pseudonormal of the triangle a, b, c where its second and third corner have the weights `barycentric`.
+// Its length is of no meaning.
 fn bvh_pseudonormal(a: vec3f, b: vec3f, c: vec3f, barycentric: vec2f, cutoff: u32) -> vec3f {
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     let is_used = weights > vec3f(BVH_NO_WEIGHT);

@@ -34,7 +34,8 @@ fn deviation(@builtin(global_invocation_id) id: vec3u) {
     var distance = 0.0;
     if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
         let point = seen.xyz + params.offset;
-        let found = bvh_nearest_leaf(point, BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u), params.leaf_cutoff);
+        let nothing = BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u);
+        let found = bvh_nearest_leaf(point, nothing, params.leaf_cutoff);
         if found.leaf != BVH_MISS {
             let near = bvh_nearest_point(point, FARTHEST, found);
             let t = tree_triangle(found.leaf);

@@ -1,5 +1,5 @@
-//! Figures of the deviation that the window shows: what the GPU has deformed is read back without a wait, and measured
-//! on a thread, as `canopy deviation` does it.
+//! Figures of the deviation that the window shows: what the GPU has deformed is read back without a wait, and
+//! measured on a thread, as `canopy deviation` does it.
 
 use super::schedule::PictureKey;
 use crate::{
@@ -82,8 +82,8 @@ impl DeviationFigures {
         matches!(step, Some(Step::Reading(..)))
     }
 
-    /// Ends the measurement that is under way, unless it is of the scenes of `subject`. Returns whether the figures that
-    /// are known are of others too.
+    /// Ends the measurement that is under way, unless it is of the scenes of `subject`. Returns whether the
+    /// figures that are known are of others too.
     pub(super) fn keep_to(&mut self, subject: &Subject) -> bool {
         let is_of_others = |of: &Subject| !of.is_of_scenes_of(subject);
         if self

@@ -5,8 +5,8 @@ use crate::{Result, output::deviation_text, render::shown::visible};
 use std::time::{Duration, Instant};
 
 impl Viewer {
-    /// Measures what the window shows, where the panel tells it and it has changed. It does nothing while a frame of
-    /// another pose is being drawn.
+    /// Measures what the window shows, where the panel tells it and it has changed. It does nothing while a
+    /// frame of another pose is being drawn.
     pub(super) fn measure_deviation(&mut self) -> Result<()> {
         let figures = &mut self.figures;
         let (Some(compared), Some(shown)) = (&self.state.compared, &self.selecting.shown) else {

@@ -125,8 +125,8 @@ impl ComparedTree {
         })
     }
 
-    /// Measures the vertices of `triangles` over `positions`, and about `samples` points between them, and waits
-    /// for it. Triangles that are nowhere count for nothing. The tolerance is in metres.
+    /// Measures the vertices of `triangles` over `positions`, and about `samples` points between them, and
+    /// waits for it. Triangles that are nowhere count for nothing. The tolerance is in metres.
     ///
     /// # Errors
     ///
@@ -170,8 +170,8 @@ impl ComparedTree {
         Ok(all.filter_map(measured).collect())
     }
 
-    /// Where the surface is nearest to each of `points`: which triangle by the tree, and where on which side of it
-    /// in f64.
+    /// Where the surface is nearest to each of `points`: which triangle by the tree, and where on which side
+    /// of it in f64.
     ///
     /// # Errors
     ///

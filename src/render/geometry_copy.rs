@@ -1,4 +1,5 @@
-//! Deformed vertices and the triangles over them, of one mesh or of the whole scene, read back without a wait.
+//! Deformed vertices and the triangles over them, of one mesh or of the whole scene, read back without a
+//! wait.
 
 use super::scene_buffers::SceneBuffers;
 use crate::{Error, Result, gpu::Gpu};

@@ -615,8 +615,9 @@ impl Renderer {
         self.outline.needs(&scene.buffers, needs);
     }
 
-    /// Copies the deformed vertices and the triangles of a mesh of the last frame; [`GeometryCopy::map`] asks for them
-    /// after the submission. `None` where there is no such mesh, or no geometry ([`Renderer::has_geometry`]).
+    /// Copies the deformed vertices and the triangles of a mesh of the last frame; [`GeometryCopy::map`] asks
+    /// for them after the submission. `None` where there is no such mesh, or no geometry
+    /// ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///

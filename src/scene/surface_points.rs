@@ -32,8 +32,8 @@ pub fn vertices(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<SurfacePoint>
     .collect()
 }
 
-/// About `count` points, at least one on each triangle. Larger ones are cut into the squares of whole numbers of
-/// equal parts, each of which has a point in its middle.
+/// About `count` points, at least one on each triangle. Larger ones are cut into the squares of whole numbers
+/// of equal parts, each of which has a point in its middle.
 pub fn samples(positions: &[Vec3], triangles: &[[u32; 3]], count: u32) -> Vec<SurfacePoint> {
     let corners = |t: &[u32; 3]| t.map(|vertex| positions[vertex as usize].as_dvec3());
     let area = |t: &[u32; 3]| {

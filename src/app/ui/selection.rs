@@ -25,7 +25,8 @@ use glam::{DVec3, Vec3};
 const WIDTH: f32 = 270.0;
 /// Width of the names on it.
 const NAMES: f32 = 68.0;
-/// From the upper left corner of the picture to the card, until it is dragged: what is told there stays in sight.
+/// From the upper left corner of the picture to the card, until it is dragged: what is told there stays in
+/// sight.
 const BELOW_CORNER: Vec2 = Vec2::new(10.0, 48.0);
 /// Behind lines and text, so that they are seen on any picture.
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);

@@ -26,7 +26,8 @@ pub(super) struct Surface {
 impl Surface {
     /// # Errors
     ///
-    /// [`Error::Scene`] where no triangle is shown, [`Error::Limit`] where there are too many for the adapter.
+    /// [`Error::Scene`] where no triangle is shown, [`Error::Limit`] where there are too many for the
+    /// adapter.
     pub(super) fn new(gpu: &Gpu, path: &Path, shown: Shown) -> Result<Self> {
         let in_tree = |vertex: &u32| is_in_tree(shown.positions[*vertex as usize]);
         if !shown.indices.iter().any(|t| t.iter().all(in_tree)) {
