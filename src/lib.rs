@@ -56,7 +56,7 @@
 //! ```text
 //! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
-//! app, cli ─► output ─► render              files that leave the program
+//! app, cli ─► output ─► render, scene       files and text that leave the program
 //! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!

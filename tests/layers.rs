@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("accel", &["error", "gpu"]),
     ("render", &["accel", "config", "error", "gpu", "scene"]),
     ("reference", &["accel", "error", "gpu", "scene"]),
-    ("output", &["atomic_file", "error", "render"]),
+    ("output", &["atomic_file", "error", "render", "scene"]),
     (
         "cli",
         &[

@@ -1016,3 +1016,103 @@ fn the_window_is_never_black() {
     }
     assert!(black < Duration::from_millis(150), "black for {black:?}");
 }
+
+/// What canopy has told of deviations so far: the lines of figures, the last one last.
+fn told_figures(display: &Display) -> Vec<String> {
+    let log = std::fs::read_to_string(display.path("stderr")).unwrap();
+    let lines = log.lines().filter_map(|line| {
+        let (_, figures) = line.split_once("measured the deviation in ")?;
+        Some(figures.split_once(" ms: ")?.1.to_owned())
+    });
+    lines.collect()
+}
+
+/// The figures are those of the command at the same time of a clip, and new ones once the file that the scene
+/// is compared with has changed.
+#[test]
+fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
+    let display = Display::start();
+    // What moves is of the built-in scene; it is compared with a plane.
+    let builtin = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb");
+    let plane = "v -9 0 -9\nv 9 0 -9\nv 9 0 9\nv -9 0 9\nf 4 3 2 1\n";
+    std::fs::write(display.path("plane.obj"), plane).unwrap();
+    let options = format!(
+        "{builtin} --deviation plane.obj --time 0.5 --watch --size 500x400 --shadows off \
+         --set window.panel=false \
+         --set animation.play=false --set window.still_samples=1 --set window.render_scale=1 \
+         --set deviation.tolerance=0.25"
+    );
+    let arguments: Vec<_> = options.split_whitespace().collect();
+    let mut canopy = display.canopy_with(&arguments, &[("RUST_LOG", "canopy=debug")]);
+    let wait_for = |count: usize| {
+        let start = Instant::now();
+        while told_figures(&display).len() < count {
+            let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
+            assert!(start.elapsed() < PATIENCE, "no figures: {stderr}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    // The command prints as text what the window tells.
+    let of_command = || {
+        let line = format!("deviation {builtin} plane.obj -q --time 0.5 --tolerance 0.25");
+        let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
+            .args(line.split_whitespace())
+            .current_dir(display.folder.path())
+            .env("HOME", display.folder.path())
+            .env("XDG_CONFIG_HOME", display.folder.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let figures: Vec<_> = text.lines().skip(2).collect();
+        assert!(figures.len() == 5, "{text}");
+        figures.join("; ")
+    };
+    wait_for(1);
+    let first = of_command();
+    assert_eq!(told_figures(&display)[0].trim_end_matches("; "), first);
+    display.settled("the figures", Screenshot::is_drawn);
+    assert_eq!(told_figures(&display).len(), 1, "nothing has moved");
+
+    std::fs::write(display.path("next"), plane.replace(" 0 ", " 0.5 ")).unwrap();
+    std::fs::rename(display.path("next"), display.path("plane.obj")).unwrap();
+    wait_for(2);
+    let second = of_command();
+    assert_ne!(second, first);
+    assert_eq!(told_figures(&display)[1].trim_end_matches("; "), second);
+    assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
+}
+
+/// Where a click would measure is shown under the pointer, and no longer once that has left the picture.
+#[test]
+fn the_point_that_a_click_would_measure_is_shown_before() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.panel=false \
+                --shadows off --set window.render_scale=1 --set window.still_samples=1";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let _canopy = display.canopy(&arguments);
+    display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let point_at = |x: &str, y: &str| assert!(display.xdotool(&["mousemove", x, y]));
+    point_at("700", "550");
+    display.press("shift+m");
+    let away = display.settled("the card", Screenshot::is_drawn);
+    // The colour of what is measured, around the pointer; the card lies elsewhere.
+    let marks = |now: &Screenshot| {
+        let is_mark =
+            |p: &&[u8; 3]| p[0] > 240 && (225..250).contains(&p[1]) && (170..215).contains(&p[2]);
+        let rows = now.pixels.chunks(now.width).skip(140).take(100);
+        rows.flat_map(|row| &row[280..360]).filter(is_mark).count()
+    };
+    let none = marks(&away);
+    point_at("320", "190");
+    display.settled("a preview", |now| marks(now) > none + 20);
+    // Out of the window, whose picture stays as it was.
+    point_at("700", "550");
+    display.settled("no preview", |now| marks(now) == none);
+    point_at("320", "190");
+    display.settled("a preview again", |now| marks(now) > none + 20);
+    // Over the card that tells the points, which is not the picture.
+    point_at("60", "90");
+    display.settled("no preview beside", |now| marks(now) == none);
+}

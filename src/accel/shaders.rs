@@ -54,6 +54,7 @@ pub static SHADERS: Library = Library {
         "common/bvh_object.wgsl",
         "common/bvh_overlap.wgsl",
         "common/bvh_pairs.wgsl",
+        "common/bvh_pseudonormal.wgsl",
         "common/bvh_region.wgsl",
         "common/bvh_sweep.wgsl",
         "common/bvh_through.wgsl",

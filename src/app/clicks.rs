@@ -17,6 +17,14 @@ pub(super) struct Click {
     pub(super) beside: bool,
 }
 
+/// A place in the picture that the pointer rests over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hover {
+    pub(super) click: Click,
+    /// The number of its answer, until that has come.
+    pub(super) number: Option<u64>,
+}
+
 /// What is asked of the geometry of the frames.
 #[derive(Debug, Default)]
 pub(super) struct Selecting {
@@ -24,6 +32,10 @@ pub(super) struct Selecting {
     pub(super) clicks: VecDeque<Click>,
     /// Those that it does, with the numbers of their answers.
     pub(super) asked: Vec<(u64, Click)>,
+    /// What was asked of the pointer last, where a click would measure.
+    pub(super) hovered: Option<Hover>,
+    /// Whether the GPU does not know of that yet.
+    pub(super) hovers: bool,
     /// What the window shows.
     pub(super) shown: Option<PictureKey>,
     /// What the outlines were drawn for.

@@ -6,7 +6,7 @@ use crate::{
     scene::compared::Compared,
 };
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
 
@@ -14,6 +14,8 @@ use std::{
 #[derive(Debug, Default)]
 pub(super) struct DeviationFile {
     shown: Option<(String, Arc<Compared>)>,
+    /// Whether the file of what is shown has changed since it was read.
+    is_stale: bool,
     loading: Option<(String, mpsc::Receiver<Result<Compared>>)>,
 }
 
@@ -45,9 +47,31 @@ impl From<&Compared> for ComparedWith {
 }
 
 impl DeviationFile {
+    /// The file of the surface that is compared with.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.shown.as_ref().map(|(name, _)| name.as_str())
+    }
+
     /// The surface that is compared with.
     pub(super) fn surface(&self) -> Option<Arc<Compared>> {
         self.shown.as_ref().map(|(_, surface)| surface.clone())
+    }
+
+    /// The files of what is shown, or the one that `config` names where another is to be.
+    pub(super) fn files(&self, config: &Config) -> Vec<PathBuf> {
+        let name = &config.deviation.file;
+        match &self.shown {
+            Some((shown, surface)) if shown == name => surface.files.clone(),
+            _ if name.is_empty() => Vec::new(),
+            _ => vec![name.into()],
+        }
+    }
+
+    /// Reads the file again that is shown or being read.
+    pub(super) fn reload(&mut self) {
+        self.is_stale = self.shown.is_some();
+        // What is being read may be half the old file.
+        self.loading = None;
     }
 
     /// Whether a file is being read.
@@ -60,14 +84,15 @@ impl DeviationFile {
     pub(super) fn follow(&mut self, config: &Config, wake: impl FnOnce() + Send + 'static) -> bool {
         let name = &config.deviation.file;
         if name.is_empty() {
-            self.loading = None;
+            (self.loading, self.is_stale) = (None, false);
             return self.shown.take().is_some();
         }
         let is_coming = self
             .loading
             .as_ref()
             .is_some_and(|(coming, _)| coming == name);
-        let is_shown = self.shown.as_ref().is_some_and(|(shown, _)| shown == name);
+        let shown = self.shown.as_ref().filter(|_| !self.is_stale);
+        let is_shown = shown.is_some_and(|(shown, _)| shown == name);
         if is_coming || is_shown {
             if is_shown {
                 self.loading = None;
@@ -98,6 +123,7 @@ impl DeviationFile {
             )),
         };
         let (name, _) = self.loading.take()?;
+        self.is_stale = false;
         Some(match outcome {
             Ok(surface) => {
                 let surface = Arc::new(surface);
@@ -148,5 +174,17 @@ mod tests {
         assert!(config.deviation.file == name && file.surface().is_some());
         config.deviation.file.clear();
         assert!(file.follow(&config, || {}) && file.surface().is_none());
+        // A file that has changed is read again; one that broke meanwhile leaves what was read before.
+        config.deviation.file.clone_from(&name);
+        outcome(&mut file, &mut config).unwrap();
+        std::fs::write(&path, "v 0 0 0\nv 6 0 0\nv 0 8 0\nf 1 2 3\n").unwrap();
+        file.reload();
+        let again = ComparedWith::from(&*outcome(&mut file, &mut config).unwrap());
+        assert!((again.range(&Config::default().deviation) - 0.1).abs() < 1e-6);
+        std::fs::write(&path, "f 1 2 3\n").unwrap();
+        file.reload();
+        assert!(outcome(&mut file, &mut config).is_err());
+        assert!(config.deviation.file == name && file.surface().is_some());
+        assert!(!file.follow(&config, || {}) && !file.is_loading());
     }
 }

@@ -249,24 +249,25 @@ impl Viewer {
             Some(stage) => &stage.scene.dependencies,
             None => &self.asked,
         };
-        let scene = &mut self.watches.scene;
-        if scene.as_ref().is_none_or(|watch| watch.files() != files) {
-            let waker = self.waker.clone();
-            let changed = move || waker.send(Wake::SceneChanged);
-            *scene = Some(Watch::new(files.to_vec(), changed));
-        }
-        let config = &self.state.config.environment;
-        let file = config.is_file().then(|| PathBuf::from(&config.file));
-        let files: Vec<PathBuf> = file.into_iter().collect();
-        let environment = &mut self.watches.environment;
-        if environment
-            .as_ref()
-            .is_none_or(|watch| watch.files() != files)
-        {
-            let waker = self.waker.clone();
-            let changed = move || waker.send(Wake::EnvironmentChanged);
-            *environment = Some(Watch::new(files, changed));
-        }
+        let watch = |watch: &mut Option<Watch>, files: &[PathBuf], wake: fn() -> Wake| {
+            if watch.as_ref().is_none_or(|watch| watch.files() != files) {
+                let waker = self.waker.clone();
+                *watch = Some(Watch::new(files.to_vec(), move || waker.send(wake())));
+            }
+        };
+        watch(&mut self.watches.scene, files, || Wake::SceneChanged);
+        let config = &self.state.config;
+        let environment = config.environment.is_file();
+        let environment = environment.then(|| PathBuf::from(&config.environment.file));
+        watch(
+            &mut self.watches.environment,
+            environment.as_slice(),
+            || Wake::EnvironmentChanged,
+        );
+        let compared = self.deviation.files(config);
+        watch(&mut self.watches.compared, &compared, || {
+            Wake::ComparedChanged
+        });
     }
 
     /// Loads again what has changed; also what could not be loaded before.

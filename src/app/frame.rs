@@ -13,11 +13,15 @@ use crate::{
     Error, Result,
     config::{self, Antialias, Config},
     output,
-    render::{Channel, FrameInput, View, frame::may_reflect, lights::may_be_soft},
+    render::{
+        Channel, FrameInput, View, compared_tree::ComparedTree, frame::may_reflect,
+        lights::may_be_soft,
+    },
     scene::Pose,
 };
 use std::{
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -50,9 +54,12 @@ impl Viewer {
         self.graphics
             .recover(&self.state.config, scene, environment.as_deref())?;
         let Graphics { gpu, renderer, .. } = &mut self.graphics;
-        renderer.set_compared(gpu, self.deviation.surface().as_deref())?;
+        let compared = self.deviation.surface();
+        let compared = compared.map(|surface| ComparedTree::new(gpu, surface));
+        renderer.set_compared(compared.transpose()?.map(Arc::new));
         self.in_flight = None;
         self.selecting.forget();
+        self.figures.forget();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -132,7 +139,11 @@ impl Viewer {
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
+        self.hover();
         if let Err(error) = self.ask_geometry() {
+            self.report(error)?;
+        }
+        if let Err(error) = self.measure_deviation() {
             self.report(error)?;
         }
         let Graphics { screen, gpu, .. } = &mut self.graphics;

@@ -14,6 +14,8 @@ use winit::{
 pub(super) struct Input {
     /// Position of the pointer in pixels.
     pointer: Vec2,
+    /// Whether it is over the window.
+    is_over: bool,
     /// The button that was pressed over the scene, and what dragging with it does.
     drag: Option<(MouseButton, Drag)>,
     /// Where the left button was pressed, until the pointer has moved too far for a click.
@@ -45,6 +47,16 @@ impl Input {
     /// Position of the pointer in pixels.
     pub(super) fn pointer(&self) -> Vec2 {
         self.pointer
+    }
+
+    /// Whether the pointer is over the window, and nothing is dragged.
+    pub(super) fn hovers(&self) -> bool {
+        self.is_over && self.drag.is_none()
+    }
+
+    /// The pointer has left the window.
+    pub(super) fn leave(&mut self) {
+        self.is_over = false;
     }
 
     /// The modifiers that are held.
@@ -113,7 +125,7 @@ impl Input {
     /// Moves the pointer; `height` is that of the scene's part of the window, in pixels.
     pub(super) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
         let drag = (pointer - self.pointer) / height.max(1.0);
-        self.pointer = pointer;
+        (self.pointer, self.is_over) = (pointer, true);
         if self
             .pressed
             .is_some_and(|start| start.distance(pointer) <= CLICK_REACH)

@@ -73,6 +73,8 @@ impl MeasuredPoint {
 pub(super) struct Measure {
     /// Whether clicks measure.
     pub(super) is_on: bool,
+    /// What a click would add.
+    pub(super) preview: Option<MeasuredPoint>,
     points: Vec<MeasuredPoint>,
 }
 

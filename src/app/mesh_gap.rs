@@ -2,11 +2,8 @@
 
 use super::schedule::PictureKey;
 use crate::{
-    render::MeshCopy,
-    scene::{
-        Primitive,
-        mesh_distance::{MeshDistance, mesh_distance},
-    },
+    render::GeometryCopy,
+    scene::mesh_distance::{MeshDistance, mesh_distance},
 };
 use glam::Vec3;
 use std::sync::{
@@ -28,32 +25,16 @@ pub(super) struct MeshGap {
 
 #[derive(Debug)]
 enum Step {
-    /// The vertices are being read back; with the triangles of both meshes.
-    Reading([(MeshCopy, Vec<[u32; 3]>); 2]),
+    /// Both meshes are being read back.
+    Reading([GeometryCopy; 2]),
     Searching(mpsc::Receiver<Option<MeshDistance>>),
     Done,
 }
 
-/// Triangles over the vertices of all primitives, one primitive after another.
-pub(super) fn triangles(primitives: &[Primitive]) -> Vec<[u32; 3]> {
-    let mut base = 0;
-    let mut triangles = Vec::new();
-    for primitive in primitives {
-        let moved = |triangle: &[u32; 3]| triangle.map(|vertex| base + vertex);
-        triangles.extend(primitive.indices.iter().map(moved));
-        base += primitive.positions.len() as u32;
-    }
-    triangles
-}
-
 impl MeshGap {
     /// For meshes whose copies have been submitted.
-    pub(super) fn new(
-        picture: PictureKey,
-        meshes: [usize; 2],
-        copies: [(MeshCopy, Vec<[u32; 3]>); 2],
-    ) -> Self {
-        copies.iter().for_each(|(copy, _)| copy.map());
+    pub(super) fn new(picture: PictureKey, meshes: [usize; 2], copies: [GeometryCopy; 2]) -> Self {
+        copies.iter().for_each(GeometryCopy::map);
         Self {
             picture,
             meshes,
@@ -79,11 +60,8 @@ impl MeshGap {
         wake: impl FnOnce() + Send + 'static,
     ) -> Option<Option<MeshDistance>> {
         match &self.step {
-            Step::Reading(copies) if copies.iter().all(|(copy, _)| copy.is_done()) => {
-                let read = |(copy, indices): &(MeshCopy, Vec<[u32; 3]>)| {
-                    copy.read().map(|positions| (positions, indices.clone()))
-                };
-                let (Ok(first), Ok(second)) = (read(&copies[0]), read(&copies[1])) else {
+            Step::Reading(copies) if copies.iter().all(GeometryCopy::is_done) => {
+                let (Ok(first), Ok(second)) = (copies[0].read(), copies[1].read()) else {
                     self.step = Step::Done;
                     return Some(None);
                 };
@@ -122,25 +100,5 @@ fn corners(
 impl Drop for MeshGap {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn triangles_count_on_over_primitives() {
-        let primitive = |vertices: usize, indices: Vec<[u32; 3]>| Primitive {
-            positions: vec![Vec3::ZERO; vertices],
-            indices,
-            ..Primitive::default()
-        };
-        let primitives = [
-            primitive(3, vec![[0, 1, 2]]),
-            primitive(4, vec![[0, 1, 2], [3, 2, 1]]),
-        ];
-        assert_eq!(triangles(&primitives), [[0, 1, 2], [3, 4, 5], [6, 5, 4]]);
-        assert_eq!(triangles(&[]), [[0; 3]; 0]);
     }
 }

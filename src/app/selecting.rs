@@ -1,11 +1,11 @@
 //! Clicks on the scene: what they hit is found in the trees of the last frame, some frames later.
 
 use super::{
-    clicks::Click,
+    clicks::{Click, Hover},
     graphics::Graphics,
     in_flight::GPU_POLL,
     measure::MeasuredPoint,
-    mesh_gap::{self, MeshGap},
+    mesh_gap::MeshGap,
     projector::Projector,
     schedule::PictureKey,
     selected::{Gap, Selected},
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Result,
     gpu::Needs,
-    render::{OUTLINES, OutlineQuery, PickQuery, Picked, View},
+    render::{GeometryCopy, OUTLINES, OutlineQuery, PickQuery, Picked, View},
 };
 use glam::Vec2;
 use std::{
@@ -32,22 +32,56 @@ const OUTLINE_WIDTH: f32 = 2.5;
 impl Viewer {
     /// The scene was clicked.
     pub(super) fn click(&mut self, beside: bool) {
-        let Some(shown) = &self.selecting.shown else {
+        let Some(click) = self.click_at_pointer(beside) else {
             return;
         };
-        let origin = self.area.origin.map(|side| side as f32);
         if self.selecting.clicks.len() < MOST_CLICKS {
-            self.selecting.clicks.push_back(Click {
-                scene: shown.scene,
-                query: PickQuery {
-                    view: shown.view,
-                    pixel: self.input.pointer() - Vec2::from(origin),
-                    size: self.area.size,
-                },
-                beside,
-            });
+            self.selecting.clicks.push_back(click);
         }
         self.draw_within(Duration::ZERO);
+    }
+
+    /// A click where the pointer is, on what is shown.
+    fn click_at_pointer(&self, beside: bool) -> Option<Click> {
+        let shown = self.selecting.shown.as_ref()?;
+        let origin = self.area.origin.map(|side| side as f32);
+        Some(Click {
+            scene: shown.scene,
+            query: PickQuery {
+                view: shown.view,
+                pixel: self.input.pointer() - Vec2::from(origin),
+                size: self.area.size,
+            },
+            beside,
+        })
+    }
+
+    /// The pointer may have moved, or what is under it: asks what a click would measure.
+    pub(super) fn hover(&mut self) {
+        let is_measuring = self.state.measure.is_on && self.is_in_scene() && self.input.hovers();
+        let Some(click) = self.click_at_pointer(false).filter(|_| is_measuring) else {
+            self.leave_hover();
+            return;
+        };
+        let is_asked = |hover: &Hover| {
+            hover.number.is_some()
+                || hover.click.query == click.query && hover.click.scene == click.scene
+        };
+        // One at a time: the next answer is that of where the pointer is by then.
+        if !self.selecting.hovered.as_ref().is_some_and(is_asked) {
+            let number = None;
+            self.selecting.hovered = Some(Hover { click, number });
+            self.selecting.hovers = true;
+            self.draw_within(Duration::ZERO);
+        }
+    }
+
+    /// The pointer is not over the scene.
+    pub(super) fn leave_hover(&mut self) {
+        (self.selecting.hovered, self.selecting.hovers) = (None, false);
+        if self.state.measure.preview.take().is_some() {
+            self.draw_within(Duration::ZERO);
+        }
     }
 
     /// Asks the geometry of the picture that is shown for what was clicked, for outlines, and for the distance of
@@ -64,7 +98,9 @@ impl Viewer {
             .in_flight
             .as_ref()
             .is_some_and(|frame| replaces(&frame.picture));
-        let has_work = !self.selecting.clicks.is_empty() || !self.state.selection.is_empty();
+        let has_work = self.selecting.hovers
+            || !self.selecting.clicks.is_empty()
+            || !self.state.selection.is_empty();
         if shown.scene != self.scenes || is_replaced || !has_work || !self.selection_is_ready()? {
             return Ok(());
         }
@@ -96,6 +132,7 @@ impl Viewer {
                 Ok(outcome) => {
                     self.selecting.compiling = None;
                     if outcome.is_err() {
+                        self.selecting.hovers = false;
                         self.selecting.clicks.clear();
                         self.state.selection.clear();
                     }
@@ -149,6 +186,13 @@ impl Viewer {
             }
             self.selecting.clicks.pop_front();
         }
+        if let Some(hover) = &mut self.selecting.hovered
+            && self.selecting.hovers
+        {
+            self.selecting.hovers = false;
+            hover.number = renderer.pick(gpu, encoder, uploaded, &hover.click.query)?;
+            self.selecting.hovers = hover.number.is_none();
+        }
         Ok(())
     }
 
@@ -197,15 +241,11 @@ impl Viewer {
     }
 
     /// Copies the vertices of two selected meshes, where their distance is not known in this pose.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the meshes, and the copy and the triangles of each"
-    )]
     fn copy_meshes(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         picture: &PictureKey,
-    ) -> Result<Option<([usize; 2], [(crate::render::MeshCopy, Vec<[u32; 3]>); 2])>> {
+    ) -> Result<Option<([usize; 2], [GeometryCopy; 2])>> {
         let [Some(first), Some(second)] = self.state.selection.instances() else {
             self.selecting.gap = None;
             return Ok(None);
@@ -218,22 +258,13 @@ impl Viewer {
                 return Ok(None);
             }
         }
-        let (Some(stage), Some(uploaded)) = (&self.state.stage, &self.graphics.uploaded) else {
+        let Some(uploaded) = &self.graphics.uploaded else {
             return Ok(None);
         };
         let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
         let mut copied = Vec::new();
-        for selected in self.state.selection.meshes() {
-            let mesh = selected.mesh;
-            let node = stage.scene.nodes.get(selected.node);
-            let of_scene = node.and_then(|node| stage.scene.meshes.get(node.mesh?));
-            let Some(of_scene) = of_scene else {
-                return Ok(None);
-            };
-            let triangles = mesh_gap::triangles(&of_scene.primitives);
-            if let Some(copy) = renderer.copy_mesh(gpu, encoder, uploaded, mesh)? {
-                copied.push((copy, triangles));
-            }
+        for mesh in meshes {
+            copied.extend(renderer.copy_mesh(gpu, encoder, uploaded, mesh)?);
         }
         let copied: std::result::Result<[_; 2], _> = copied.try_into();
         Ok(copied.ok().map(|copies| (meshes, copies)))
@@ -241,8 +272,7 @@ impl Viewer {
 
     /// Takes what has come back. Returns when to come back, or `None` where nothing is awaited.
     pub(super) fn poll_selecting(&mut self) -> Option<Instant> {
-        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
-        if is_reading || !self.selecting.asked.is_empty() {
+        if self.awaits_geometry() {
             self.graphics.gpu.device.poll(wgpu::PollType::Poll).ok();
             if self.graphics.gpu.lost().is_some() {
                 // Drawing opens another device.
@@ -250,7 +280,11 @@ impl Viewer {
                 return None;
             }
         }
-        if !self.selecting.asked.is_empty()
+        let asks_hover = self
+            .selecting
+            .hovered
+            .is_some_and(|hover| hover.number.is_some());
+        if (asks_hover || !self.selecting.asked.is_empty())
             && let Some(uploaded) = &self.graphics.uploaded
         {
             let mut arrived = Vec::new();
@@ -261,14 +295,25 @@ impl Viewer {
             }
         }
         self.poll_gap();
-        let is_reading = self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading);
-        let awaits = is_reading || !self.selecting.asked.is_empty();
-        awaits.then(|| Instant::now() + GPU_POLL)
+        self.poll_figures();
+        self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
+    }
+
+    /// Whether anything is on its way back from the GPU.
+    fn awaits_geometry(&self) -> bool {
+        self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading)
+            || self.figures.is_reading()
+            || !self.selecting.asked.is_empty()
+            || self
+                .selecting
+                .hovered
+                .is_some_and(|hover| hover.number.is_some())
     }
 
     /// The camera of the picture that the window shows next, where anything is measured in it.
     pub(super) fn measured_view(&self) -> Option<View> {
         let has_lines = !self.state.measure.points().is_empty()
+            || self.state.measure.preview.is_some()
             || matches!(self.state.selection.gap, Gap::Known(_));
         let shown = self.selecting.shown.as_ref().filter(|_| has_lines)?;
         // A long frame is shown when it is done; a short one with what is drawn over it.
@@ -300,8 +345,28 @@ impl Viewer {
         self.draw_within(Duration::ZERO);
     }
 
-    /// The answer to a click. That to a click on another scene is dropped.
+    /// The point that a click takes that has hit this.
+    fn measured_point(&self, picked: &Picked, click: &Click) -> MeasuredPoint {
+        let size = click.query.size.map(|side| side as f32);
+        let projector = Projector::new(&click.query.view, size.into());
+        let reach = SNAP_REACH * self.window.scale_factor() as f32;
+        MeasuredPoint::snapped(picked, &projector, click.query.pixel, reach)
+    }
+
+    /// The answer to a click or to the pointer. That to a click on another scene is dropped.
     fn answered(&mut self, number: u64, picked: Option<Picked>) {
+        if let Some(hover) = &mut self.selecting.hovered
+            && hover.number == Some(number)
+        {
+            hover.number = None;
+            let click = hover.click;
+            let preview = picked.map(|picked| self.measured_point(&picked, &click));
+            if self.state.measure.is_on && click.scene == self.scenes {
+                self.state.measure.preview = preview;
+            }
+            self.draw_within(Duration::ZERO);
+            return;
+        }
         let asked = &mut self.selecting.asked;
         let Some(at) = asked.iter().position(|(known, _)| *known == number) else {
             return;
@@ -315,11 +380,7 @@ impl Viewer {
             let Some(picked) = picked else {
                 return self.state.notify("there is nothing to measure");
             };
-            let size = click.query.size.map(|side| side as f32);
-            let projector = Projector::new(&click.query.view, size.into());
-            let reach = SNAP_REACH * self.window.scale_factor() as f32;
-            let pixel = click.query.pixel;
-            let point = MeasuredPoint::snapped(&picked, &projector, pixel, reach);
+            let point = self.measured_point(&picked, &click);
             return self.state.measure.add(point);
         }
         let stage = self.state.stage.as_ref();

@@ -25,6 +25,7 @@ use crate::{
     scene::{
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
+        deviation::Statistics,
         environment,
         framing::{self, Ground, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
@@ -76,6 +77,10 @@ pub(super) struct State {
     pub(super) environment_sun: Option<environment::Sun>,
     /// The surface that the scene is compared with.
     pub(super) compared: Option<ComparedWith>,
+    /// Figures of the distance from it; `None` until they are measured, and why where they cannot be.
+    pub(super) figures: Option<Result<Statistics, String>>,
+    /// Whether the panel shows them.
+    pub(super) tells_figures: bool,
     /// The sun that shines, as of the last [`State::find_sun`].
     pub(super) sun: Option<SunInForce>,
     sun_of_scene: SunOfScene,
@@ -175,8 +180,13 @@ impl Stage {
 
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
-        let mut pose = Pose::new(&self.scene, self.clip, self.time);
-        for &node in self.hidden.iter() {
+        self.pose_at(self.clip, self.time, &self.hidden)
+    }
+
+    /// Its pose at `time` of a clip, where these nodes are hidden.
+    pub(super) fn pose_at(&self, clip: Option<usize>, time: f32, hidden: &BTreeSet<usize>) -> Pose {
+        let mut pose = Pose::new(&self.scene, clip, time);
+        for &node in hidden {
             if let Some(is_visible) = pose.visible.get_mut(node) {
                 *is_visible = false;
             }
@@ -319,6 +329,8 @@ impl State {
             environment_warnings: Vec::new(),
             environment_sun: None,
             compared: None,
+            figures: None,
+            tells_figures: false,
             sun: None,
             sun_of_scene: SunOfScene::default(),
             error: None,

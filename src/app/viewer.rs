@@ -5,6 +5,7 @@ use super::{
     chord::Press,
     clicks::Selecting,
     deviation::{ComparedWith, DeviationFile},
+    deviation_figures::DeviationFigures,
     dialogs::Dialogs,
     environment::EnvironmentFile,
     graphics::Graphics,
@@ -33,7 +34,7 @@ use super::{
 };
 use crate::{
     Error, Result, gpu,
-    render::{self, Channel, UploadedScene},
+    render::{self, Channel, UploadedScene, compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
 use glam::Vec2;
@@ -76,6 +77,7 @@ pub(super) struct Viewer {
     pub(super) loading: Option<Loading>,
     pub(super) environment: EnvironmentFile,
     pub(super) deviation: DeviationFile,
+    pub(super) figures: DeviationFigures,
     pub(super) preparation: Preparation,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
@@ -142,6 +144,7 @@ impl Viewer {
             loading: None,
             environment: EnvironmentFile::default(),
             deviation: DeviationFile::default(),
+            figures: DeviationFigures::default(),
             preparation: Preparation::default(),
             says_preparing: false,
             hovering: false,
@@ -226,6 +229,7 @@ impl Viewer {
             Wake::OpenNeighbour(found) => self.open_neighbour(found),
             Wake::SceneChanged => self.reload_changed(),
             Wake::EnvironmentChanged => self.environment.reload(),
+            Wake::ComparedChanged => self.deviation.reload(),
         }
         self.draw_within(Duration::ZERO);
     }
@@ -264,6 +268,11 @@ impl Viewer {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
                 let height = self.area.size[1] as f32;
                 self.input.set_pointer(pointer, height, &mut self.state);
+                self.hover();
+            }
+            WindowEvent::CursorLeft { .. } => {
+                self.input.leave();
+                self.leave_hover();
             }
             WindowEvent::MouseWheel { delta, .. } if self.is_in_scene() => {
                 self.input.wheel(*delta, &mut self.state);
@@ -273,7 +282,7 @@ impl Viewer {
     }
 
     /// Whether the pointer is over the scene, and nothing floats in between.
-    fn is_in_scene(&self) -> bool {
+    pub(super) fn is_in_scene(&self) -> bool {
         let pointer = self.input.pointer();
         let is_inside = (0..2).all(|axis| {
             let start = self.area.origin[axis] as f32;
@@ -329,6 +338,7 @@ impl Viewer {
             Some(Action::Reload) => {
                 self.state.notify("reading the files again");
                 self.environment.reload();
+                self.deviation.reload();
                 self.reload_scene();
             }
             Some(Action::Fullscreen) => {
@@ -444,16 +454,26 @@ impl Viewer {
             if self.state.channel == Channel::Deviation {
                 self.state.channel = Channel::Lit;
             }
-            return renderer.set_compared(gpu, None);
+            renderer.set_compared(None);
+            return Ok(());
         }
+        let before = self.deviation.name().map(ToOwned::to_owned);
         match self.deviation.poll(&mut self.state.config) {
             None => Ok(()),
             Some(Ok(surface)) => {
-                let set = renderer.set_compared(gpu, Some(&surface));
+                let tree = ComparedTree::new(gpu, surface.clone());
+                let (tree, outcome) = match tree {
+                    Ok(tree) => (Some(Arc::new(tree)), Ok(())),
+                    Err(error) => (None, Err(error)),
+                };
+                renderer.set_compared(tree);
                 self.comparisons += 1;
                 self.state.compared = Some(ComparedWith::from(&*surface));
-                self.state.channel = Channel::Deviation;
-                set.or_else(|error| self.report_as(COMPARED_FAILED, error))
+                // A file that was read again is shown as it was before.
+                if before.as_deref() != self.deviation.name() {
+                    self.state.channel = Channel::Deviation;
+                }
+                outcome.or_else(|error| self.report_as(COMPARED_FAILED, error))
             }
             Some(Err(error)) => self.report_as(COMPARED_FAILED, error),
         }
@@ -626,6 +646,8 @@ impl Viewer {
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
         self.state.find_sun();
+        // What is told, the panel knows as soon as it is laid out.
+        self.state.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
         let show = |ui: &mut egui::Ui| {

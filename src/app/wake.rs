@@ -27,6 +27,8 @@ pub(super) enum Wake {
     SceneChanged,
     /// The environment's file has changed.
     EnvironmentChanged,
+    /// Files of the surface that is compared with have changed.
+    ComparedChanged,
 }
 
 /// Wakes the event loop from any thread.

@@ -27,6 +27,8 @@ pub(super) struct Watches {
     pub(super) scene: Option<Watch>,
     /// On the environment's file.
     pub(super) environment: Option<Watch>,
+    /// On the files of the surface that is compared with.
+    pub(super) compared: Option<Watch>,
 }
 
 impl Watch {

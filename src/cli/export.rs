@@ -1,10 +1,10 @@
 //! `canopy export`: the merged world-space triangles, read back from the GPU.
 
-use super::{numbers, offscreen, options::TimeArgs, report::Report};
+use super::{offscreen, options::TimeArgs, report::Report};
 use crate::{
     Result,
     config::Config,
-    output,
+    output::{self, numbers},
     render::Merged,
     scene::{Pose, Scene},
 };

@@ -10,7 +10,6 @@ pub mod export;
 pub mod info;
 mod logger;
 pub mod man;
-mod numbers;
 mod offscreen;
 mod options;
 mod progress;
@@ -19,7 +18,6 @@ pub mod render;
 mod report;
 pub mod selftest;
 pub mod settings;
-mod shown;
 mod view;
 
 pub use options::{CameraArgs, Common, LookArgs, Occlusion, Reflections, Shadows, TimeArgs};

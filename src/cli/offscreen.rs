@@ -9,7 +9,11 @@ use crate::{
     output::picture,
     render::{
         Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
-        View, environment::most_texels, material_textures::texture_support,
+        View,
+        compared_tree::ComparedTree,
+        environment::most_texels,
+        material_textures::texture_support,
+        shown::{self, Shown},
     },
     scene::{
         Pose, Progress, Scene,
@@ -260,8 +264,10 @@ impl Offscreen {
     }
 
     /// Measures the channel `deviation` from this surface.
-    pub(super) fn set_compared(&mut self, compared: &Compared) -> Result<()> {
-        self.renderer.set_compared(&self.gpu, Some(compared))
+    pub(super) fn set_compared(&mut self, compared: Compared) -> Result<()> {
+        let tree = ComparedTree::new(&self.gpu, Arc::new(compared))?;
+        self.renderer.set_compared(Some(Arc::new(tree)));
+        Ok(())
     }
 
     /// Figures of the last frame.
@@ -292,6 +298,13 @@ impl Offscreen {
     /// The part of the merged triangles that each mesh fills.
     pub(super) fn meshes(&self) -> &[MeshRange] {
         &self.uploaded.buffers.meshes
+    }
+
+    /// The triangles that the last frame shows, which is of `pose`.
+    pub(super) fn shown(&self, pose: &Pose) -> Result<Shown> {
+        let merged = self.merged()?;
+        let ranges = shown::visible(&self.scene, pose, merged.meshes);
+        Ok(Shown::new(merged.positions, &merged.indices, ranges))
     }
 
     /// The merged triangles of the last frame.

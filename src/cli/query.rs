@@ -1,6 +1,6 @@
 //! `canopy query`: questions to the trees of a scene, from files of points, boxes or rays.
 
-use super::{console::print, numbers, offscreen, options::TimeArgs, report::Report, shown::Shown};
+use super::{console::print, offscreen, options::TimeArgs, report::Report};
 use crate::{
     Error, Result,
     accel::{
@@ -9,7 +9,8 @@ use crate::{
     },
     config::Config,
     gpu::Gpu,
-    output,
+    output::{self, numbers},
+    render::shown::Shown,
 };
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
@@ -97,8 +98,7 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
     report.line.stage("asking");
     let answers = report.stage("query", "the trees", || {
-        let merged = offscreen.merged()?;
-        let shown = Shown::new(&offscreen.scene, &moment.pose, &merged);
+        let shown = offscreen.shown(&moment.pose)?;
         question.answers(&offscreen.gpu, &shown, args.signed)
     })?;
     if is_printed {

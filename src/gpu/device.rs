@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::{
     Arc, Mutex, OnceLock, PoisonError,
     atomic::{AtomicU32, Ordering},
+    mpsc,
 };
 use std::time::Duration;
 
@@ -312,23 +313,19 @@ impl Gpu {
     /// Waits for `staging` and copies what it holds.
     fn map(&self, staging: &wgpu::Buffer) -> Result<Vec<u8>> {
         let slice = staging.slice(..);
-        let outcome = Arc::new(Mutex::new(None));
-        let seen = outcome.clone();
+        let (told, outcome) = mpsc::channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
-            *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            told.send(result).ok();
         });
         self.wait()?;
-        match outcome
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
-            Some(Ok(())) => slice
+        // Another thread that polls may have taken the callback over, and runs it later than this wait ends.
+        match outcome.recv_timeout(WAIT_TIMEOUT) {
+            Ok(Ok(())) => slice
                 .get_mapped_range()
                 .map(|bytes| bytes.to_vec())
                 .map_err(|e| Error::Gpu(format!("reading back failed: {e}"))),
-            Some(Err(e)) => Err(Error::Gpu(format!("reading back failed: {e}"))),
-            None => Err(Error::Gpu("reading back did not finish".into())),
+            Ok(Err(e)) => Err(Error::Gpu(format!("reading back failed: {e}"))),
+            Err(_) => Err(Error::Gpu("reading back did not finish".into())),
         }
     }
 

@@ -2,7 +2,9 @@
 
 pub mod baked;
 pub mod deviation_colors;
+pub mod deviation_text;
 pub mod intersection_colors;
+pub mod numbers;
 pub mod picture;
 
 pub use crate::atomic_file::{check_writable, write};

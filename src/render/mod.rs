@@ -12,6 +12,7 @@ pub mod blend_gbuffer;
 pub mod blue_noise;
 pub mod camera_arm;
 pub mod channel;
+pub mod compared_tree;
 pub mod deform;
 pub mod deviation;
 pub mod draw_lists;
@@ -21,6 +22,7 @@ pub mod exposure;
 mod formats;
 pub mod frame;
 pub mod gbuffer;
+mod geometry_copy;
 pub mod ground;
 pub mod history;
 mod hit_dispatch;
@@ -36,7 +38,6 @@ pub mod material_textures;
 mod material_uniforms;
 pub mod materials;
 mod merge;
-mod mesh_copy;
 pub mod mipmap;
 pub mod motion;
 pub mod occlusion;
@@ -72,6 +73,7 @@ pub mod shadow_motion;
 pub mod shadow_rays;
 pub mod shadows;
 mod sheen;
+pub mod shown;
 pub mod signal;
 mod sizes;
 pub mod stats;
@@ -86,8 +88,8 @@ pub mod walk;
 
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
+pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
-pub use mesh_copy::MeshCopy;
 pub use outline::{OUTLINES, OutlineQuery};
 pub use pick::{Element, PickQuery, Picked};
 pub use readback::{FloatImage, Merged};
@@ -103,13 +105,14 @@ use crate::{
     Result,
     config::{self, CameraMode, Config},
     gpu::{Gpu, Needs, image, profiler::Profiler},
-    scene::{compared::Compared, environment::EnvironmentImage},
+    scene::environment::EnvironmentImage,
 };
 use bands::FirstRows;
 use blend::Blend;
 use blend_gbuffer::BlendGBuffer;
 use camera_arm::CameraArm;
 use channel::{ChannelPass, ChannelSource};
+use compared_tree::ComparedTree;
 use deform::Deform;
 use deviation::Deviation;
 use environment::Environment;
@@ -237,12 +240,13 @@ impl Renderer {
     }
 
     /// Replaces the surface that the channel `deviation` measures from.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Deviation::set`].
-    pub fn set_compared(&mut self, gpu: &Gpu, compared: Option<&Compared>) -> Result<()> {
-        self.deviation.set(gpu, compared)
+    pub fn set_compared(&mut self, compared: Option<Arc<ComparedTree>>) {
+        self.deviation.set(compared);
+    }
+
+    /// The surface that the channel `deviation` measures from.
+    pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
+        self.deviation.compared()
     }
 
     /// Whether the environment is not yet what the last frame asked for.
@@ -631,8 +635,9 @@ impl Renderer {
         self.outline.needs(&scene.buffers, needs);
     }
 
-    /// Copies the deformed vertices of a mesh of the last frame; [`MeshCopy::map`] asks for them after the submission.
-    /// `None` where there is no such mesh, or no geometry ([`Renderer::has_geometry`]).
+    /// Copies the deformed vertices and the triangles of a mesh of the last frame; [`GeometryCopy::map`] asks
+    /// for them after the submission. `None` where there is no such mesh, or no geometry
+    /// ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
@@ -643,9 +648,26 @@ impl Renderer {
         encoder: &mut wgpu::CommandEncoder,
         scene: &UploadedScene,
         mesh: usize,
-    ) -> Result<Option<MeshCopy>> {
+    ) -> Result<Option<GeometryCopy>> {
         match self.has_geometry(scene) {
-            true => MeshCopy::record(gpu, encoder, &scene.buffers, mesh),
+            true => GeometryCopy::of_mesh(gpu, encoder, &scene.buffers, mesh),
+            false => Ok(None),
+        }
+    }
+
+    /// As [`Renderer::copy_mesh`], of all meshes.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn copy_geometry(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+    ) -> Result<Option<GeometryCopy>> {
+        match self.has_geometry(scene) {
+            true => GeometryCopy::of_scene(gpu, encoder, &scene.buffers).map(Some),
             false => Ok(None),
         }
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Error, Result, config::Config};
 use glam::Vec3;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The triangles of a file, in world space.
 #[derive(Debug)]
@@ -18,9 +18,21 @@ pub struct Compared {
     pub triangles: Vec<[u32; 3]>,
     /// The same triangles, to tell sides from.
     pub surface: SignedSurface,
+    /// All files that they were read from.
+    pub files: Vec<PathBuf>,
 }
 
 impl Compared {
+    /// The surface of `triangles`, which are indices into `positions`.
+    pub fn new(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        Self {
+            surface: SignedSurface::new(&positions, &triangles),
+            positions,
+            triangles,
+            files: Vec::new(),
+        }
+    }
+
     /// Reads `path` at the time of the settings. A clip that it lacks is passed over.
     ///
     /// # Errors
@@ -36,9 +48,8 @@ impl Compared {
             return Err(Error::scene(path, "holds no triangles to measure from"));
         }
         Ok(Self {
-            surface: SignedSurface::new(&positions, &triangles),
-            positions,
-            triangles,
+            files: opened.scene.dependencies,
+            ..Self::new(positions, triangles)
         })
     }
 }

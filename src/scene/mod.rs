@@ -12,6 +12,7 @@ mod camera;
 mod clip;
 pub mod compared;
 pub mod deform;
+pub mod deviation;
 pub mod environment;
 mod files;
 pub mod folder;
@@ -32,6 +33,7 @@ mod obj;
 pub mod opened;
 pub mod signed_surface;
 mod surface;
+pub mod surface_points;
 mod texture;
 mod up;
 

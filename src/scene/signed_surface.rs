@@ -123,14 +123,6 @@ impl SignedSurface {
         }
     }
 
-    /// The directions that tell the sides of a triangle apart: of its face, of its edges from corner to next corner, and
-    /// of its corners. Their lengths are of no meaning.
-    pub fn pseudonormals(&self, triangle: usize) -> [DVec3; 7] {
-        let [a, b, c] = self.triangles[triangle].map(|c| self.corner_normals[c as usize]);
-        let [ab, bc, ca] = self.edge_normals[triangle];
-        [self.normals[triangle], ab, bc, ca, a, b, c]
-    }
-
     /// Where the surface is nearest to `point`, whose nearest triangle is `triangle` but for the rounding of f32: of
     /// those around it a nearer one may be found.
     pub fn nearest(&self, point: Vec3, triangle: u32) -> SignedNearest {

@@ -1,12 +1,21 @@
 //! The legend of signed distances.
 
-use crate::output::deviation_colors;
+use crate::{output::deviation_colors, scene::deviation::Statistics};
 use egui::{Align2, Color32, FontId, Rect, Sense, Ui, pos2, vec2};
 
 /// Points of the bar.
 const BAR: [f32; 2] = [220.0, 14.0];
 /// Width of the colours of what lies outside of the range.
 const OUTSIDE: f32 = 18.0;
+/// Points of the highest bar of a histogram.
+const HISTOGRAM_HEIGHT: f32 = 36.0;
+
+fn color(share: f32) -> Color32 {
+    let [r, g, b] = deviation_colors::color(share)
+        .to_array()
+        .map(|c| (c * 255.0).round() as u8);
+    Color32::from_rgb(r, g, b)
+}
 
 /// The colours of a range, and of what lies outside, with their numbers.
 pub(super) fn legend(ui: &mut Ui, range: f32) {
@@ -15,12 +24,6 @@ pub(super) fn legend(ui: &mut Ui, range: f32) {
     let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
     let painter = ui.painter();
     let bar = Rect::from_min_size(whole.min, vec2(width, BAR[1]));
-    let color = |share: f32| {
-        let [r, g, b] = deviation_colors::color(share)
-            .to_array()
-            .map(|c| (c * 255.0).round() as u8);
-        Color32::from_rgb(r, g, b)
-    };
     let strip = |from: f32, to: f32, share: f32| {
         let rect = Rect::from_min_max(pos2(from, bar.top()), pos2(to, bar.bottom()));
         painter.rect_filled(rect, 0.0, color(share));
@@ -50,6 +53,32 @@ pub(super) fn legend(ui: &mut Ui, range: f32) {
             font.clone(),
             ink,
         );
+    }
+}
+
+/// Bars as high as the shares of the area, in the colours of their distances.
+pub(super) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32) {
+    let width = ui.available_width().clamp(100.0, BAR[0]);
+    let (room, _) = ui.allocate_exact_size(vec2(width, HISTOGRAM_HEIGHT), Sense::hover());
+    let painter = ui.painter();
+    painter.rect_filled(room, 2.0, ui.visuals().extreme_bg_color);
+    let most = statistics.histogram.iter().copied().fold(0.0, f64::max);
+    let step = width / statistics.histogram.len().max(1) as f32;
+    let edges: Vec<f64> = statistics.edges().collect();
+    for ((share, ends), number) in statistics
+        .histogram
+        .iter()
+        .zip(edges.windows(2))
+        .zip(0u16..)
+    {
+        let left = room.left() + step * f32::from(number);
+        let height = room.height() * (share / most.max(1e-30)) as f32;
+        let middle = ends[0].midpoint(ends[1]) as f32;
+        let bar = Rect::from_min_max(
+            pos2(left, room.bottom() - height),
+            pos2(left + (step - 0.5).max(0.5), room.bottom()),
+        );
+        painter.rect_filled(bar, 0.0, color(middle / range.max(f32::MIN_POSITIVE)));
     }
 }
 

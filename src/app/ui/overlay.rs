@@ -4,12 +4,14 @@ use super::{
     facts::{Facts, LoadProgress},
     floating::{MARGINS, floating, wide},
     help,
-    legend::legend,
-    style::card,
+    legend::{histogram, legend},
+    style::{card, digits},
 };
 use crate::{
     app::{keys::Action, state::State},
+    output::numbers::{percent, significant},
     render::Channel,
+    scene::deviation::Statistics,
 };
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
@@ -70,13 +72,15 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     if let Some(compared) = &state.compared
         && state.channel == Channel::Deviation
     {
-        deviation(ctx, room, compared.range(&state.config.deviation));
+        let range = compared.range(&state.config.deviation);
+        state.tells_figures = true;
+        deviation(ctx, room, range, state.figures.as_ref());
     }
     notice(ctx, room, state);
 }
 
-/// What the colours of a deviation mean, in metres.
-fn deviation(ctx: &Context, room: Rect, range: f32) {
+/// What the colours of a deviation mean, in metres, and the figures of all that is shown.
+fn deviation(ctx: &Context, room: Rect, range: f32, figures: Option<&Result<Statistics, String>>) {
     Area::new(Id::unique("deviation"))
         .order(Order::Middle)
         .pivot(Align2::RIGHT_BOTTOM)
@@ -89,6 +93,27 @@ fn deviation(ctx: &Context, room: Rect, range: f32) {
                 ui.set_width(220.0);
                 ui.label(RichText::new("distance in metres").weak());
                 legend(ui, range);
+                let statistics = match figures {
+                    Some(Ok(statistics)) => statistics,
+                    Some(Err(why)) => {
+                        ui.label(RichText::new(why).weak());
+                        return;
+                    }
+                    None => {
+                        ui.label(RichText::new("measuring…").weak());
+                        return;
+                    }
+                };
+                histogram(ui, statistics, range);
+                let extremes = [statistics.min.distance, statistics.max.distance];
+                let [min, max] = extremes.map(significant);
+                ui.label(digits(format!("min {min}, max {max}")));
+                let [mean, rms] = [statistics.mean, statistics.rms].map(significant);
+                ui.label(digits(format!("mean {mean}, RMS {rms}")));
+                if let Some(out) = statistics.out {
+                    let [above, below] = [out.above, out.below].map(percent);
+                    ui.label(digits(format!("above {above}, below {below}")));
+                }
             });
         });
 }

@@ -25,7 +25,8 @@ use glam::{DVec3, Vec3};
 const WIDTH: f32 = 270.0;
 /// Width of the names on it.
 const NAMES: f32 = 68.0;
-/// From the upper left corner of the picture to the card: what is told in that corner stays in sight.
+/// From the upper left corner of the picture to the card, until it is dragged: what is told there stays in
+/// sight.
 const BELOW_CORNER: Vec2 = Vec2::new(10.0, 48.0);
 /// Behind lines and text, so that they are seen on any picture.
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
@@ -64,7 +65,8 @@ fn floating_card(ctx: &Context, room: Rect, state: &mut State) {
     let room = wide(ctx, room, WIDTH + MARGINS);
     Area::new(Id::unique("selection"))
         .order(Order::Middle)
-        .fixed_pos(room.left_top() + BELOW_CORNER)
+        .default_pos(room.left_top() + BELOW_CORNER)
+        .movable(true)
         .constrain_to(room)
         .default_size(room.size())
         .fade_in(false)
@@ -265,6 +267,19 @@ impl Lines {
         for point in points {
             self.marker(point.position, point.snap);
         }
+        if let Some(preview) = state.measure.preview {
+            self.preview(preview.position, preview.snap);
+        }
+    }
+
+    /// A ring around what a click would take, and what that is.
+    fn preview(&self, point: Vec3, snap: Snap) {
+        self.marker(point, snap);
+        if let Some(at) = self.at(point) {
+            self.painter.circle_stroke(at, 10.0, Stroke::new(3.5, DARK));
+            self.painter.circle_stroke(at, 10.0, Stroke::new(1.5, LINE));
+        }
+        self.text(point, snap.name(), LINE);
     }
 
     /// A part of a circle between two arms, a quarter as far out as the shorter one is long.

@@ -1,7 +1,10 @@
 //! The legend beside a picture: a bar of colours with numbers, and the statistics.
 
-use super::{result::Deviation, text::percent};
-use crate::{cli::numbers::significant, output::deviation_colors};
+use super::result::Deviation;
+use crate::output::{
+    deviation_colors,
+    numbers::{percent, significant},
+};
 use image::{Rgb, RgbImage};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
@@ -110,8 +113,8 @@ pub(super) fn draw(picture: &mut RgbImage, layout: &Layout, deviation: &Deviatio
     ] {
         pen.line(&format!("{name:<10}{}", significant(value)));
     }
-    if let Some([below, above]) = statistics.out {
-        pen.line(&format!("out       {}", percent(below + above)));
+    if let Some(out) = statistics.out {
+        pen.line(&format!("out       {}", percent(out.share())));
     }
 }
 
@@ -142,7 +145,7 @@ impl Pen<'_> {
             pen.y += line;
         };
         let out = deviation.statistics.out;
-        let above = out.map(|[_, above]| above);
+        let above = out.map(|out| out.above);
         outside(above, deviation_colors::ABOVE, "above", self);
         self.y += line / 2;
         let top = self.y;
@@ -160,7 +163,7 @@ impl Pen<'_> {
             self.text(tick + line / 2, y.saturating_sub(line / 2 - 1), &text);
         }
         self.y = top + height + line / 2;
-        let below = out.map(|[below, _]| below);
+        let below = out.map(|out| out.below);
         outside(below, deviation_colors::BELOW, "below", self);
     }
 

@@ -1,37 +1,35 @@
 //! `canopy deviation`: how far one scene's surface is from another's.
 
 mod legend;
-mod measure;
 mod picture;
 mod result;
-mod statistics;
+mod surface;
 mod text;
 
 use super::{
     console::print,
-    numbers,
     offscreen::{self, Moment, Offscreen},
     options::{CameraArgs, TimeArgs, size},
     report::Report,
-    shown::Shown,
 };
 use crate::{
     Error, Result,
     config::{Config, GroundMode},
     gpu::Gpu,
-    output,
-    render::material_textures::texture_support,
+    output::{self, numbers},
+    render::{material_textures::texture_support, shown::Shown},
     scene::{
         AlphaMode, Scene,
+        deviation::SAMPLES,
         framing::Look,
         is_stdin,
         opened::{OpenedScene, Span},
     },
 };
 use clap::Args;
-use measure::Surface;
 use result::Deviation;
 use std::path::{Path, PathBuf};
+use surface::Surface;
 
 /// `canopy deviation`.
 #[derive(Debug, Args)]
@@ -53,7 +51,7 @@ pub struct DeviationArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 200_000,
+        default_value_t = SAMPLES,
         value_parser = clap::value_parser!(u32).range(1..=20_000_000)
     )]
     pub samples: u32,
@@ -250,9 +248,5 @@ fn picture_config(config: Config, layout: &legend::Layout, gpu: &Gpu) -> Config 
 }
 
 fn shown(offscreen: &Offscreen, moment: &Moment) -> Result<Shown> {
-    Ok(Shown::new(
-        &offscreen.scene,
-        &moment.pose,
-        &offscreen.merged()?,
-    ))
+    offscreen.shown(&moment.pose)
 }

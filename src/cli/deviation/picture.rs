@@ -9,7 +9,7 @@ use crate::{
     cli::offscreen::{Moment, Offscreen},
     gpu::Gpu,
     output::{deviation_colors, picture},
-    render::Channel,
+    render::{Channel, compared_tree::Batches},
 };
 use glam::Vec3;
 use image::{Rgb, RgbImage};
@@ -49,7 +49,11 @@ pub(super) fn png(
         .filter(|t| is_seen(t))
         .map(vector)
         .collect();
-    let mut distances = deviation.b.nearest(&offscreen.gpu, &points)?.into_iter();
+    let distances = deviation
+        .b
+        .tree
+        .nearest(&offscreen.gpu, &points, &Batches::large())?;
+    let mut distances = distances.into_iter();
     let range = deviation.range();
     let forward = moment.view.forward();
     let color = |(position, normal): (&[f32; 4], &[f32; 4])| {

@@ -1,10 +1,13 @@
 //! What `canopy deviation` measures.
 
-use super::{
-    measure::{Measured, Surface},
-    statistics::Statistics,
+use super::surface::Surface;
+use crate::{
+    Result,
+    gpu::Gpu,
+    output::numbers,
+    render::compared_tree::Batches,
+    scene::deviation::{Measured, Statistics},
 };
-use crate::{Error, Result, cli::numbers, gpu::Gpu};
 
 /// All that was measured of A.
 #[derive(Debug)]
@@ -29,20 +32,19 @@ impl<'a> Deviation<'a> {
         both: bool,
     ) -> Result<Self> {
         let measure = |of: &Surface, from: &Surface| {
-            let vertices = from.measure(gpu, of.vertices())?;
-            let samples = from.measure(gpu, of.samples(samples))?;
-            let statistics = Statistics::new(&vertices, &samples, tolerance);
-            Ok::<_, Error>((vertices, statistics))
+            let of = (&of.tree.compared.positions[..], of.triangles());
+            from.tree
+                .measure(gpu, of, samples, tolerance, &Batches::large())
         };
-        let (vertices, statistics) = measure(a, b)?;
+        let there = measure(a, b)?;
         let back = both.then(|| measure(b, a)).transpose()?;
         Ok(Self {
             a,
             b,
             tolerance,
-            vertices,
-            statistics,
-            back: back.map(|(_, statistics)| statistics),
+            vertices: there.vertices,
+            statistics: there.statistics,
+            back: back.map(|measured| measured.statistics),
         })
     }
 
@@ -51,11 +53,11 @@ impl<'a> Deviation<'a> {
         let measured_from = [self.b]
             .into_iter()
             .chain(self.back.as_ref().map(|_| self.a));
-        for surface in measured_from.filter(|surface| surface.signed.open_edges() > 0) {
+        for surface in measured_from.filter(|surface| surface.signed().open_edges() > 0) {
             log::warn!(
                 "{}: the surface is open ({} edges): the sign of a distance is that of the nearest side",
                 surface.path.display(),
-                numbers::grouped(surface.signed.open_edges() as u64)
+                numbers::grouped(surface.signed().open_edges() as u64)
             );
         }
     }

@@ -1,7 +1,7 @@
 //! The description of a scene as text: its files, its size, counts, then lists.
 
 use super::describe::NodeRow;
-use crate::cli::numbers::{bytes, grouped, significant};
+use crate::output::numbers::{bytes, grouped, significant};
 use serde_json::Value;
 use std::fmt::Write;
 

@@ -76,7 +76,7 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         let compared = report.stage("compare", "the file to measure from", || {
             Compared::load(file, &offscreen.config)
         })?;
-        offscreen.set_compared(&compared)?;
+        offscreen.set_compared(compared)?;
     }
     let mut times = Times::default();
     let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;

@@ -3,9 +3,9 @@
 use super::args::{PictureFormat, RenderArgs, is_stdout, usage};
 use crate::{
     Error, Result,
-    cli::{console::print_bytes, numbers, offscreen::Offscreen},
+    cli::{console::print_bytes, offscreen::Offscreen},
     config::{self, Config, ShadowMode},
-    output::{self, picture},
+    output::{self, numbers, picture},
     render::Channel,
 };
 use std::{

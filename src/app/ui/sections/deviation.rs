@@ -6,13 +6,18 @@ use crate::{
         state::State,
         ui::{
             facts::Facts,
-            legend::legend,
+            legend::{histogram, legend},
             rows::{Digits, Edits, Row, number},
-            style::line,
+            style::{digits, line},
         },
     },
     config::Deviation,
+    output::{
+        deviation_text,
+        numbers::{percent, significant},
+    },
     render::Channel,
+    scene::deviation::Statistics,
 };
 use egui::{RichText, Ui};
 
@@ -42,6 +47,51 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         let text = format!("open ({open_edges} edges): the sign is that of the nearest side");
         line(ui, RichText::new(text).weak());
     }
+    state.tells_figures = true;
+    match &state.figures {
+        None => {
+            line(ui, RichText::new("measuring…").weak());
+        }
+        Some(Err(why)) => {
+            line(ui, RichText::new(why).weak());
+        }
+        Some(Ok(statistics)) => {
+            figures(ui, statistics, range, edits);
+            let copy = ui
+                .button("Copy figures")
+                .on_hover_text("Copies them as text");
+            if copy.clicked() {
+                state.copied = Some(deviation_text::lines(statistics));
+            }
+        }
+    }
+}
+
+/// What was measured of all that is shown.
+fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) {
+    let metres = |distance: f64| format!("{} m", significant(distance));
+    let over = "by area, over points spread over all that is shown";
+    let mut row = |name: &str, tip: &str, value: String| {
+        Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
+    };
+    let tip = "Smallest distance of a vertex or a point between; negative inside";
+    row("minimum", tip, metres(statistics.min.distance));
+    let tip = "Largest distance of a vertex or a point between";
+    row("maximum", tip, metres(statistics.max.distance));
+    row("mean", &format!("Mean {over}"), metres(statistics.mean));
+    row(
+        "RMS",
+        &format!("Root mean square {over}"),
+        metres(statistics.rms),
+    );
+    if let Some(out) = statistics.out {
+        let tip = format!("Share farther than the tolerance, {over}");
+        row("out", &tip, percent(out.share()));
+        row("  above", &tip, percent(out.above));
+        row("  below", &tip, percent(out.below));
+    }
+    let tip = "Shares of the area between the minimum, at the left, and the maximum";
+    Row::new("histogram", &[], tip).show(ui, edits, |ui| histogram(ui, statistics, range));
 }
 
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {

@@ -1,39 +1,68 @@
-//! What the distances of a surface come to.
+//! Figures of the distances that were measured of a surface.
 
-use super::measure::Measured;
+use super::{signed_surface::SignedNearest, surface_points::SurfacePoint};
 use glam::DVec3;
 
+/// Points spread over a surface, unless another number is asked for.
+pub const SAMPLES: u32 = 200_000;
 /// Bins of a histogram.
 const BINS: usize = 40;
 
+/// A point of one surface, and where another is nearest to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    /// The point.
+    pub point: SurfacePoint,
+    /// Of the other surface.
+    pub nearest: SignedNearest,
+}
+
 /// Figures of a surface's signed distances. Means and shares are by area.
-#[derive(Debug)]
-pub(super) struct Statistics {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
     /// Points beside the vertices.
-    pub(super) samples: usize,
-    pub(super) min: Extreme,
-    pub(super) max: Extreme,
-    pub(super) mean: f64,
-    pub(super) rms: f64,
-    /// Shares of the area below and above the tolerance.
-    pub(super) out: Option<[f64; 2]>,
+    pub samples: usize,
+    /// The smallest distance, of vertices and samples.
+    pub min: Extreme,
+    /// The largest one.
+    pub max: Extreme,
+    /// Mean of the signed distance in metres.
+    pub mean: f64,
+    /// Root of the mean square in metres.
+    pub rms: f64,
+    /// The tolerance in metres, and the shares of the area below and above it.
+    pub out: Option<OutOfTolerance>,
     /// Shares of the area between the edges of bins of equal width.
-    pub(super) histogram: Vec<f64>,
+    pub histogram: Vec<f64>,
+}
+
+/// How much of a surface is farther than it may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutOfTolerance {
+    /// The largest distance of either sign that is within it, in metres.
+    pub tolerance: f64,
+    /// Share of the area that lies below.
+    pub below: f64,
+    /// Share of the area that lies above.
+    pub above: f64,
 }
 
 /// A point where a distance is smallest or largest.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extreme {
-    pub(super) distance: f64,
-    pub(super) position: DVec3,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extreme {
+    /// Signed, in metres.
+    pub distance: f64,
+    /// World position in metres.
+    pub position: DVec3,
     /// The triangle that it lies on.
-    pub(super) triangle: u32,
-    pub(super) nearest: DVec3,
+    pub triangle: u32,
+    /// Where the other surface is nearest.
+    pub nearest: DVec3,
 }
 
 impl Statistics {
-    /// Figures of `vertices` and `samples`, of which there is at least one.
-    pub(super) fn new(vertices: &[Measured], samples: &[Measured], tolerance: Option<f64>) -> Self {
+    /// Figures of `vertices` and `samples`, of which there is at least one, against `tolerance` in metres.
+    pub fn new(vertices: &[Measured], samples: &[Measured], tolerance: Option<f64>) -> Self {
         let all = || vertices.iter().chain(samples);
         let extreme = |sign: f64| {
             let least = all().min_by(|a, b| {
@@ -73,14 +102,31 @@ impl Statistics {
             max,
             mean: mean_of(&|d| d),
             rms: mean_of(&|d| d * d).sqrt(),
-            out: tolerance.map(|t| [share(&|d| d < -t), share(&|d| d > t)]),
+            out: tolerance.map(|tolerance| OutOfTolerance {
+                tolerance,
+                below: share(&|d| d < -tolerance),
+                above: share(&|d| d > tolerance),
+            }),
             histogram,
         }
     }
 
+    /// The edges of the histogram's bins in metres, one more than there are bins.
+    pub fn edges(&self) -> impl Iterator<Item = f64> {
+        let (low, high, bins) = (self.min.distance, self.max.distance, self.histogram.len());
+        (0..=bins).map(move |i| low + (high - low) * i as f64 / bins as f64)
+    }
+
     /// The larger of the distances at both ends, without their signs.
-    pub(super) fn largest(&self) -> f64 {
+    pub fn largest(&self) -> f64 {
         self.min.distance.abs().max(self.max.distance.abs())
+    }
+}
+
+impl OutOfTolerance {
+    /// Share of the area that is below or above.
+    pub fn share(&self) -> f64 {
+        self.below + self.above
     }
 }
 

@@ -4,61 +4,57 @@ use crate::{
     Result,
     accel::{Codes, Geometry, Lbvh, MeshRange, Nearest, Sign, Tree, Work},
     gpu::Gpu,
-    render::Merged,
     scene::{Pose, Scene, signed_surface::SignedSurface},
 };
 use glam::Vec3;
+use std::ops::Range;
 
 /// The triangles that `canopy export` writes.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub struct Shown {
     /// World positions of all vertices, those of hidden meshes too.
-    pub(super) positions: Vec<Vec3>,
+    pub positions: Vec<Vec3>,
     /// Vertices of each triangle, mesh after mesh.
-    pub(super) indices: Vec<[u32; 3]>,
+    pub indices: Vec<[u32; 3]>,
     /// The part of `indices` that each mesh fills.
-    pub(super) meshes: Vec<MeshRange>,
+    pub meshes: ShownMeshes,
 }
 
+/// The triangles of each mesh that is shown.
+#[derive(Debug, Clone, Default)]
+pub struct ShownMeshes(Vec<MeshRange>);
+
 impl Shown {
-    pub(super) fn new(scene: &Scene, pose: &Pose, merged: &Merged) -> Self {
+    /// Of merged triangles, those in `ranges`, which is a range a mesh.
+    pub fn new(
+        positions: Vec<Vec3>,
+        triangles: &[[u32; 3]],
+        ranges: impl IntoIterator<Item = Range<u32>>,
+    ) -> Self {
         let (mut indices, mut meshes) = (Vec::new(), Vec::new());
-        for ((node, _), range) in scene.instances().zip(&merged.meshes) {
-            if !pose.visible[node] {
-                continue;
-            }
+        for range in ranges {
             meshes.push(MeshRange {
                 first_triangle: indices.len() as u32,
                 triangle_count: range.end - range.start,
                 ..MeshRange::default()
             });
-            indices.extend(&merged.indices[range.start as usize..range.end as usize]);
+            indices.extend(&triangles[range.start as usize..range.end as usize]);
         }
         Self {
-            positions: merged.positions.clone(),
+            positions,
             indices,
-            meshes,
+            meshes: ShownMeshes(meshes),
         }
     }
 
     /// Index in `indices` of the triangle that a query has found.
-    pub(super) fn triangle(&self, found: &Nearest) -> u32 {
-        self.meshes[found.mesh as usize].first_triangle + found.triangle
-    }
-
-    /// The mesh of a triangle of `indices`, and the triangle's number in it.
-    pub(super) fn name(&self, triangle: u32) -> [u32; 2] {
-        let after = self
-            .meshes
-            .partition_point(|mesh| mesh.first_triangle <= triangle);
-        // Meshes without triangles begin where the one after them does.
-        let mesh = after - 1;
-        [mesh as u32, triangle - self.meshes[mesh].first_triangle]
+    pub fn triangle(&self, found: &Nearest) -> u32 {
+        self.meshes.0[found.mesh as usize].first_triangle + found.triangle
     }
 
     /// What tells their inside: the side of the nearest surface where they are one closed mesh.
-    pub(super) fn sign(&self) -> Sign {
-        let filled = self.meshes.iter().filter(|mesh| mesh.triangle_count > 0);
+    pub fn sign(&self) -> Sign {
+        let filled = self.meshes.0.iter().filter(|mesh| mesh.triangle_count > 0);
         let is_closed = || SignedSurface::new(&self.positions, &self.indices).open_edges() == 0;
         match filled.count() {
             1 if is_closed() => Sign::Pseudonormal,
@@ -67,7 +63,11 @@ impl Shown {
     }
 
     /// Trees over them.
-    pub(super) fn tree(&self, gpu: &Gpu) -> Result<Tree> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`](crate::Error::Limit) where there are too many for the adapter.
+    pub fn tree(&self, gpu: &Gpu) -> Result<Tree> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let (positions, indices) = gpu.catch(|| {
             (
@@ -78,7 +78,7 @@ impl Shown {
         let geometry = Geometry {
             positions: &positions,
             indices: &indices,
-            meshes: &self.meshes,
+            meshes: &self.meshes.0,
             triangle_info: None,
         };
         let lbvh = Lbvh::new(gpu);
@@ -88,4 +88,26 @@ impl Shown {
         gpu.queue.submit([encoder.finish()]);
         Ok(tree)
     }
+}
+
+impl ShownMeshes {
+    /// The mesh of a triangle, and the triangle's number in it.
+    pub fn name(&self, triangle: u32) -> [u32; 2] {
+        let after = self
+            .0
+            .partition_point(|mesh| mesh.first_triangle <= triangle);
+        // Meshes without triangles begin where the one after them does.
+        let mesh = after - 1;
+        [mesh as u32, triangle - self.0[mesh].first_triangle]
+    }
+}
+
+/// The ranges of the meshes that `pose` shows, of `ranges`, which has one for each instance of the scene.
+pub fn visible<'a>(
+    scene: &'a Scene,
+    pose: &'a Pose,
+    ranges: impl IntoIterator<Item = Range<u32>> + 'a,
+) -> impl Iterator<Item = Range<u32>> + 'a {
+    let all = scene.instances().zip(ranges);
+    all.filter_map(|((node, _), range)| pose.visible[node].then_some(range))
 }

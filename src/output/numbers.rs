@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// A whole number in groups of three digits: "1,234,567".
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -14,7 +14,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A number of bytes: "12.3 MiB".
-pub(super) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1024 {
         return format!("{count} bytes");
@@ -30,7 +30,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// A length with four significant digits and no needless zeros: "12.35", "0.001234", "1235000".
-pub(super) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
@@ -44,6 +44,15 @@ pub(super) fn significant(value: f64) -> String {
         return text;
     }
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A share with one decimal, but never 0 % of something or 100 % of less than all.
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        less if less > 0.0 && less < 0.05 => "< 0.1 %".into(),
+        more if (99.95..100.0 - 1e-9).contains(&more) => "> 99.9 %".into(),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +80,23 @@ mod tests {
         ] {
             assert_eq!(bytes(count), text);
         }
+    }
+
+    #[test]
+    fn shares_are_not_rounded_to_nothing_or_all() {
+        for (share, text) in [
+            (0.0, "0.0 %"),
+            (1e-5, "< 0.1 %"),
+            (0.1234, "12.3 %"),
+            (0.99999, "> 99.9 %"),
+            (1.0, "100.0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn lengths_have_four_digits() {
         for (value, text) in [
             (0.0, "0"),
             (2.0, "2"),

@@ -1,0 +1,189 @@
+//! Figures of the deviation that the window shows: what the GPU has deformed is read back without a wait, and
+//! measured on a thread, as `canopy deviation` does it.
+
+use super::schedule::PictureKey;
+use crate::{
+    Error, Result,
+    gpu::Gpu,
+    render::{
+        GeometryCopy,
+        compared_tree::{Batches, ComparedTree},
+        shown::Shown,
+    },
+    scene::deviation::{SAMPLES, Statistics},
+};
+use std::{
+    ops::Range,
+    sync::{Arc, mpsc},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// Shortest pause between two measurements. It is as long as the one before took, if that is longer.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What is measured: everything that the figures depend on.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) picture: PictureKey,
+    /// In metres.
+    pub(super) tolerance: f32,
+}
+
+/// The measurement that is under way, and what is known of the last one.
+#[derive(Debug, Default)]
+pub(super) struct DeviationFigures {
+    measured: Option<Subject>,
+    measuring: Option<Measuring>,
+    /// When the next one may begin.
+    rests_until: Option<Instant>,
+    /// Measures, or has just ended.
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Measuring {
+    subject: Subject,
+    begun: Instant,
+    step: Step,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// All triangles are being read back; of these ranges some are shown.
+    Reading(GeometryCopy, Vec<Range<u32>>),
+    OnThread(mpsc::Receiver<Result<Statistics>>, Arc<Batches>),
+}
+
+impl Subject {
+    /// Whether figures of `other` hold for this too.
+    fn is_that_of(&self, other: &Self) -> bool {
+        self.is_of_scenes_of(other)
+            && self.picture.has_pose_of(&other.picture)
+            && self.tolerance == other.tolerance
+    }
+
+    /// Whether the same two files are compared.
+    fn is_of_scenes_of(&self, other: &Self) -> bool {
+        let scenes = |subject: &Self| (subject.picture.scene, subject.picture.comparison);
+        scenes(self) == scenes(other)
+    }
+}
+
+impl DeviationFigures {
+    /// Forgets all that was on the device, which is lost.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether the GPU has to be polled.
+    pub(super) fn is_reading(&self) -> bool {
+        let step = self.measuring.as_ref().map(|measuring| &measuring.step);
+        matches!(step, Some(Step::Reading(..)))
+    }
+
+    /// Ends the measurement that is under way, unless it is of the scenes of `subject`. Returns whether the
+    /// figures that are known are of others too.
+    pub(super) fn keep_to(&mut self, subject: &Subject) -> bool {
+        let is_of_others = |of: &Subject| !of.is_of_scenes_of(subject);
+        if self
+            .measuring
+            .as_ref()
+            .is_some_and(|m| is_of_others(&m.subject))
+        {
+            self.cancel();
+        }
+        let is_outdated = self.measured.as_ref().is_some_and(is_of_others);
+        if is_outdated {
+            (self.measured, self.rests_until) = (None, None);
+        }
+        is_outdated
+    }
+
+    /// Ends the measurement that is under way.
+    pub(super) fn cancel(&mut self) {
+        if let Some(Measuring {
+            step: Step::OnThread(_, batches),
+            ..
+        }) = self.measuring.take()
+        {
+            batches.cancel();
+        }
+    }
+
+    /// When `subject` has to be measured; `None` where it has been, or while one is measured.
+    pub(super) fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
+        let is_known = |known: &Subject| known.is_that_of(subject);
+        match self.measuring.is_some() || self.measured.as_ref().is_some_and(is_known) {
+            true => None,
+            false => Some(self.rests_until.unwrap_or(now).max(now)),
+        }
+    }
+
+    /// Measures `subject`, once the copy of its triangles has come back; those in `ranges` are shown.
+    pub(super) fn start(&mut self, subject: Subject, copy: GeometryCopy, ranges: Vec<Range<u32>>) {
+        copy.map();
+        self.measuring = Some(Measuring {
+            subject,
+            begun: Instant::now(),
+            step: Step::Reading(copy, ranges),
+        });
+    }
+
+    /// Goes on once the triangles have come back. Returns what was measured, once, and the time that it took.
+    pub(super) fn poll(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        tree: Option<&Arc<ComparedTree>>,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Option<(Result<Statistics>, Duration)> {
+        let measuring = self.measuring.as_mut()?;
+        let outcome = match &measuring.step {
+            Step::Reading(copy, _) if !copy.is_done() => return None,
+            Step::Reading(copy, ranges) => match (copy.read(), tree) {
+                (Ok((positions, triangles)), Some(tree)) => {
+                    let shown = Shown::new(positions, &triangles, ranges.iter().cloned());
+                    let batches = Arc::new(Batches::between_frames(gpu));
+                    let tolerance = f64::from(measuring.subject.tolerance);
+                    let work = (gpu.clone(), tree.clone(), batches.clone());
+                    let (sender, outcome) = mpsc::channel();
+                    self.thread = Some(std::thread::spawn(move || {
+                        let (gpu, tree, batches) = work;
+                        let of = (&shown.positions[..], &shown.indices[..]);
+                        let measured = tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches);
+                        // Nobody listens any more once another file was chosen.
+                        sender.send(measured.map(|all| all.statistics)).ok();
+                        wake();
+                    }));
+                    measuring.step = Step::OnThread(outcome, batches);
+                    return None;
+                }
+                (Err(error), _) => Err(error),
+                (_, None) => Err(Error::Cancelled),
+            },
+            Step::OnThread(outcome, _) => match outcome.try_recv() {
+                Ok(outcome) => outcome,
+                Err(mpsc::TryRecvError::Empty) => return None,
+                // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    Err(Error::NotFound("measuring failed unexpectedly".into()))
+                }
+            },
+        };
+        let Measuring { subject, begun, .. } = self.measuring.take()?;
+        let took = begun.elapsed();
+        self.rests_until = Some(Instant::now() + took.max(PAUSE));
+        self.measured = Some(subject);
+        Some((outcome, took))
+    }
+}
+
+impl Drop for DeviationFigures {
+    fn drop(&mut self) {
+        self.cancel();
+        // Nothing may be left in the driver when the program ends.
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}

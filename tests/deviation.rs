@@ -1,0 +1,323 @@
+//! Deviations: the one implementation that the command and the viewer share, against distances from a box in
+//! f64; and the viewer's way to it, through what the GPU has deformed, against the command.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+#[path = "common/gltf_builder.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of this")]
+mod gltf_builder;
+
+use canopy::{
+    config::Config,
+    gpu::Gpu,
+    render::{
+        compared_tree::{Batches, ComparedTree},
+        shown::{Shown, visible},
+    },
+    scene::{
+        self, Pose, Progress,
+        compared::Compared,
+        deviation::{SAMPLES, Statistics},
+        surface_points,
+    },
+};
+use common::{
+    gpu,
+    scenes::{Stage, look_at},
+};
+use glam::{DVec3, Quat, Vec3};
+use gltf_builder::Builder;
+use serde_json::json;
+use std::{
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// Half of the sides of the box that is measured from.
+const HALF: Vec3 = Vec3::new(1.0, 0.5, 0.8);
+
+/// A box that lies somewhere.
+struct Placed {
+    rotation: Quat,
+    middle: Vec3,
+}
+
+impl Placed {
+    /// Triangles of the box with these half sides.
+    fn triangles(&self, half: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let sign = |corner: u32, axis: u32| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 };
+        let corner = |corner: u32| {
+            let at = half * Vec3::new(sign(corner, 0), sign(corner, 1), sign(corner, 2));
+            self.middle + self.rotation * at
+        };
+        let faces: [[u32; 4]; 6] = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let cut = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+        let triangles = faces.into_iter().flat_map(cut).collect();
+        ((0..8).map(corner).collect(), triangles)
+    }
+
+    /// Signed distance from the box with the sides [`HALF`].
+    fn distance(&self, point: Vec3) -> f64 {
+        let local = self.rotation.as_dquat().inverse() * (point - self.middle).as_dvec3();
+        let over = local.abs() - HALF.as_dvec3();
+        over.max(DVec3::ZERO).length() + over.max_element().min(0.0)
+    }
+}
+
+/// What `statistics` say of the distances of vertices and of samples with their areas that is wrong by more
+/// than `slack`.
+fn wrong(
+    statistics: &Statistics,
+    vertices: &[f64],
+    samples: &[(f64, f64)],
+    slack: f64,
+) -> Vec<String> {
+    let all = || vertices.iter().copied().chain(samples.iter().map(|s| s.1));
+    let area: f64 = samples.iter().map(|s| s.0).sum();
+    let mean = |of: &dyn Fn(f64) -> f64| samples.iter().map(|s| s.0 * of(s.1)).sum::<f64>() / area;
+    let out = statistics.out.unwrap();
+    let share = |is_out: &dyn Fn(f64) -> bool| mean(&|d| f64::from(u8::from(is_out(d))));
+    let checks = [
+        (
+            "minimum",
+            statistics.min.distance,
+            all().fold(f64::MAX, f64::min),
+        ),
+        (
+            "maximum",
+            statistics.max.distance,
+            all().fold(f64::MIN, f64::max),
+        ),
+        ("mean", statistics.mean, mean(&|d| d)),
+        ("RMS", statistics.rms, mean(&|d| d * d).sqrt()),
+        ("above", out.above, share(&|d| d > out.tolerance)),
+        ("below", out.below, share(&|d| d < -out.tolerance)),
+        ("histogram", statistics.histogram.iter().sum(), 1.0),
+    ];
+    let is_wrong = |(_, found, expected): &(&str, f64, f64)| (found - expected).abs() > slack;
+    let wrong = checks.into_iter().filter(is_wrong);
+    wrong.map(|check| format!("{check:?}")).collect()
+}
+
+/// What is measured of a box with the sides `half` from that with [`HALF`], what of it is wrong, and what
+/// would be if each expected distance were larger by `fault`.
+fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, Vec<String>) {
+    let (positions, triangles) = placed.triangles(HALF);
+    let size = f64::from(2.0 * HALF.length());
+    let compared = Arc::new(Compared::new(positions, triangles));
+    assert!((compared.surface.size() / size - 1.0).abs() < 0.5);
+    let tree = ComparedTree::new(gpu, compared).unwrap();
+    let (positions, triangles) = placed.triangles(half);
+    let of = (&positions[..], &triangles[..]);
+    // A number of batches, of which the last is not full.
+    let batches = Batches::between_frames(gpu);
+    let measured = tree.measure(gpu, of, 5000, Some(0.15), &batches).unwrap();
+    let distance = |point: Vec3| placed.distance(point) + fault;
+    let vertices: Vec<f64> = positions.iter().map(|p| distance(*p)).collect();
+    assert_eq!(measured.vertices.len(), vertices.len());
+    let samples = surface_points::samples(&positions, &triangles, 5000);
+    let samples: Vec<_> = samples
+        .iter()
+        .map(|s| (s.area, distance(s.position)))
+        .collect();
+    assert_eq!(measured.statistics.samples, samples.len());
+    let wrong = wrong(&measured.statistics, &vertices, &samples, 1e-5 * size);
+    (measured.statistics, wrong)
+}
+
+/// Within 1e-5 of the size, over faces, edges and corners, inside and outside.
+#[test]
+fn an_offset_box_reads_its_offset() {
+    let gpu = gpu();
+    let near = Placed {
+        rotation: Quat::IDENTITY,
+        middle: Vec3::ZERO,
+    };
+    let turned = Placed {
+        rotation: Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 0.7),
+        middle: Vec3::new(2.0, -3.0, 0.7),
+    };
+    for placed in [&near, &turned] {
+        for offset in [-0.2f32, -0.1, 0.0, 0.1, 0.2] {
+            let (found, wrong) = compare(&gpu, placed, HALF + offset, 0.0);
+            assert!(wrong.is_empty(), "{offset}: {wrong:?}");
+            assert!(
+                (found.min.distance - f64::from(offset)).abs() < 3e-5,
+                "{found:?}"
+            );
+            let out = found.out.unwrap();
+            let expected = [offset > 0.15, offset < -0.15].map(|is| f64::from(u8::from(is)));
+            // At 0.1, corners are out of tolerance and faces are not.
+            let is_wrong = (out.above - expected[0]).abs() + (out.below - expected[1]).abs() > 1e-9;
+            assert!(offset == 0.1 || !is_wrong, "{offset}: {out:?}");
+        }
+    }
+    let (_, wrong) = compare(&gpu, &near, HALF + 0.1, 1e-4);
+    assert!(
+        ["minimum", "maximum", "mean", "RMS"]
+            .iter()
+            .all(|name| wrong.iter().any(|line| line.contains(name))),
+        "{wrong:?}"
+    );
+}
+
+/// A triangle that moves along z by 2 m in 1 s.
+fn moving() -> Builder {
+    let mut builder = Builder::triangle();
+    let input = builder.floats("SCALAR", &[0.0, 1.0]);
+    let output = builder.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    let target = json!({ "node": 0, "path": "translation" });
+    builder.push(
+        "animations",
+        json!({ "name": "rise", "samplers": [{ "input": input, "output": output }],
+                "channels": [{ "sampler": 0, "target": target }] }),
+    );
+    builder
+}
+
+/// What the viewer does of a frame, and what the command writes.
+#[test]
+fn figures_of_a_deformed_frame_are_those_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = moving().write(folder.path(), "a.glb");
+    let still = "v -9 -9 0.25\nv 9 -9 0.25\nv 0 9 0.25\nf 1 2 3\n";
+    let compared_path = folder.path().join("b.obj");
+    std::fs::write(&compared_path, still).unwrap();
+    let gpu = gpu();
+    let config = Config::default();
+    let scene = scene::load(&[path], &config.load, &Progress::default()).unwrap();
+    let compared = Compared::load(&compared_path, &config).unwrap();
+    assert_eq!(compared.files, [compared_path]);
+    let tree = ComparedTree::new(&gpu, Arc::new(compared)).unwrap();
+    let mut stage = Stage::new(&gpu, &scene, [16, 16]);
+    for time in [0.0f32, 0.3] {
+        let pose = Pose::new(&scene, Some(0), time);
+        let view = look_at(Vec3::Z * 5.0, Vec3::ZERO, 10.0);
+        stage.draw(&pose, view);
+        let mut encoder = gpu.encoder("test");
+        let copy = stage
+            .renderer
+            .copy_geometry(&gpu, &mut encoder, &stage.uploaded);
+        let copy = copy.unwrap().unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        copy.map();
+        gpu.wait().unwrap();
+        let (positions, triangles) = copy.read().unwrap();
+        let ranges = stage
+            .uploaded
+            .buffers
+            .meshes
+            .iter()
+            .map(|mesh| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count);
+        let shown = Shown::new(positions, &triangles, visible(&scene, &pose, ranges));
+        let of = (&shown.positions[..], &shown.indices[..]);
+        let batches = Batches::between_frames(&gpu);
+        let measured = tree
+            .measure(&gpu, of, SAMPLES, Some(0.1), &batches)
+            .unwrap();
+        let found = measured.statistics;
+        assert!(
+            (found.mean - f64::from(2.0 * time - 0.25)).abs() < 1e-6,
+            "{found:?}"
+        );
+        let line = format!("deviation a.glb b.obj -q -o s.json --tolerance 0.1 --time {time}");
+        let output = Command::new(env!("CARGO_BIN_EXE_canopy"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("XDG_CONFIG_HOME", folder.path())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = std::fs::read_to_string(folder.path().join("s.json")).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let of = &json["a_to_b"];
+        let out = found.out.unwrap();
+        for (name, told, value) in [
+            ("min", &of["min"]["distance"], found.min.distance),
+            ("max", &of["max"]["distance"], found.max.distance),
+            ("mean", &of["mean"], found.mean),
+            ("rms", &of["rms"], found.rms),
+            ("above", &of["above_tolerance"], out.above),
+            ("below", &of["below_tolerance"], out.below),
+            ("samples", &of["samples"], found.samples as f64),
+        ] {
+            let told = told.as_f64().unwrap();
+            assert!(
+                (told - value).abs() <= 1e-12 * value.abs(),
+                "{name}: {told}, {value}"
+            );
+        }
+    }
+    let batches = Batches::large();
+    batches.cancel();
+    let point = [Vec3::ZERO];
+    assert!(matches!(
+        tree.nearest(&gpu, &point, &batches),
+        Err(canopy::Error::Cancelled)
+    ));
+    // Nothing that is shown, and nothing that is anywhere.
+    let nowhere = [Vec3::NAN; 3];
+    for of in [(&point[..], &[][..]), (&nowhere[..], &[[0, 1, 2]][..])] {
+        let measured = tree.measure(&gpu, of, 10, None, &Batches::large());
+        assert!(matches!(measured, Err(canopy::Error::NotFound(_))));
+    }
+}
+
+/// Whoever polls takes over the callbacks of all that has come back, and may be held up before it runs them.
+#[test]
+fn what_is_read_back_arrives_whoever_polls() {
+    let gpu = gpu();
+    let words: Vec<u32> = (0..64).collect();
+    let buffer = gpu.buffer_with("words", &words, wgpu::BufferUsages::COPY_SRC);
+    let ended = AtomicBool::new(false);
+    let hold_up = || {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        while !ended.load(Ordering::Relaxed) {
+            let other = gpu.buffer("other", 64, usage);
+            let told = |_| std::thread::sleep(Duration::from_millis(3));
+            other.slice(..).map_async(wgpu::MapMode::Read, told);
+            gpu.device.poll(wgpu::PollType::Poll).ok();
+        }
+    };
+    let read = || -> Vec<String> {
+        let read = |_| match gpu.read(&buffer) {
+            Ok(bytes) => {
+                assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&bytes), words);
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        (0..100).filter_map(read).collect()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(hold_up);
+        let readers: Vec<_> = (0..4).map(|_| scope.spawn(read)).collect();
+        let failures: Vec<_> = readers
+            .into_iter()
+            .flat_map(|reader| reader.join().unwrap())
+            .collect();
+        ended.store(true, Ordering::Relaxed);
+        assert!(
+            failures.is_empty(),
+            "{} of 400: {failures:?}",
+            failures.len()
+        );
+    });
+}
