@@ -1,0 +1,235 @@
+//! `canopy query`: questions to the trees of a scene, from files of points, boxes or rays.
+
+mod answers;
+mod rows;
+
+use super::{console::print, offscreen, options::TimeArgs, report::Report};
+use crate::{
+    Result,
+    accel::{BoxQuery, Overlap, OverlapPairs, Pairs, Query, Ray, Search, SignedDistance, Trace},
+    config::Config,
+    gpu::Gpu,
+    output::{self, numbers},
+    render::shown::Shown,
+};
+use answers::{Answers, Place, name_of_pair};
+use clap::{ArgGroup, Args};
+use rows::rows;
+use std::path::{Path, PathBuf};
+
+/// `canopy query`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = AFTER_HELP,
+    group(ArgGroup::new("question").required(true).args(["nearest", "overlap", "rays", "pairs"]))
+)]
+pub struct QueryArgs {
+    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The nearest point of the scene for each point of a file: x,y,z
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    pub nearest: Option<PathBuf>,
+    /// The triangles that each box of a file touches: min_x,min_y,min_z,max_x,max_y,max_z
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    pub overlap: Option<PathBuf>,
+    /// What each ray of a file hits first: x,y,z,dx,dy,dz
+    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    pub rays: Option<PathBuf>,
+    /// The pairs of triangles of different meshes that pass through each other
+    #[arg(long, help_heading = "Question")]
+    pub pairs: bool,
+    /// Makes distances of --nearest negative inside
+    #[arg(long, requires = "nearest", help_heading = "Question")]
+    pub signed: bool,
+    /// Where the answers go: .csv or .json, or - for CSV on standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Time and variant.
+    #[command(flatten)]
+    pub time: TimeArgs,
+}
+
+const AFTER_HELP: &str = "\
+The first line of a file names its columns, as above; then there is a line for each point, box or ray, in metres.
+Answers are in the same order:
+  --nearest  distance,x,y,z,mesh,triangle,inside; empty where a scene has no triangles. Inside is true or
+             false: by the side of the surface that is nearest where the scene is one closed mesh, otherwise by how
+             often its meshes go round the point
+  --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
+  --rays     distance,x,y,z,mesh,triangle; empty where nothing is hit. The distance is in units of
+             the ray's direction
+  --pairs    mesh_a,triangle_a,mesh_b,triangle_b, a line for each pair. Triangles that only touch, or that lie in
+             one plane, do not pass through each other
+Meshes and triangles have the numbers, from 0, of the objects and their faces in what `canopy export` writes.
+
+Examples:
+  canopy query fox.glb --nearest points.csv -o nearest.csv --clip Run --time 0.4
+  canopy query bunny.obj --nearest points.csv --signed -o -
+  canopy query model.obj --rays rays.csv -o -
+  canopy query fox.glb ground.obj --pairs -o pairs.json --clip Run --time 0.4";
+
+/// Triangles that a ray or a box tests without going further down.
+const LEAF_CUTOFF: u32 = 4;
+/// Questions that the GPU is given at once, so that none takes long.
+const BATCH: usize = 1 << 18;
+
+/// Answers the question of the arguments.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for a name that is neither .csv's nor .json's; [`Error::Scene`] for a file of questions
+/// that cannot be read; those of loading and drawing.
+pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
+    args.time.apply(&mut config)?;
+    let is_printed = args.output.as_os_str() == "-";
+    if !is_printed {
+        output::extension(&args.output, &["csv", "json"])?;
+        output::check_writable(&args.output)?;
+    }
+    let question = Question::read(args)?;
+    let report = Report::new(quiet);
+    let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
+    report.line.stage("asking");
+    let answers = report.stage("query", "the trees", || {
+        let shown = offscreen.shown(&moment.pose)?;
+        question.answers(&offscreen.gpu, &shown, args.signed)
+    })?;
+    if is_printed {
+        return print(&answers.csv());
+    }
+    let text = match args
+        .output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+    {
+        true => format!("{:#}\n", answers.json()),
+        false => answers.csv(),
+    };
+    output::write(&args.output, text.as_bytes())?;
+    let out = args.output.display();
+    let (count, what) = answers.count();
+    let count = numbers::grouped(count as u64);
+    report.wrote(&format!("{out} ({count} {what})"));
+    Ok(())
+}
+
+/// What is asked, a row each.
+#[derive(Debug, PartialEq)]
+enum Question {
+    Nearest(Vec<[f32; 3]>),
+    Overlap(Vec<[f32; 6]>),
+    Rays(Vec<[f32; 6]>),
+    Pairs,
+}
+
+impl Question {
+    fn read(args: &QueryArgs) -> Result<Self> {
+        if args.pairs {
+            return Ok(Self::Pairs);
+        }
+        if let Some(path) = &args.nearest {
+            return Ok(Self::Nearest(rows(path, ["x", "y", "z"], |_| Ok(()))?));
+        }
+        if let Some(path) = &args.overlap {
+            let names = ["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"];
+            let is_box = |[a, b, c, x, y, z]: &[f32; 6]| a <= x && b <= y && c <= z;
+            let wrong = "a lower corner above the upper one";
+            return Ok(Self::Overlap(rows(path, names, |row| {
+                is_box(row).then_some(()).ok_or(wrong)
+            })?));
+        }
+        let path = args.rays.as_deref().unwrap_or(Path::new(""));
+        let names = ["x", "y", "z", "dx", "dy", "dz"];
+        let goes = |row: &[f32; 6]| row[3..] != [0.0; 3];
+        let wrong = "a ray without a direction";
+        Ok(Self::Rays(rows(path, names, |row| {
+            goes(row).then_some(()).ok_or(wrong)
+        })?))
+    }
+
+    fn answers(&self, gpu: &Gpu, shown: &Shown, signed: bool) -> Result<Answers> {
+        let tree = &shown.tree(gpu)?;
+        let search = Search {
+            leaf_cutoff: LEAF_CUTOFF,
+            ..Search::new(tree)
+        };
+        Ok(match self {
+            Self::Nearest(points) => {
+                let query = SignedDistance::new(gpu);
+                let mut places = Vec::with_capacity(points.len());
+                for points in points.chunks(BATCH) {
+                    let anywhere = |[x, y, z]: &[f32; 3]| [*x, *y, *z, f32::INFINITY];
+                    let points: Vec<_> = points.iter().map(anywhere).collect();
+                    let found = query.run(gpu, &search, &points, shown.sign())?;
+                    places.extend(found.iter().map(|found| Place::of_nearest(found, signed)));
+                }
+                Answers::Places {
+                    places,
+                    with_inside: true,
+                }
+            }
+            Self::Overlap(boxes) => {
+                let query = Overlap::new(gpu);
+                let mut touched = Vec::with_capacity(boxes.len());
+                for boxes in boxes.chunks(BATCH) {
+                    let corners = |[a, b, c, x, y, z]: &[f32; 6]| BoxQuery {
+                        lower: [*a, *b, *c],
+                        upper: [*x, *y, *z],
+                        ..BoxQuery::default()
+                    };
+                    let boxes: Vec<_> = boxes.iter().map(corners).collect();
+                    let (offsets, names) = query.run(gpu, &search, &boxes)?.read(gpu)?;
+                    touched.extend(offsets.windows(2).map(|pair| {
+                        let mut names = names[pair[0] as usize..pair[1] as usize].to_vec();
+                        names.sort_unstable();
+                        names
+                    }));
+                }
+                Answers::Touched(touched)
+            }
+            Self::Pairs => {
+                let pairs = Pairs {
+                    search,
+                    ..Pairs::within(tree).across().through()
+                };
+                let found = OverlapPairs::new(gpu).run(gpu, &pairs)?;
+                let (_, mut pairs) = found.read(gpu)?;
+                pairs.sort_unstable_by_key(name_of_pair);
+                Answers::Pairs(pairs)
+            }
+            Self::Rays(asked) => {
+                let query = Trace::new(gpu);
+                let mut places = Vec::with_capacity(asked.len());
+                for asked in asked.chunks(BATCH) {
+                    let rays: Vec<_> = asked.iter().map(ray).collect();
+                    let hits = query.run(gpu, tree, &rays, Query::ClosestHit, LEAF_CUTOFF)?;
+                    let units = asked
+                        .iter()
+                        .map(|[_, _, _, direction @ ..]| longest(*direction));
+                    let found = rays.iter().zip(&hits).zip(units);
+                    places.extend(found.map(|((ray, hit), unit)| Place::of_hit(ray, hit, unit)));
+                }
+                Answers::Places {
+                    places,
+                    with_inside: false,
+                }
+            }
+        })
+    }
+}
+
+/// With a direction by its largest part, so that short and long ones are as good as others.
+fn ray([x, y, z, dx, dy, dz]: &[f32; 6]) -> Ray {
+    Ray {
+        origin: [*x, *y, *z],
+        t_min: 0.0,
+        direction: [*dx, *dy, *dz].map(|part| part / longest([*dx, *dy, *dz])),
+        t_max: f32::MAX,
+    }
+}
+
+/// The largest part of a direction.
+fn longest(direction: [f32; 3]) -> f32 {
+    direction.into_iter().map(f32::abs).fold(0.0, f32::max)
+}
