@@ -118,13 +118,18 @@ fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
     }
     var walk = bvh_sweep_begin(sweep, params.leaf_cutoff);
     var contact: BvhContact;
-    while bvh_sweep_next(&walk, sweep, inverse, min(touch.t + tie, 1.0), &contact) != BVH_MISS {
-        if contact.t < touch.t {
-            touch.t = contact.t;
-            touch.normal = contact.normal;
-        }
-        if contact.t < carried.t && walk_carries(contact) {
-            carried = WalkTouch(contact.t, contact.normal, true, contact.position.y, contact.leaf);
+    while bvh_sweep_advance(&walk, sweep, inverse, min(touch.t + tie, 1.0)) {
+        while !bvh_walk_is_done(&walk) {
+            if !bvh_sweep_leaf(&walk, sweep, min(touch.t + tie, 1.0), &contact) {
+                continue;
+            }
+            if contact.t < touch.t {
+                touch.t = contact.t;
+                touch.normal = contact.normal;
+            }
+            if contact.t < carried.t && walk_carries(contact) {
+                carried = WalkTouch(contact.t, contact.normal, true, contact.position.y, contact.leaf);
+            }
         }
     }
     if carried.t <= touch.t + tie {

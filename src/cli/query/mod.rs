@@ -78,8 +78,8 @@ const BATCH: usize = 1 << 18;
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a name that is neither .csv's nor .json's; [`Error::Scene`] for a file of questions
-/// that cannot be read; those of loading and drawing.
+/// [`Error::Usage`](crate::Error::Usage) for a name that is neither .csv's nor .json's; those of reading the questions,
+/// of loading and of drawing.
 pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     let is_printed = args.output.as_os_str() == "-";
