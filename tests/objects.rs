@@ -776,6 +776,30 @@ fn mine() {
         found[5]++;
     }
     found[6] = u32(tree_node(STACK_SIZE).box.x);
+    walk = bvh_overlap_begin(region, 4u);
+    while bvh_overlap_advance(&walk, region) {
+        while !bvh_walk_is_done(&walk) {
+            let leaf = bvh_walk_leaf(&walk);
+            found[7] += u32(bvh_region_touches(region, bvh_tree_triangle(leaf)));
+        }
+    }
+    walk = bvh_walk_begin(ray.origin.x, 4u);
+    while bvh_crossing_advance(&walk, along) {
+        while !bvh_walk_is_done(&walk) {
+            found[8] += u32(bvh_crossing(bvh_tree_triangle(bvh_walk_leaf(&walk)), along) != 0);
+        }
+    }
+    walk = bvh_sweep_begin(moving, 4u);
+    var contact: BvhContact;
+    var first = 1.0;
+    while bvh_sweep_advance(&walk, moving, bvh_inverse(moving.motion), first) {
+        while !bvh_walk_is_done(&walk) {
+            if bvh_sweep_leaf(&walk, moving, first, &contact) {
+                first = contact.t;
+            }
+        }
+    }
+    found[9] = bitcast<u32>(first);
 }";
 
 #[test]
@@ -828,7 +852,7 @@ fn a_shader_of_the_callers_own_asks_the_tree() {
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
                     cache: None,
                 });
-            let found = gpu.buffer_with("found", &[0_u32; 7], Usage::STORAGE | Usage::COPY_SRC);
+            let found = gpu.buffer_with("found", &[0_u32; 10], Usage::STORAGE | Usage::COPY_SRC);
             let own = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("mine"),
                 layout: &own,
@@ -877,6 +901,8 @@ fn a_shader_of_the_callers_own_asks_the_tree() {
             let crossings = RayCrossings::new(&gpu).run(&gpu, &search, &[ray]).unwrap();
             assert_eq!(found[5], crossings[0].hits(), "{kernels}");
             assert_eq!(found[6], 3);
+            // The forms that stop where leaves wait find the same.
+            assert_eq!(found[7..], [found[0], found[5], found[2]], "{kernels}");
         }
     }
 }

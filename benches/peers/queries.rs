@@ -14,7 +14,7 @@ use bvh::{
 use canopy::{
     accel::{
         BoxQuery, CapsuleQuery, Codes, NearestK, NearestPoints, ObjectGeometry, ObjectLbvh,
-        ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Queries, Search, Tree, Work,
+        ObjectPair, ObjectTree, Objects, Overlap, OverlapPairs, Pairs, Queries, Search, Tree, Work,
         overlap::Touched,
     },
     gpu::Gpu,
@@ -31,7 +31,10 @@ use parry3d::{
     shape::{TriMesh, Triangle as ParryTriangle},
 };
 use rayon::prelude::*;
-use rstar::{AABB, RTree, primitives::Rectangle};
+use rstar::{
+    AABB, RTree,
+    primitives::{GeomWithData, Rectangle},
+};
 use std::num::NonZero;
 
 /// Queries of a list.
@@ -278,31 +281,42 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
 /// Room for what boxes touch, a box in the mean, in one pass.
 const ROOM: usize = 8;
 
-/// What boxes touch, in one pass, read back: `Touched` in no order.
+/// What a query of so many objects appends in one pass, read back, in no order.
+fn appended<F: bytemuck::Pod>(
+    gpu: &Gpu,
+    objects: usize,
+    record: impl FnOnce(&mut wgpu::CommandEncoder, [&wgpu::Buffer; 2]) -> canopy::Result<()>,
+) -> canopy::Result<Vec<F>> {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
+    let room = (size_of::<F>() * ROOM * objects) as u64;
+    let found = gpu.buffer("found", room, usage);
+    let mut encoder = gpu.encoder("appended");
+    record(&mut encoder, [&total, &found])?;
+    gpu.queue.submit([encoder.finish()]);
+    let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total)?);
+    // Only what is there is read.
+    let bytes = (size_of::<F>() as u64 * u64::from(total[0])).min(room);
+    let used = gpu.buffer("used", bytes, usage | wgpu::BufferUsages::COPY_DST);
+    let mut encoder = gpu.encoder("used");
+    encoder.copy_buffer_to_buffer(&found, 0, &used, 0, bytes);
+    gpu.queue.submit([encoder.finish()]);
+    Ok(bytemuck::pod_collect_to_vec(
+        &gpu.read(&used)?[..bytes as usize],
+    ))
+}
+
+/// What boxes touch, in one pass.
 fn touched(
     gpu: &Gpu,
     query: &Overlap<BoxQuery>,
     search: &Search<'_>,
     boxes: &[BoxQuery],
-) -> canopy::Result<Vec<u8>> {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-    let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
-    let room = (size_of::<Touched>() * ROOM * boxes.len()) as u64;
-    let touched = gpu.buffer("touched", room, usage);
+) -> canopy::Result<Vec<Touched>> {
     let batch = query.sorted(gpu, Queries::new(gpu, boxes)?)?;
-    let mut encoder = gpu.encoder("touched");
-    query.record_append(gpu, &mut encoder, search, &batch, [&total, &touched])?;
-    gpu.queue.submit([encoder.finish()]);
-    let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total)?);
-    // Only what is there is read.
-    let bytes = (size_of::<Touched>() as u64 * u64::from(total[0])).min(room);
-    let used = gpu.buffer("used", bytes, usage | wgpu::BufferUsages::COPY_DST);
-    let mut encoder = gpu.encoder("used");
-    encoder.copy_buffer_to_buffer(&touched, 0, &used, 0, bytes);
-    gpu.queue.submit([encoder.finish()]);
-    let mut read = gpu.read(&used)?;
-    read.truncate(bytes as usize);
-    Ok(read)
+    appended(gpu, boxes.len(), |encoder, found| {
+        query.record_append(gpu, encoder, search, &batch, found)
+    })
 }
 
 fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
@@ -329,7 +343,7 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
     let in_one_pass = || {
         let (ms, found) = timed(|| touched(gpu, &query, &search, &queries));
         let mut counts = vec![0.0; queries.len()];
-        for touched in bytemuck::pod_collect_to_vec::<u8, Touched>(&found?) {
+        for touched in found? {
             counts[touched.query as usize] += 1.0;
         }
         Ok((build, ms, counts))
@@ -652,6 +666,15 @@ fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         });
         Ok((build, ms, vec![found?.1.len() as f32]))
     };
+    let in_one_pass = || {
+        let (build, tree) = built_objects(gpu, &builder, Objects::Boxes, &rows)?;
+        let (ms, found) = timed(|| {
+            appended::<ObjectPair>(gpu, boxes.len(), |encoder, found| {
+                pairs.record_append(gpu, encoder, &Pairs::within(&tree.tree), found)
+            })
+        });
+        Ok((build, ms, vec![found?.len() as f32]))
+    };
     let of_parry = || {
         let leaf = |(i, [lower, upper]): (usize, &[Vec3; 2])| {
             (i, Aabb::new(vector(*lower), vector(*upper)))
@@ -660,37 +683,41 @@ fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
             ParryBvh::from_iter(BvhBuildStrategy::Binned, boxes.iter().enumerate().map(leaf))
         });
         // All cores, as the queries of the other tables: each box against the tree.
-        let (ms, counts) = timed(|| {
-            let count = |i: usize| {
-                let [lower, upper] = boxes[i];
+        let (ms, found) = timed(|| {
+            let later = |i: u32| {
+                let [lower, upper] = boxes[i as usize];
                 let around = Aabb::new(vector(lower), vector(upper));
-                let later = |other: &u32| *other as usize > i;
-                tree.intersect_aabb(&around).filter(later).count()
+                let others = tree.intersect_aabb(&around).filter(move |other| *other > i);
+                others.map(move |other| [i, other]).collect::<Vec<_>>()
             };
-            let numbers = (0..boxes.len()).into_par_iter().with_min_len(256);
-            numbers.map(count).sum::<usize>()
+            let numbers = (0..boxes.len() as u32).into_par_iter().with_min_len(256);
+            numbers.flat_map_iter(later).collect::<Vec<_>>()
         });
-        Ok((build, ms, vec![counts as f32]))
+        Ok((build, ms, vec![found.len() as f32]))
     };
     let of_rstar = || {
-        let rectangle = |[a, b]: &[Vec3; 2]| Rectangle::from_corners(a.to_array(), b.to_array());
-        let (build, tree) = timed(|| RTree::bulk_load(boxes.iter().map(rectangle).collect()));
-        let (ms, touching) = timed(|| {
-            let count = |[a, b]: &[Vec3; 2]| {
-                let around = AABB::from_corners(a.to_array(), b.to_array());
-                tree.locate_in_envelope_intersecting(around).count()
+        let numbered = |(i, [a, b]): (u32, &[Vec3; 2])| {
+            GeomWithData::new(Rectangle::from_corners(a.to_array(), b.to_array()), i)
+        };
+        let (build, tree) =
+            timed(|| RTree::bulk_load((0_u32..).zip(&boxes).map(numbered).collect()));
+        let (ms, found) = timed(|| {
+            let later = |i: u32| {
+                let [a, b] = boxes[i as usize].map(|corner| corner.to_array());
+                let others = tree.locate_in_envelope_intersecting(AABB::from_corners(a, b));
+                let others = others.filter(move |other| other.data > i);
+                others.map(move |other| [i, other.data]).collect::<Vec<_>>()
             };
-            let queries = boxes.par_iter().with_min_len(256);
-            queries.map(count).sum::<usize>()
+            let numbers = (0..boxes.len() as u32).into_par_iter().with_min_len(256);
+            numbers.flat_map_iter(later).collect::<Vec<_>>()
         });
-        // Each pair came up twice, and each box with itself.
-        let pairs = (touching - boxes.len()) / 2;
-        Ok((build, ms, vec![pairs as f32]))
+        Ok((build, ms, vec![found.len() as f32]))
     };
     let table = Table {
         name: format!("pairs of {OBJECTS} boxes"),
         close: 0.5,
         ways: vec![
+            ("canopy, in one pass", Box::new(in_one_pass)),
             ("canopy, counted first", Box::new(of_canopy)),
             ("parry3d Bvh", Box::new(of_parry)),
             ("rstar", Box::new(of_rstar)),

@@ -155,11 +155,14 @@ fn overlap_append(
     }
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
-    // The count stops before it comes round to 0.
     while bvh_overlap_advance(&walk, region) && atomicLoad(&total) < APPENDED_MOST {
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
+                // The count stops before it comes round to 0.
+                if atomicLoad(&total) >= APPENDED_MOST {
+                    break;
+                }
                 let at = atomicAdd(&total, 1u);
                 if at < min(query.z, arrayLength(&touched)) {
                     let name = bvh_walk_name(&walk, leaf);

@@ -121,11 +121,14 @@ fn pairs_append(
     }
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
-    // The count stops before it comes round to 0.
     while pairs_advance(&walk, search) && atomicLoad(&total) < APPENDED_MOST {
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
+                // The count stops before it comes round to 0.
+                if atomicLoad(&total) >= APPENDED_MOST {
+                    break;
+                }
                 let at = atomicAdd(&total, 1u);
                 if at < min(query.room, arrayLength(&appended)) {
                     appended[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));

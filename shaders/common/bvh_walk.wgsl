@@ -45,15 +45,15 @@ fn bvh_walk_begin(unseen: f32, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Leaves something to be visited later, if that `is_entered`.
-fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, distance: u32, is_entered: bool) {
+// Leaves something to be visited later, if that `is_entered`. Its distance is 0 where the walk is one of those in any
+// order, all of whose distances are.
+fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
     while is_entered && (*walk).top.w != BVH_MISS {
         (*walk).stack[(*walk).depth] = vec2u((*walk).top.w, (*walk).top_distances.w);
         (*walk).depth++;
         (*walk).top.w = BVH_MISS;
     }
     (*walk).top = select((*walk).top, vec4u(number, (*walk).top.xyz), is_entered);
-    (*walk).top_distances = select((*walk).top_distances, vec4u(distance, (*walk).top_distances.xyz), is_entered);
 }
 
 // What was left last, if it is nearer than `reach`, and BVH_MISS otherwise.
@@ -168,7 +168,7 @@ fn bvh_walk_into_all(walk: ptr<function, BvhWalk>, number: u32, node: Node, visi
     for (var i = 0u; i < 4u; i++) {
         // The one before is left for later.
         let is_entered = entered[i];
-        bvh_walk_push(walk, (*walk).next, 0u, is_entered && (*walk).next != BVH_MISS);
+        bvh_walk_push(walk, (*walk).next, is_entered && (*walk).next != BVH_MISS);
         (*walk).next = select((*walk).next, numbers[i], is_entered);
     }
 }
@@ -194,7 +194,10 @@ fn bvh_walk_into(
     let inner = vec2u(max(low.x, low.y), min(high.x, high.y));
     let order = vec3u(max(high.x, high.y), max(inner.x, inner.y), min(inner.x, inner.y));
     for (var i = 0u; i < 3u; i++) {
-        bvh_walk_push(walk, numbers[order[i] & 3u], order[i] & ~3u, order[i] != BVH_MISS);
+        let is_entered = order[i] != BVH_MISS;
+        bvh_walk_push(walk, numbers[order[i] & 3u], is_entered);
+        let nearer = vec4u(order[i] & ~3u, (*walk).top_distances.xyz);
+        (*walk).top_distances = select((*walk).top_distances, nearer, is_entered);
     }
     let nearest = min(low.x, low.y);
     (*walk).next = select(numbers[nearest & 3u], BVH_MISS, nearest == BVH_MISS);

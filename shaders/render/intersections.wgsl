@@ -2,7 +2,7 @@
 //
 // in   the tree (group 1), first_leaf
 // out  through_bits: a bit a triangle of the merged buffers; found: how many pairs of triangles there are, how many
-//      triangles, how many pairs of meshes without a row, and rows of two meshes (plus 1) and how many pairs they
+//      triangles, how many pairs whose meshes have no row, and rows of two meshes (plus 1) and how many pairs they
 //      have, in no order. Both are cleared before.
 // One thread per leaf, in leaf order. Threads of different workgroups meet in atomics: a row belongs to the meshes that
 // its two words name, each of which is written once. A thread that finds another name goes on to the next row, so no

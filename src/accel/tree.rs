@@ -421,10 +421,11 @@ impl Tree {
     /// * `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`, `bvh_region_capsule(a, b, radius)`,
     ///   `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
     ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and number,
-    ///   and `bvh_tree_triangle(leaf)` the object;
+    ///   and `bvh_tree_triangle(leaf)` the object; or, as fast as canopy's own, `bvh_overlap_advance(&walk, region)`,
+    ///   then `bvh_walk_leaf(&walk)` until `bvh_walk_is_done(&walk)`, each tested by `bvh_region_touches`;
     /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_advance` and
     ///   `bvh_sweep_leaf` to choose among contacts;
-    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))` after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all
+    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`, after `bvh_walk_begin(ray.origin.x, leaf_cutoff)`: all
     ///   triangles along a ray.
     ///
     /// It fits trees over the same objects ([`Tree::objects`]) on the same device.

@@ -18,9 +18,11 @@ pub(super) struct Click {
 }
 
 /// A place in the picture that the pointer rests over.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Hover {
     pub(super) click: Click,
+    /// The picture that was shown.
+    pub(super) picture: PictureKey,
     /// The number of its answer, until that has come.
     pub(super) number: Option<u64>,
 }

@@ -58,15 +58,13 @@ enum Step {
 impl Subject {
     /// Whether figures of `other` hold for this too.
     fn is_that_of(&self, other: &Self) -> bool {
-        self.is_of_scenes_of(other)
-            && self.picture.has_pose_of(&other.picture)
-            && self.tolerance == other.tolerance
+        self.is_comparison_of(other) && self.picture.has_pose_of(&other.picture)
     }
 
-    /// Whether the same two files are compared.
-    fn is_of_scenes_of(&self, other: &Self) -> bool {
+    /// Whether the same two files are compared, with the same tolerance.
+    fn is_comparison_of(&self, other: &Self) -> bool {
         let scenes = |subject: &Self| (subject.picture.scene, subject.picture.comparison);
-        scenes(self) == scenes(other)
+        scenes(self) == scenes(other) && self.tolerance == other.tolerance
     }
 }
 
@@ -82,10 +80,10 @@ impl DeviationFigures {
         matches!(step, Some(Step::Reading(..)))
     }
 
-    /// Ends the measurement that is under way, unless it is of the scenes of `subject`. Returns whether the
-    /// figures that are known are of others too.
+    /// Ends the measurement that is under way, unless it is the comparison of `subject`. Returns whether the
+    /// figures that are known are of another one too.
     pub(super) fn keep_to(&mut self, subject: &Subject) -> bool {
-        let is_of_others = |of: &Subject| !of.is_of_scenes_of(subject);
+        let is_of_others = |of: &Subject| !of.is_comparison_of(subject);
         if self
             .measuring
             .as_ref()
@@ -111,10 +109,21 @@ impl DeviationFigures {
         }
     }
 
+    /// Whether the figures that are known are those of `subject`.
+    pub(super) fn are_of(&self, subject: &Subject) -> bool {
+        self.measured
+            .as_ref()
+            .is_some_and(|known| known.is_that_of(subject))
+    }
+
+    /// `subject` could not be measured: it is not tried again.
+    pub(super) fn give_up(&mut self, subject: Subject) {
+        self.measured = Some(subject);
+    }
+
     /// When `subject` has to be measured; `None` where it has been, or while one is measured.
     pub(super) fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
-        let is_known = |known: &Subject| known.is_that_of(subject);
-        match self.measuring.is_some() || self.measured.as_ref().is_some_and(is_known) {
+        match self.measuring.is_some() || self.are_of(subject) {
             true => None,
             false => Some(self.rests_until.unwrap_or(now).max(now)),
         }
@@ -137,30 +146,48 @@ impl DeviationFigures {
         tree: Option<&Arc<ComparedTree>>,
         wake: impl FnOnce() + Send + 'static,
     ) -> Option<(Result<Statistics>, Duration)> {
-        let measuring = self.measuring.as_mut()?;
+        let measuring = self.measuring.as_ref()?;
         let outcome = match &measuring.step {
             Step::Reading(copy, _) if !copy.is_done() => return None,
-            Step::Reading(copy, ranges) => match (copy.read(), tree) {
-                (Ok((positions, triangles)), Some(tree)) => {
-                    let shown = Shown::new(positions, &triangles, ranges.iter().cloned());
-                    let batches = Arc::new(Batches::between_frames(gpu));
-                    let tolerance = f64::from(measuring.subject.tolerance);
-                    let work = (gpu.clone(), tree.clone(), batches.clone());
-                    let (sender, outcome) = mpsc::channel();
-                    self.thread = Some(std::thread::spawn(move || {
-                        let (gpu, tree, batches) = work;
-                        let of = (&shown.positions[..], &shown.indices[..]);
-                        let measured = tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches);
-                        // Nobody listens any more once another file was chosen.
-                        sender.send(measured.map(|all| all.statistics)).ok();
-                        wake();
-                    }));
-                    measuring.step = Step::OnThread(outcome, batches);
+            Step::Reading(..) => {
+                let Measuring {
+                    subject,
+                    begun,
+                    step,
+                } = self.measuring.take()?;
+                let (Step::Reading(copy, ranges), Some(tree)) = (step, tree) else {
                     return None;
-                }
-                (Err(error), _) => Err(error),
-                (_, None) => Err(Error::Cancelled),
-            },
+                };
+                let batches = Arc::new(Batches::between_frames(gpu));
+                let tolerance = f64::from(subject.tolerance);
+                let work = (
+                    gpu.clone(),
+                    tree.clone(),
+                    batches.clone(),
+                    self.thread.take(),
+                );
+                let (sender, outcome) = mpsc::channel();
+                self.thread = Some(std::thread::spawn(move || {
+                    let (gpu, tree, batches, before) = work;
+                    // What was cancelled may still wait for the GPU: one at a time.
+                    before.map(JoinHandle::join);
+                    let measured = copy.read().and_then(|(positions, triangles)| {
+                        let shown = Shown::new(positions, &triangles, ranges.into_iter());
+                        let of = (&shown.positions[..], &shown.indices[..]);
+                        tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
+                    });
+                    // Nobody listens any more once another file was chosen.
+                    sender.send(measured.map(|all| all.statistics)).ok();
+                    wake();
+                }));
+                let step = Step::OnThread(outcome, batches);
+                self.measuring = Some(Measuring {
+                    subject,
+                    begun,
+                    step,
+                });
+                return None;
+            }
             Step::OnThread(outcome, _) => match outcome.try_recv() {
                 Ok(outcome) => outcome,
                 Err(mpsc::TryRecvError::Empty) => return None,

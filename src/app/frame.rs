@@ -287,7 +287,10 @@ impl Viewer {
             }
         }
         let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
-        if pixels(input.size) > pixels(self.schedule.size()) {
+        let counted =
+            |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
+        let begins_to_count = counted(&picture) && !self.schedule.last().is_some_and(counted);
+        if begins_to_count || pixels(input.size) > pixels(self.schedule.size()) {
             // Nobody knows yet that it is short.
             renderer.budget.in_parts = true;
         }

@@ -21,6 +21,7 @@ impl Viewer {
         if figures.keep_to(&subject) {
             self.state.figures = None;
         }
+        self.state.figures_lag = !figures.are_of(&subject);
         let is_current = shown.scene == self.scenes && shown.comparison == self.comparisons;
         let is_replaced = self
             .in_flight
@@ -42,8 +43,14 @@ impl Viewer {
         };
         let (gpu, renderer) = (&self.graphics.gpu, &self.graphics.renderer);
         let mut encoder = gpu.encoder("deviation_figures");
-        let Some(copy) = renderer.copy_geometry(gpu, &mut encoder, uploaded)? else {
-            return Ok(());
+        let copy = match renderer.copy_geometry(gpu, &mut encoder, uploaded) {
+            Ok(Some(copy)) => copy,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                figures.give_up(subject);
+                self.state.figures = Some(Err(error.to_string()));
+                return Ok(());
+            }
         };
         gpu.queue.submit([encoder.finish()]);
         let pose = stage.pose_at(shown.clip, shown.time, &shown.hidden);

@@ -59,18 +59,23 @@ impl Viewer {
     /// The pointer may have moved, or what is under it: asks what a click would measure.
     pub(super) fn hover(&mut self) {
         let is_measuring = self.state.measure.is_on && self.is_in_scene() && self.input.hovers();
-        let Some(click) = self.click_at_pointer(false).filter(|_| is_measuring) else {
+        let click = self.click_at_pointer(false).filter(|_| is_measuring);
+        let (Some(click), Some(picture)) = (click, self.selecting.shown.clone()) else {
             self.leave_hover();
             return;
         };
         let is_asked = |hover: &Hover| {
             hover.number.is_some()
-                || hover.click.query == click.query && hover.click.scene == click.scene
+                || hover.click.query == click.query && hover.picture.has_pose_of(&picture)
         };
         // One at a time: the next answer is that of where the pointer is by then.
         if !self.selecting.hovered.as_ref().is_some_and(is_asked) {
             let number = None;
-            self.selecting.hovered = Some(Hover { click, number });
+            self.selecting.hovered = Some(Hover {
+                click,
+                picture,
+                number,
+            });
             self.selecting.hovers = true;
             self.draw_within(Duration::ZERO);
         }
@@ -283,6 +288,7 @@ impl Viewer {
         let asks_hover = self
             .selecting
             .hovered
+            .as_ref()
             .is_some_and(|hover| hover.number.is_some());
         if (asks_hover || !self.selecting.asked.is_empty())
             && let Some(uploaded) = &self.graphics.uploaded
@@ -307,6 +313,7 @@ impl Viewer {
             || self
                 .selecting
                 .hovered
+                .as_ref()
                 .is_some_and(|hover| hover.number.is_some())
     }
 

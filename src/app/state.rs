@@ -79,6 +79,8 @@ pub(super) struct State {
     pub(super) compared: Option<ComparedWith>,
     /// Figures of the distance from it; `None` until they are measured, and why where they cannot be.
     pub(super) figures: Option<Result<Statistics, String>>,
+    /// Whether they are those of another pose, while the one that is shown is measured.
+    pub(super) figures_lag: bool,
     /// Whether the panel shows them.
     pub(super) tells_figures: bool,
     /// The sun that shines, as of the last [`State::find_sun`].
@@ -330,6 +332,7 @@ impl State {
             environment_sun: None,
             compared: None,
             figures: None,
+            figures_lag: false,
             tells_figures: false,
             sun: None,
             sun_of_scene: SunOfScene::default(),

@@ -619,8 +619,12 @@ impl Viewer {
         let stats = self.graphics.renderer.stats();
         let capabilities = &self.graphics.gpu.capabilities;
         self.state.passes.record(stats.timed_frames, &stats.passes);
+        // The counts of a scene that was replaced stay until another one is drawn.
+        let drawn = self.schedule.last().map(|picture| picture.scene);
+        let counts = stats.intersections.as_deref();
         let facts = ui::Facts {
             stats,
+            intersections: counts.filter(|_| drawn == Some(self.scenes)),
             loading,
             preparing,
             dropping: self.hovering,

@@ -57,8 +57,8 @@ pub struct FrameInput<'a> {
     pub size: [u32; 2],
     /// The ground below the scene, where one is seen.
     pub ground: Option<Ground>,
-    /// Channels that are going to be read. [`Channel::Motion`] and [`Channel::Cost`] are known only where they are
-    /// shown or named here.
+    /// Channels that are going to be read. [`Channel::Motion`], [`Channel::Cost`], [`Channel::Deviation`] and
+    /// [`Channel::Intersections`] are known only where they are shown or named here.
     pub reads: &'a [Channel],
 }
 

@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     Result,
-    accel::{Tree, layout::PairQuery},
+    accel::{
+        Tree,
+        layout::{PairQuery, TRACE_BLOCK},
+    },
     gpu::{
         Gpu, Kernel, Needs, Recorder, Uniform, UniformArray, Workgroups,
         library::wgsl_constants,
@@ -33,7 +36,7 @@ const LABEL: &str = "intersections";
 const WORDS: usize = (INTERSECTION_HEADER + INTERSECTION_MESHES * INTERSECTION_WORDS) as usize;
 /// Triangles that are tested without going further down.
 const LEAF_CUTOFF: u32 = 4;
-/// Leaves of a part, where frames are recorded in parts.
+/// Leaves of a dispatch, so that none takes long.
 const PART_LEAVES: u32 = 1 << 15;
 
 /// Two meshes that pass through each other.
@@ -162,12 +165,12 @@ impl Intersections {
         let gpu = recording.gpu;
         let version = is_wanted.then_some(geometry.buffers.version);
         if self.version != version {
-            self.version = version;
             self.counts = None;
             self.first_answer = self.readback.next();
             self.state = State::Unknown;
             let triangles = version.map_or(0, |_| geometry.buffers.triangle_count);
             self.through = gpu.catch(|| through(gpu, triangles))?;
+            self.version = version;
         }
         let is_settled = self.state == State::Settled && self.comes_back;
         let stays = is_settled && plan.work == TreeWork::None;
@@ -194,11 +197,7 @@ impl Intersections {
                 ..PairQuery::default()
             },
         );
-        let part = match recording.budget.in_parts {
-            true => PART_LEAVES,
-            false => count.max(1),
-        };
-        let firsts: Vec<_> = (0..count).step_by(part as usize).collect();
+        let firsts: Vec<_> = (0..count).step_by(PART_LEAVES as usize).collect();
         self.first_leaves
             .write_all(gpu, "intersections.first_leaves", &firsts)?;
         let encoder = recording.scope.encoder();
@@ -206,7 +205,7 @@ impl Intersections {
         encoder.clear_buffer(&self.found, 0, None);
         let tree = trees.tree.bind_group(gpu, &self.tree);
         for (at, first) in firsts.into_iter().enumerate() {
-            let leaves = (count - first).min(part);
+            let leaves = (count - first).min(PART_LEAVES);
             recording.dispatch(
                 LABEL,
                 &self.kernel,
@@ -217,7 +216,7 @@ impl Intersections {
                     &self.through,
                     &self.found,
                 ],
-                Workgroups::Count(leaves.div_ceil(crate::accel::layout::TRACE_BLOCK)),
+                Workgroups::Count(leaves.div_ceil(TRACE_BLOCK)),
             )?;
         }
         self.comes_back = self.readback.record(&mut recording.scope, &self.found);

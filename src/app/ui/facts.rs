@@ -1,11 +1,13 @@
 //! What the panel shows and cannot change.
 
-use crate::render::{FrameStats, View};
+use crate::render::{FrameStats, IntersectionCounts, View};
 
 /// What the panel shows and cannot change.
 pub(in crate::app) struct Facts<'a> {
     /// Figures of the renderer.
     pub(in crate::app) stats: &'a FrameStats,
+    /// What passes through what in the scene that is open, where it is known.
+    pub(in crate::app) intersections: Option<&'a IntersectionCounts>,
     /// What is being loaded.
     pub(in crate::app) loading: Option<LoadProgress>,
     /// Names of the passes that are being compiled.

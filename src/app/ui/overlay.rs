@@ -11,7 +11,6 @@ use crate::{
     app::{keys::Action, state::State},
     output::numbers::{percent, significant},
     render::Channel,
-    scene::deviation::Statistics,
 };
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
@@ -74,13 +73,13 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
     {
         let range = compared.range(&state.config.deviation);
         state.tells_figures = true;
-        deviation(ctx, room, range, state.figures.as_ref());
+        deviation(ctx, room, range, state);
     }
     notice(ctx, room, state);
 }
 
 /// What the colours of a deviation mean, in metres, and the figures of all that is shown.
-fn deviation(ctx: &Context, room: Rect, range: f32, figures: Option<&Result<Statistics, String>>) {
+fn deviation(ctx: &Context, room: Rect, range: f32, state: &State) {
     Area::new(Id::unique("deviation"))
         .order(Order::Middle)
         .pivot(Align2::RIGHT_BOTTOM)
@@ -91,9 +90,13 @@ fn deviation(ctx: &Context, room: Rect, range: f32, figures: Option<&Result<Stat
         .show(ctx, |ui| {
             card(ui.visuals()).show(ui, |ui| {
                 ui.set_width(220.0);
-                ui.label(RichText::new("distance in metres").weak());
+                let title = match &state.figures {
+                    Some(Ok(_)) if state.figures_lag => "distance in metres (measuring…)",
+                    _ => "distance in metres",
+                };
+                ui.label(RichText::new(title).weak());
                 legend(ui, range);
-                let statistics = match figures {
+                let statistics = match &state.figures {
                     Some(Ok(statistics)) => statistics,
                     Some(Err(why)) => {
                         ui.label(RichText::new(why).weak());

@@ -167,6 +167,7 @@ fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
         stats,
+        intersections: stats.intersections.as_deref(),
         loading: loads.then(|| LoadProgress {
             name: LONG.into(),
             stage: "reading images, 3 of 12".into(),

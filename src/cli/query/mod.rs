@@ -157,11 +157,12 @@ impl Question {
         Ok(match self {
             Self::Nearest(points) => {
                 let query = SignedDistance::new(gpu);
+                let sign = shown.sign();
                 let mut places = Vec::with_capacity(points.len());
                 for points in points.chunks(BATCH) {
                     let anywhere = |[x, y, z]: &[f32; 3]| [*x, *y, *z, f32::INFINITY];
                     let points: Vec<_> = points.iter().map(anywhere).collect();
-                    let found = query.run(gpu, &search, &points, shown.sign())?;
+                    let found = query.run(gpu, &search, &points, sign)?;
                     places.extend(found.iter().map(|found| Place::of_nearest(found, signed)));
                 }
                 Answers::Places {

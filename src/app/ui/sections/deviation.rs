@@ -56,6 +56,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             line(ui, RichText::new(why).weak());
         }
         Some(Ok(statistics)) => {
+            if state.figures_lag {
+                line(ui, RichText::new("of a pose before; measuring…").weak());
+            }
             figures(ui, statistics, range, edits);
             let copy = ui
                 .button("Copy figures")

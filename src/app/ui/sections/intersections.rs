@@ -41,7 +41,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             *counts = is_counted;
         }
     });
-    let counts = facts.stats.intersections.as_deref();
+    let counts = facts.intersections;
     let tip = "Triangles that pass through another mesh, and pairs of them";
     Row::new("triangles", &[], tip).show(ui, edits, |ui| {
         let text = match counts {
