@@ -281,25 +281,30 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
 /// Room for what boxes touch, a box in the mean, in one pass.
 const ROOM: usize = 8;
 
-/// What a query of so many objects appends in one pass, read back, in no order.
+/// Room for what a query of so many objects finds in one pass: what is given to it, once, before the time begins.
+fn room<F>(gpu: &Gpu, objects: usize) -> [wgpu::Buffer; 2] {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let bytes = (size_of::<F>() * ROOM * objects) as u64;
+    let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
+    [total, gpu.buffer("found", bytes, usage)]
+}
+
+/// What a query appends in one pass, read back, in no order.
 fn appended<F: bytemuck::Pod>(
     gpu: &Gpu,
-    objects: usize,
+    [total, found]: &[wgpu::Buffer; 2],
     record: impl FnOnce(&mut wgpu::CommandEncoder, [&wgpu::Buffer; 2]) -> canopy::Result<()>,
 ) -> canopy::Result<Vec<F>> {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-    let total = gpu.buffer("total", 4, usage | wgpu::BufferUsages::COPY_DST);
-    let room = (size_of::<F>() * ROOM * objects) as u64;
-    let found = gpu.buffer("found", room, usage);
     let mut encoder = gpu.encoder("appended");
-    record(&mut encoder, [&total, &found])?;
+    record(&mut encoder, [total, found])?;
     gpu.queue.submit([encoder.finish()]);
-    let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&total)?);
+    let total: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(total)?);
     // Only what is there is read.
-    let bytes = (size_of::<F>() as u64 * u64::from(total[0])).min(room);
-    let used = gpu.buffer("used", bytes, usage | wgpu::BufferUsages::COPY_DST);
+    let bytes = (size_of::<F>() as u64 * u64::from(total[0])).min(found.size());
+    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let used = gpu.buffer("used", bytes, usage);
     let mut encoder = gpu.encoder("used");
-    encoder.copy_buffer_to_buffer(&found, 0, &used, 0, bytes);
+    encoder.copy_buffer_to_buffer(found, 0, &used, 0, bytes);
     gpu.queue.submit([encoder.finish()]);
     Ok(bytemuck::pod_collect_to_vec(
         &gpu.read(&used)?[..bytes as usize],
@@ -312,9 +317,10 @@ fn touched(
     query: &Overlap<BoxQuery>,
     search: &Search<'_>,
     boxes: &[BoxQuery],
+    room: &[wgpu::Buffer; 2],
 ) -> canopy::Result<Vec<Touched>> {
     let batch = query.sorted(gpu, Queries::new(gpu, boxes)?)?;
-    appended(gpu, boxes.len(), |encoder, found| {
+    appended(gpu, room, |encoder, found| {
         query.record_append(gpu, encoder, search, &batch, found)
     })
 }
@@ -340,8 +346,9 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
         leaf_cutoff: OVERLAP_CUTOFF,
         ..Search::new(&tree)
     };
+    let given = room::<Touched>(gpu, queries.len());
     let in_one_pass = || {
-        let (ms, found) = timed(|| touched(gpu, &query, &search, &queries));
+        let (ms, found) = timed(|| touched(gpu, &query, &search, &queries, &given));
         let mut counts = vec![0.0; queries.len()];
         for touched in found? {
             counts[touched.query as usize] += 1.0;
@@ -666,10 +673,11 @@ fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         });
         Ok((build, ms, vec![found?.1.len() as f32]))
     };
+    let given = room::<ObjectPair>(gpu, boxes.len());
     let in_one_pass = || {
         let (build, tree) = built_objects(gpu, &builder, Objects::Boxes, &rows)?;
         let (ms, found) = timed(|| {
-            appended::<ObjectPair>(gpu, boxes.len(), |encoder, found| {
+            appended::<ObjectPair>(gpu, &given, |encoder, found| {
                 pairs.record_append(gpu, encoder, &Pairs::within(&tree.tree), found)
             })
         });
