@@ -132,11 +132,12 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
 }
 
 /// A value from 0 to 1 as a byte; NaN becomes 0.
-fn byte(value: f32) -> u8 {
+pub(super) fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-fn linear(encoded: f32) -> f32 {
+/// The linear value of an sRGB-encoded one (IEC 61966-2-1).
+pub(super) fn linear(encoded: f32) -> f32 {
     if encoded <= 0.040_45 {
         encoded / 12.92
     } else {
