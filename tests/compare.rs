@@ -7,7 +7,13 @@ use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
 /// A picture by a formula: sRGB-encoded bytes of each pixel.
 type Formula = fn(u32, u32) -> [u32; 3];
 
-const WAVES: Formula = |x, y| [(x * 7 + y * 3) % 256, x * y % 256, (255 + 256 * x - x * 5) % 256];
+const WAVES: Formula = |x, y| {
+    [
+        (x * 7 + y * 3) % 256,
+        x * y % 256,
+        (255 + 256 * x - x * 5) % 256,
+    ]
+};
 const SHIFTED: Formula = |x, y| WAVES(x + 1, y);
 const CHECKER: Formula = |x, y| match (x / 4 + y / 4) % 2 {
     0 => [20, 40, 80],
@@ -77,6 +83,9 @@ fn flip_is_that_of_its_authors() {
     for (index, (size, pictures, pixels_per_degree, theirs)) in NVIDIA.into_iter().enumerate() {
         let ours = figures(size, pictures, pixels_per_degree);
         println!("{index} {:e}", apart(ours, theirs));
-        assert!(apart(ours, theirs) < 2e-5, "pair {index}: {ours:?} {theirs:?}");
+        assert!(
+            apart(ours, theirs) < 2e-5,
+            "pair {index}: {ours:?} {theirs:?}"
+        );
     }
 }
