@@ -25,12 +25,15 @@ use std::path::{Path, PathBuf};
 
 /// `canopy compare`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, mut_arg("deviation", |arg| arg.hide(true)))]
 pub struct CompareArgs {
-    /// Pictures (.png, .jpg, .exr) or scenes, or - for standard input; none is the built-in scene
-    #[arg(value_name = "A] [B", num_args = 0..=2)]
-    pub files: Vec<PathBuf>,
-    /// A setting of B alone; may be repeated. Without B, it is the scene A with this
+    /// A picture (.png, .jpg, .exr) or a scene, or - for standard input; none is the built-in scene
+    #[arg(value_name = "A")]
+    pub a: Option<PathBuf>,
+    /// What it is compared with; without, the scene A with the settings of --with
+    #[arg(value_name = "B", required_unless_present = "with")]
+    pub b: Option<PathBuf>,
+    /// A setting of B alone; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub with: Vec<String>,
     /// .png (A, B and a map of the errors) or .json (the figures); may be repeated
@@ -54,7 +57,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = pixels_per_degree, help_heading = "Error")]
     pub ppd: Option<f32>,
     /// Exit with 1 where the mean of flip, or rmse, is larger
-    #[arg(long, value_name = "T", value_parser = tolerance, help_heading = "Error")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = tolerance, help_heading = "Error")]
     pub tolerance: Option<f64>,
     /// Mean of N draws of each scene, jittered within the pixels
     #[arg(
@@ -127,10 +130,14 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     args.look.apply(&mut config, "output.size")?;
     args.time.apply(&mut config)?;
-    let is_linear = check_files(&args.files, &args.with, args.look.size.is_some())?;
+    let is_linear = check_files(
+        args.files(),
+        !args.with.is_empty(),
+        args.look.size.is_some(),
+    )?;
     let metric = metric(args, is_linear)?;
     let outputs = outputs(args)?;
-    let [a, b] = sides(&args.files, &args.with, &config)?;
+    let [a, b] = sides(args.files(), &args.with, &config)?;
     let report = Report::new(quiet);
     let look = args.look.look();
     let (a, gpu) = a.drawn(&report, None, &look, is_linear, args.samples)?;
@@ -194,7 +201,7 @@ fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
         if outputs.iter().any(|(other, _)| other == path) {
             return usage(format!("{}: is written twice", path.display()));
         }
-        if args.files.contains(path) {
+        if args.files().contains(&Some(path)) {
             return usage(format!(
                 "{}: is compared, and would be replaced",
                 path.display()
@@ -207,6 +214,14 @@ fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
         return usage("--map-only: there is no picture; add -o OUT.png".into());
     }
     Ok(outputs)
+}
+
+impl CompareArgs {
+    /// The files of A and B.
+    fn files(&self) -> [Option<&Path>; 2] {
+        let [a, b] = [&self.a, &self.b].map(Option::as_deref);
+        [a, b.or(a)]
+    }
 }
 
 impl Comparison {

@@ -76,13 +76,11 @@ pub(super) struct Cost {
 /// # Errors
 ///
 /// [`Error::Usage`].
-pub(super) fn check_files(files: &[PathBuf], with: &[String], has_size: bool) -> Result<bool> {
-    let [a, b] = names(files);
-    if files.len() < 2 && with.is_empty() {
-        return usage(
-            "compare: name B as well, or what differs in it with --with KEY=VALUE".into(),
-        );
-    }
+pub(super) fn check_files(
+    [a, b]: [Option<&Path>; 2],
+    has_with: bool,
+    has_size: bool,
+) -> Result<bool> {
     if b.is_some_and(|b| is_stdin(b)) && a == b {
         return usage("-: standard input can be read once; name a file".into());
     }
@@ -91,7 +89,7 @@ pub(super) fn check_files(files: &[PathBuf], with: &[String], has_size: bool) ->
         .flatten()
         .filter(|f| picture::is_picture(f))
         .collect();
-    if let Some(picture) = b.filter(|b| picture::is_picture(b) && !with.is_empty()) {
+    if let Some(picture) = b.filter(|b| picture::is_picture(b) && has_with) {
         return usage(format!("--with: {} is drawn already", picture.display()));
     }
     if let Some(picture) = pictures.first().filter(|_| has_size) {
@@ -107,28 +105,25 @@ pub(super) fn check_files(files: &[PathBuf], with: &[String], has_size: bool) ->
     }
 }
 
-/// A and B.
-fn names(files: &[PathBuf]) -> [Option<&Path>; 2] {
-    let [a, b] = [0, 1].map(|index| files.get(index).map(PathBuf::as_path));
-    [a, b.or(a)]
-}
-
 /// Both sides: pictures are read, and scenes are to be drawn in their size.
 ///
 /// # Errors
 ///
 /// Those of [`Picture::load`]; [`Error::Argument`] for different sizes; [`Error::Config`] for settings of
 /// `with`.
-pub(super) fn sides(files: &[PathBuf], with: &[String], config: &Config) -> Result<[Side; 2]> {
-    let names = names(files);
+pub(super) fn sides(
+    files: [Option<&Path>; 2],
+    with: &[String],
+    config: &Config,
+) -> Result<[Side; 2]> {
     let load = |file: Option<&Path>| {
         let file = file.filter(|file| picture::is_picture(file));
         file.map(|file| Picture::load(file, &config.load))
             .transpose()
     };
-    let pictures = [load(names[0])?, load(names[1])?];
+    let pictures = [load(files[0])?, load(files[1])?];
     let mut config = config.clone();
-    for (picture, file) in pictures.iter().zip(names) {
+    for (picture, file) in pictures.iter().zip(files) {
         if let (Some(picture), Some(file)) = (picture, file) {
             let size = vec![i64::from(picture.size[0]), i64::from(picture.size[1])];
             if pictures.iter().any(Option::is_none) {
@@ -156,8 +151,8 @@ pub(super) fn sides(files: &[PathBuf], with: &[String], config: &Config) -> Resu
             }
         };
     let sides = [
-        side(names[0], picture_a, config, &[]),
-        side(names[1], picture_b, other, with),
+        side(files[0], picture_a, config, &[]),
+        side(files[1], picture_b, other, with),
     ];
     let [a, b] = [sides[0].size(), sides[1].size()];
     if a != b {
