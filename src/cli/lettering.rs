@@ -58,8 +58,8 @@ impl Lettering {
     }
 }
 
-/// Fills a rectangle, its corner, its width and its height, as far as it lies in the picture. The colour is that of a
-/// column and a row of the picture.
+/// Fills a rectangle, its corner, its width and its height, as far as it lies in the picture. The colour is that
+/// of a column and a row of the picture.
 pub(super) fn fill(
     picture: &mut RgbImage,
     [x, y, width, height]: [u32; 4],

@@ -77,7 +77,7 @@ pub enum Command {
     Query(query::QueryArgs),
     /// Measure how far one scene's surface is from another's: statistics, a picture, every vertex
     Deviation(deviation::DeviationArgs),
-    /// Compare two pictures, two scenes, or two settings of one: figures, a map of the errors, what each costs
+    /// Compare two pictures, two scenes, or two settings of one: figures, a map of the errors, times
     Compare(compare::CompareArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),

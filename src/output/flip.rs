@@ -1,6 +1,6 @@
-//! LDR-FLIP: how much two pictures differ for a person who looks at them in turn (Andersson, Nilsson, Akenine-Möller,
-//! Oskarsson, Åström and Fairchild 2020, "FLIP: A Difference Evaluator for Alternating Images"). The filters are
-//! separated, as the authors do since version 1.2.
+//! LDR-FLIP: how much two pictures differ for a person who looks at them in turn (Andersson, Nilsson,
+//! Akenine-Möller, Oskarsson, Åström and Fairchild 2020, "FLIP: A Difference Evaluator for Alternating
+//! Images"). The filters are separable.
 
 use super::picture::linear;
 use glam::{Mat3, Vec3};
@@ -9,7 +9,8 @@ use std::f32::consts::PI;
 /// Pixels per degree of vision in the paper: 0.7 m from a screen of 3840 pixels on 0.7 m.
 pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
 
-/// Contrast sensitivity of a channel: a sum of Gaussians `a · √(π / b) · exp(−π² x² / b)`, x in degrees (table 1).
+/// Contrast sensitivity of a channel (table 1): a sum of Gaussians `a · √(π / b) · exp(−π² x² / b)`, x in
+/// degrees.
 type Sensitivity = &'static [[f32; 2]];
 const ACHROMATIC: Sensitivity = &[[1.0, 0.0047]];
 const RED_GREEN: Sensitivity = &[[1.0, 0.0053]];
@@ -238,7 +239,8 @@ fn spread(difference: f32, largest: f32) -> f32 {
     MOST_OF_SCALE + (1.0 - MOST_OF_SCALE) * (difference - common) / (largest - common)
 }
 
-/// A distance in CIELAB for large differences: of lightness, plus that of chroma (Abasi, Amani Tehran and Fairchild).
+/// A distance in CIELAB for large differences: of lightness, plus that of chroma (Abasi, Amani Tehran and
+/// Fairchild 2020).
 fn hyab(a: Vec3, b: Vec3) -> f32 {
     let difference = a - b;
     difference.x.abs() + difference.y.hypot(difference.z)

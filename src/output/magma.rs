@@ -25,8 +25,8 @@ pub const MAGMA: [[u8; 3]; 17] = [
     [252, 253, 191],
 ];
 
-/// The colour of a share of the range from 0 to 1, sRGB-encoded from 0 to 1. What lies outside has that of its end,
-/// and what is no number that of the upper one.
+/// The colour of a share of the range from 0 to 1, sRGB-encoded from 0 to 1. What lies outside has that of its
+/// end, and what is no number that of the upper one.
 pub fn color(share: f32) -> Vec3 {
     let share = if share.is_nan() { 1.0 } else { share };
     between(&MAGMA, share.clamp(0.0, 1.0))

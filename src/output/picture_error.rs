@@ -31,8 +31,8 @@ pub struct PictureError {
 }
 
 impl PictureError {
-    /// The errors between `a` and `b`, which have the same size. A channel that is a number in one of them alone
-    /// has an infinite error; NaN in both has none.
+    /// The errors between `a` and `b`, which have the same size. A channel that is a number in one of them
+    /// alone has an infinite error; NaN in both has none.
     pub fn new(metric: Metric, a: &Picture, b: &Picture) -> Self {
         let plain = a.pixels.iter().zip(&b.pixels);
         let plain: Vec<f32> = plain.map(|(a, b)| root_mean_square(*a, *b)).collect();

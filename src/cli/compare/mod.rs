@@ -57,7 +57,13 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = pixels_per_degree, help_heading = "Error")]
     pub ppd: Option<f32>,
     /// Exit with 1 where the mean of flip, or rmse, is larger
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = tolerance, help_heading = "Error")]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_hyphen_values = true,
+        value_parser = tolerance,
+        help_heading = "Error"
+    )]
     pub tolerance: Option<f64>,
     /// Mean of N draws of each scene, jittered within the pixels
     #[arg(
@@ -86,8 +92,8 @@ pub enum MetricName {
 }
 
 const AFTER_HELP: &str = "\
-FLIP (Andersson et al. 2020) is what a person sees of the difference who looks at both pictures in turn, from 0 \
-to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr.
+FLIP (Andersson et al. 2020) is what a person sees of the difference who looks at both pictures in turn, from \
+0 to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr.
 
 A scene that is compared with a picture is drawn in the picture's size. Times are those of a frame after the \
 first, so that nothing that is made once counts.
@@ -182,9 +188,11 @@ fn metric(args: &CompareArgs, is_linear: bool) -> Result<Metric> {
         false => MetricName::Flip,
     });
     match name {
-        MetricName::Flip if is_linear => usage(
-            "--metric flip: compares what a display shows, and .exr holds linear radiance; use rmse, or .png".into(),
-        ),
+        MetricName::Flip if is_linear => {
+            let what =
+                "--metric flip: .exr holds linear radiance, which no display shows; use rmse";
+            usage(what.into())
+        }
         MetricName::Flip => Ok(Metric::Flip {
             pixels_per_degree: args.ppd.unwrap_or(PIXELS_PER_DEGREE),
         }),

@@ -81,7 +81,7 @@ pub(super) fn check_files(
     has_with: bool,
     has_size: bool,
 ) -> Result<bool> {
-    if b.is_some_and(|b| is_stdin(b)) && a == b {
+    if b.is_some_and(is_stdin) && a == b {
         return usage("-: standard input can be read once; name a file".into());
     }
     let pictures: Vec<&Path> = [a, b]
@@ -123,44 +123,38 @@ pub(super) fn sides(
     };
     let pictures = [load(files[0])?, load(files[1])?];
     let mut config = config.clone();
-    for (picture, file) in pictures.iter().zip(files) {
-        if let (Some(picture), Some(file)) = (picture, file) {
-            let size = vec![i64::from(picture.size[0]), i64::from(picture.size[1])];
-            if pictures.iter().any(Option::is_none) {
-                config.set(&file.display().to_string(), "output.size", size)?;
-            }
-        }
+    if let ([Some(picture), None], [Some(file), _]) | ([None, Some(picture)], [_, Some(file)]) =
+        (&pictures, files)
+    {
+        let size: Vec<i64> = picture.size.map(i64::from).into();
+        config.set(&file.display().to_string(), "output.size", size)?;
     }
     let mut other = config.clone();
     for set in with {
         other.set_text("--with", set)?;
     }
+    let side = |file: Option<&Path>, with: &[String], picture, mut config| {
+        every_adapter::choose(&mut config);
+        let scene = || Source::Scene(Box::new(config));
+        Side {
+            name: Name {
+                file: file.map(Path::to_owned),
+                with: with.to_vec(),
+            },
+            source: Option::map_or_else(picture, scene, Source::Picture),
+        }
+    };
     let [picture_a, picture_b] = pictures;
-    let side =
-        |file: Option<&Path>, picture: Option<Picture>, mut config: Config, with: &[String]| {
-            every_adapter::choose(&mut config);
-            Side {
-                name: Name {
-                    file: file.map(Path::to_owned),
-                    with: with.to_vec(),
-                },
-                source: match picture {
-                    Some(picture) => Source::Picture(picture),
-                    None => Source::Scene(Box::new(config)),
-                },
-            }
-        };
     let sides = [
-        side(files[0], picture_a, config, &[]),
-        side(files[1], picture_b, other, with),
+        side(files[0], &[], picture_a, config),
+        side(files[1], with, picture_b, other),
     ];
     let [a, b] = [sides[0].size(), sides[1].size()];
     if a != b {
         let [[width, height], [other_width, other_height]] = [a, b];
         let [name, other_name] = [sides[0].name.text(), sides[1].name.text()];
-        let what = format!(
-            "{name} has {width}×{height} pixels, {other_name} {other_width}×{other_height}; they need one size"
-        );
+        let other = format!("{other_name} {other_width}×{other_height}");
+        let what = format!("{name} has {width}×{height} pixels, {other}; they need one size");
         return Err(Error::Argument(what));
     }
     Ok(sides)
@@ -175,8 +169,8 @@ impl Side {
         }
     }
 
-    /// Draws what is no picture yet, as the mean of `samples` draws. `gpu` is an adapter that is open, with the
-    /// settings that it was opened with; the one in use comes back.
+    /// Draws what is no picture yet, as the mean of `samples` draws, on `gpu` where that has the right settings.
+    /// Returns the adapter in use.
     pub(super) fn drawn(
         self,
         report: &Report,
