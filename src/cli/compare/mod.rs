@@ -1,5 +1,6 @@
 //! `canopy compare`: how far two pictures are apart, or what two scenes or settings look like.
 
+mod result;
 mod sheet;
 mod side;
 mod text;
@@ -10,17 +11,17 @@ use super::{
     report::Report,
 };
 use crate::{
-    Error, Result,
+    Result,
     config::Config,
     output::{
         self,
         flip::PIXELS_PER_DEGREE,
-        numbers::significant,
         picture_error::{Metric, PictureError},
     },
 };
 use clap::{Args, ValueEnum};
-use side::{Drawn, check_files, sides};
+use result::Comparison;
+use side::{check_files, sides, usage};
 use std::path::{Path, PathBuf};
 
 /// `canopy compare`.
@@ -114,22 +115,12 @@ fn pixels_per_degree(text: &str) -> Result<f32, String> {
     count.ok_or_else(|| "expected pixels from 1 to 1000, such as 67".into())
 }
 
-/// All that was measured.
-#[derive(Debug)]
-struct Comparison {
-    a: Drawn,
-    b: Drawn,
-    metric: Metric,
-    error: PictureError,
-    tolerance: Option<f64>,
-}
-
 /// Draws what is no picture yet, measures, writes the files and prints the figures.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for what cannot be compared and for names of files that cannot be written to;
-/// [`Error::WrongResult`] past the tolerance; those of loading and drawing.
+/// [`Error::Usage`](crate::Error::Usage) for what cannot be compared and for names of files that cannot be written to;
+/// [`Error::WrongResult`](crate::Error::WrongResult) past the tolerance; those of loading and drawing.
 pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     if args.look.deviation.is_some() {
         return usage("--deviation: there is no channel in a comparison".into());
@@ -230,24 +221,4 @@ impl CompareArgs {
         let [a, b] = [&self.a, &self.b].map(Option::as_deref);
         [a, b.or(a)]
     }
-}
-
-impl Comparison {
-    /// Fails past the tolerance.
-    fn check(&self) -> Result<()> {
-        let (mean, name) = (self.error.mean, self.name());
-        match self.tolerance.filter(|tolerance| mean > *tolerance) {
-            None => Ok(()),
-            Some(tolerance) => Err(Error::WrongResult(format!(
-                "{name} is {}, above the tolerance of {}",
-                significant(mean),
-                significant(tolerance)
-            ))),
-        }
-    }
-}
-
-/// An error for arguments that do not go together.
-fn usage<T>(what: String) -> Result<T> {
-    Err(Error::Usage(what))
 }

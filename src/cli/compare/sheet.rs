@@ -1,6 +1,9 @@
 //! The picture of a comparison: A, B and the map of the errors side by side, each with a caption.
 
-use super::{Comparison, side::Drawn};
+use super::{
+    result::Comparison,
+    side::{Cost, Drawn},
+};
 use crate::{
     Result,
     cli::lettering::{INK, Lettering, fill, shortened},
@@ -127,7 +130,7 @@ fn caption(letter: &str, side: &Drawn) -> [String; 2] {
         }
         false => side.name.with.join(" "),
     };
-    let cost = side.cost.as_ref().map(super::side::Cost::text);
+    let cost = side.cost.as_ref().map(Cost::text);
     [format!("{letter} {name}"), cost.unwrap_or_default()]
 }
 

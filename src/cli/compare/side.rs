@@ -1,6 +1,5 @@
 //! One of the two that are compared: a picture, or a scene with the settings that it is drawn with.
 
-use super::usage;
 use crate::{
     Error, Result,
     cli::{
@@ -285,4 +284,9 @@ fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
         wall_ms: median(&walls),
         frames: walls.len(),
     })
+}
+
+/// An error for arguments that do not go together.
+pub(super) fn usage<T>(what: String) -> Result<T> {
+    Err(Error::Usage(what))
 }

@@ -1,7 +1,7 @@
 //! A comparison in words and as JSON.
 
 use super::{
-    Comparison,
+    result::Comparison,
     side::{Cost, Drawn},
 };
 use crate::output::{
@@ -12,14 +12,6 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 impl Comparison {
-    /// What the mean is called.
-    pub(super) fn name(&self) -> &'static str {
-        match self.metric {
-            Metric::Flip { .. } => "mean FLIP",
-            Metric::Rmse => "RMSE",
-        }
-    }
-
     /// The metric with what it depends on.
     pub(super) fn title(&self) -> String {
         match self.metric {
