@@ -47,6 +47,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
         Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
         Command::Deviation(args) => cli::deviation::run(&args, config()?, quiet)?,
+        Command::Compare(args) => cli::compare::run(&args, config()?, quiet)?,
         Command::BakeEnv(args) => cli::bake_env::run(&args, config()?, quiet)?,
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,

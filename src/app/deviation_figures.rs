@@ -172,7 +172,7 @@ impl DeviationFigures {
                     // What was cancelled may still wait for the GPU: one at a time.
                     before.map(JoinHandle::join);
                     let measured = copy.read().and_then(|(positions, triangles)| {
-                        let shown = Shown::new(positions, &triangles, ranges.into_iter());
+                        let shown = Shown::new(positions, &triangles, ranges);
                         let of = (&shown.positions[..], &shown.indices[..]);
                         tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
                     });

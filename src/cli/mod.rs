@@ -3,11 +3,14 @@
 pub mod adapters;
 pub mod bake_env;
 pub mod bench;
+pub mod compare;
 pub mod completions;
 mod console;
 pub mod deviation;
+mod every_adapter;
 pub mod export;
 pub mod info;
+mod lettering;
 mod logger;
 pub mod man;
 mod offscreen;
@@ -74,6 +77,8 @@ pub enum Command {
     Query(query::QueryArgs),
     /// Measure how far one scene's surface is from another's: statistics, a picture, every vertex
     Deviation(deviation::DeviationArgs),
+    /// Compare two pictures, two scenes, or two settings of one: figures, a map of the errors, times
+    Compare(compare::CompareArgs),
     /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
     BakeEnv(bake_env::BakeArgs),
     /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
@@ -321,6 +326,12 @@ mod tests {
             "bake-env a.hdr",
             "bake-env a.hdr -o b.json --order 4",
             "bake-env a.hdr -o b.json --face 100",
+            "compare",
+            "compare a.png",
+            "compare a.png b.png c.png",
+            "compare a.png b.png --metric ssim",
+            "compare a.png b.png --ppd 0",
+            "compare a.png b.png --tolerance -1",
             "--exposure bright",
             "--exposure 100",
             "--background 1,2",

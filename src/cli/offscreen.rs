@@ -1,4 +1,5 @@
-//! A scene that is drawn without a window, by `render`, `export`, `query`, `deviation` and the benchmarks.
+//! A scene that is drawn without a window, by `render`, `compare`, `export`, `query`, `deviation` and the
+//! benchmarks.
 
 use super::report::Report;
 use crate::{

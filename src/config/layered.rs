@@ -56,7 +56,7 @@ impl Layered {
             layered.merge(path.to_owned(), &text)?;
         }
         for set in sets {
-            let key = layered.config.set_text(set)?;
+            let key = layered.config.set_text("--set", set)?;
             layered.origins.insert(key, "--set".into());
         }
         Ok(layered)

@@ -129,9 +129,12 @@ impl Config {
         Ok(())
     }
 
-    /// Sets one key from `KEY=VALUE`, as `--set` gives it, and returns the key.
-    fn set_text(&mut self, set: &str) -> Result<String> {
-        let origin = "--set";
+    /// Sets one key from `KEY=VALUE`, as `--set` gives it, and returns the key. `origin` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Config::set`], and [`Error::Config`] for a text without `=`.
+    pub fn set_text(&mut self, origin: &str, set: &str) -> Result<String> {
         let Some((key, text)) = set.split_once('=') else {
             return Err(fault(origin, format!("\"{set}\" is not KEY=VALUE")));
         };
@@ -361,7 +364,7 @@ mod tests {
                 );
                 let mut config = default.clone();
                 config
-                    .set_text(&format!("{key}={value}"))
+                    .set_text("--set", &format!("{key}={value}"))
                     .unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(config, default, "{key}");
             }
@@ -432,7 +435,7 @@ mod tests {
             "animation.clip = Run fast",
             "camera.fov=30",
         ] {
-            config.set_text(set).unwrap();
+            config.set_text("--set", set).unwrap();
         }
         assert_eq!(config.shadows.mode, ShadowMode::Map);
         assert_eq!(config.image.tonemap, Tonemap::Aces);
@@ -459,7 +462,7 @@ mod tests {
             "keys.quit=Ctrl+W",
             "camera.fov=30",
         ] {
-            config.set_text(set).unwrap();
+            config.set_text("--set", set).unwrap();
         }
         let keys = |name| {
             let bound = config.keys.get(name).unwrap();
@@ -617,11 +620,12 @@ mod tests {
         }
         assert_eq!(config, Config::default());
         assert_eq!(
-            message(config.set_text("tree.leaf_cutoff")),
+            message(config.set_text("--set", "tree.leaf_cutoff")),
             "--set: \"tree.leaf_cutoff\" is not KEY=VALUE"
         );
         assert!(
-            message(config.set_text("shadows.map_pcf_width=4")).contains("none of 1, 3, 5 and 7")
+            message(config.set_text("--set", "shadows.map_pcf_width=4"))
+                .contains("none of 1, 3, 5 and 7")
         );
     }
 }

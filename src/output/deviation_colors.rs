@@ -22,18 +22,26 @@ pub const ABOVE: [u8; 3] = [255, 214, 0];
 
 /// The colour of `share` of the range, from −1 to 1, sRGB-encoded from 0 to 1. What lies outside has its own.
 pub fn color(share: f32) -> Vec3 {
-    let encoded = |color: [u8; 3]| Vec3::from_array(color.map(f32::from)) / 255.0;
     if share < -1.0 {
         return encoded(BELOW);
     }
     if share > 1.0 {
         return encoded(ABOVE);
     }
-    let last = DIVERGING.len() - 1;
-    let at = (0.5 * share + 0.5) * last as f32;
+    between(&DIVERGING, 0.5 * share + 0.5)
+}
+
+/// The colour at a share from 0 to 1 of evenly spaced ones, of which there are at least two; from 0 to 1.
+pub(super) fn between(colors: &[[u8; 3]], share: f32) -> Vec3 {
+    let last = colors.len() - 1;
+    let at = share * last as f32;
     let step = (at as usize).min(last - 1);
-    let (from, to) = (encoded(DIVERGING[step]), encoded(DIVERGING[step + 1]));
+    let [from, to] = [colors[step], colors[step + 1]].map(encoded);
     from.lerp(to, at - step as f32)
+}
+
+fn encoded(color: [u8; 3]) -> Vec3 {
+    Vec3::from_array(color.map(f32::from)) / 255.0
 }
 
 #[cfg(test)]

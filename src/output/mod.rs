@@ -3,9 +3,12 @@
 pub mod baked;
 pub mod deviation_colors;
 pub mod deviation_text;
+pub mod flip;
 pub mod intersection_colors;
+pub mod magma;
 pub mod numbers;
 pub mod picture;
+pub mod picture_error;
 
 pub use crate::atomic_file::{check_writable, write};
 

@@ -125,10 +125,15 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
         if texel[3] == 0.0 {
             return [0; 4];
         }
-        let [r, g, b] = color(texel).to_array().map(byte);
+        let [r, g, b] = bytes(color(texel));
         [r, g, b, 255]
     };
     image.texels.iter().flat_map(pixel).collect()
+}
+
+/// A colour from 0 to 1 of eight bits a channel.
+pub fn bytes(color: Vec3) -> [u8; 3] {
+    color.to_array().map(byte)
 }
 
 /// A value from 0 to 1 as a byte; NaN becomes 0.
@@ -136,7 +141,8 @@ fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-fn linear(encoded: f32) -> f32 {
+/// The linear value of an sRGB-encoded one (IEC 61966-2-1).
+pub(super) fn linear(encoded: f32) -> f32 {
     if encoded <= 0.040_45 {
         encoded / 12.92
     } else {

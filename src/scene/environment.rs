@@ -8,7 +8,7 @@ mod cube;
 pub mod cube_map;
 pub mod harmonics;
 mod image;
-mod openexr;
+pub(super) mod openexr;
 mod radiance;
 mod sun;
 mod texels;

@@ -11,7 +11,8 @@ mod shrink;
 mod texels;
 mod uses;
 
-pub(super) use decode::{Candidate, EncodedImage};
+pub(super) use decode::{Candidate, EncodedImage, probe};
+pub(super) use pixels::decoded;
 pub(super) use queue::{decode_all, start};
 pub use request::TextureSupport;
 pub(super) use texels::linear_from_srgb;

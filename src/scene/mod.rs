@@ -31,6 +31,7 @@ pub mod mesh_distance;
 mod node;
 mod obj;
 pub mod opened;
+pub mod picture;
 pub mod signed_surface;
 mod surface;
 pub mod surface_points;

@@ -1,14 +1,16 @@
 //! The legend beside a picture: a bar of colours with numbers, and the statistics.
 
 use super::result::Deviation;
-use crate::output::{
-    deviation_colors,
-    numbers::{percent, significant},
+use crate::{
+    cli::lettering::{INK, Lettering, fill, shortened},
+    output::{
+        deviation_colors,
+        numbers::{percent, significant},
+        picture::bytes,
+    },
 };
-use image::{Rgb, RgbImage};
-use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
+use image::RgbImage;
 
-const INK: [u8; 3] = [32, 32, 32];
 /// Characters in a line.
 const COLUMNS: usize = 27;
 /// Lines that the bar takes at least, and those of text around it.
@@ -21,24 +23,18 @@ pub(super) struct Layout {
     size: [u32; 2],
     /// Width of the legend; 0 where it has no room.
     legend: u32,
-    font: RasterHeight,
+    lettering: Lettering,
 }
 
 impl Layout {
     /// Of a picture of `size` pixels.
     pub(super) fn new(size: [u32; 2]) -> Self {
-        let font = match size[1] {
-            0..800 => RasterHeight::Size16,
-            800..1200 => RasterHeight::Size20,
-            1200..1600 => RasterHeight::Size24,
-            _ => RasterHeight::Size32,
-        };
         let mut layout = Self {
             size,
             legend: 0,
-            font,
+            lettering: Lettering::for_height(size[1]),
         };
-        let width = layout.character() * COLUMNS as u32 + 2 * layout.margin();
+        let width = layout.lettering.character() * COLUMNS as u32 + 2 * layout.margin();
         let height = (BAR_LINES + TEXT_LINES) * layout.line();
         if 2 * width <= size[0] && height <= size[1] {
             layout.legend = width;
@@ -60,12 +56,8 @@ impl Layout {
         self.legend > 0
     }
 
-    fn character(&self) -> u32 {
-        get_raster_width(FontWeight::Regular, self.font) as u32
-    }
-
     fn line(&self) -> u32 {
-        self.font.val() as u32 + 4
+        self.lettering.line()
     }
 
     fn margin(&self) -> u32 {
@@ -87,8 +79,14 @@ pub(super) fn draw(picture: &mut RgbImage, layout: &Layout, deviation: &Deviatio
         let name = path.file_name().unwrap_or(path.as_os_str());
         name.to_string_lossy().into_owned()
     };
-    pen.line(&format!("A {}", shortened(&name(&deviation.a.path))));
-    pen.line(&format!("B {}", shortened(&name(&deviation.b.path))));
+    pen.line(&format!(
+        "A {}",
+        shortened(&name(&deviation.a.path), COLUMNS - 2)
+    ));
+    pen.line(&format!(
+        "B {}",
+        shortened(&name(&deviation.b.path), COLUMNS - 2)
+    ));
     pen.y += line / 2;
     pen.line("distance of A from B, m");
     let text_below = 8 * line;
@@ -167,58 +165,13 @@ impl Pen<'_> {
         outside(below, deviation_colors::BELOW, "below", self);
     }
 
-    /// Fills the rows of a rectangle: its corner, its width and its height.
-    fn fill(&mut self, [x, y, width, height]: [u32; 4], color: impl Fn(u32) -> [u8; 3]) {
-        for row in y..(y + height).min(self.picture.height()) {
-            let color = color(row);
-            for column in x..(x + width).min(self.picture.width()) {
-                self.picture.put_pixel(column, row, Rgb(color));
-            }
-        }
+    fn fill(&mut self, rectangle: [u32; 4], color: impl Fn(u32) -> [u8; 3]) {
+        fill(self.picture, rectangle, |_, y| color(y));
     }
 
-    /// Writes on the light background; characters that the font lacks are question marks.
     fn text(&mut self, x: u32, y: u32, text: &str) {
-        let raster = |c| get_raster(c, FontWeight::Regular, self.layout.font);
-        for (character, column) in text.chars().zip(0..) {
-            let Some(glyph) = raster(character).or_else(|| raster('?')) else {
-                continue;
-            };
-            let left = x + column * self.layout.character();
-            for (row, dy) in glyph.rows().zip(0..) {
-                for (cover, dx) in row.iter().zip(0..) {
-                    let Some(pixel) = self.picture.get_pixel_mut_checked(left + dx, y + dy) else {
-                        continue;
-                    };
-                    for (channel, ink) in pixel.0.iter_mut().zip(INK) {
-                        let (old, ink, cover) =
-                            (u32::from(*channel), u32::from(ink), u32::from(*cover));
-                        *channel = ((old * (255 - cover) + ink * cover) / 255) as u8;
-                    }
-                }
-            }
-        }
+        self.layout.lettering.text(self.picture, x, y, text);
     }
-}
-
-/// A colour of eight bits a channel.
-pub(super) fn bytes(color: glam::Vec3) -> [u8; 3] {
-    color
-        .to_array()
-        .map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8)
-}
-
-/// A file's name with its middle left out, where it is too long for a line.
-fn shortened(name: &str) -> String {
-    let most = COLUMNS - 2;
-    let characters: Vec<char> = name.chars().collect();
-    if characters.len() <= most {
-        return name.to_owned();
-    }
-    let tail = 10;
-    let head: String = characters[..most - tail - 2].iter().collect();
-    let end: String = characters[characters.len() - tail..].iter().collect();
-    format!("{head}..{end}")
 }
 
 #[cfg(test)]
@@ -235,16 +188,5 @@ mod tests {
         for size in [[800, 600], [1920, 1080], [3840, 2160], [16_384, 16_384]] {
             assert!(Layout::new(size).has_legend(), "{size:?}");
         }
-    }
-
-    #[test]
-    fn long_names_keep_their_ends() {
-        assert_eq!(shortened("bunny.obj"), "bunny.obj");
-        let long = shortened("a-very-long-name-of-a-scanned-part-rev-7.obj");
-        assert_eq!(long.chars().count(), COLUMNS - 2);
-        assert!(
-            long.starts_with("a-very") && long.ends_with("rev-7.obj"),
-            "{long}"
-        );
     }
 }

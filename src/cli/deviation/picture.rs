@@ -73,7 +73,7 @@ pub(super) fn png(
         .map(color)
         .collect();
     let [width, height] = layout.size();
-    let mut image = RgbImage::from_pixel(width, height, Rgb(legend::bytes(BACKGROUND)));
+    let mut image = RgbImage::from_pixel(width, height, Rgb(picture::bytes(BACKGROUND)));
     let finer = positions.width / layout.view()[0];
     for y in 0..layout.view()[1] {
         for x in 0..layout.view()[0] {
@@ -82,7 +82,7 @@ pub(super) fn png(
                 colors[(y * positions.width + x) as usize]
             };
             let mean = (0..finer * finer).map(of).sum::<Vec3>() / (finer * finer) as f32;
-            image.put_pixel(x, y, Rgb(legend::bytes(mean)));
+            image.put_pixel(x, y, Rgb(picture::bytes(mean)));
         }
     }
     if layout.has_legend() {

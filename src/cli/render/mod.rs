@@ -7,13 +7,14 @@ mod stats;
 pub use args::{PictureFormat, RenderArgs};
 
 use super::{
+    every_adapter,
     offscreen::{self, Offscreen},
     report::{Report, log_stage},
 };
 use crate::{
     Result,
-    config::{Antialias, Config, OcclusionMode, ReflectionMode},
-    gpu::{Capabilities, Gpu, profiler::Stopwatch},
+    config::Config,
+    gpu::profiler::Stopwatch,
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
         compared::Compared,
@@ -27,11 +28,6 @@ use std::path::Path;
 /// Most poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
 
-/// Texels along an edge of the largest cube map of an environment's file, on every adapter.
-const CUBE_FACE: u32 = 1024;
-/// The same for the sky.
-const SKY_FACE: u32 = 256;
-
 /// Draws the pictures.
 ///
 /// # Errors
@@ -41,21 +37,9 @@ const SKY_FACE: u32 = 256;
 pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.apply(&mut config)?;
     let outputs = outputs(args, &config)?;
-    choose_for_every_adapter(&mut config);
+    every_adapter::choose(&mut config);
     let report = Report::new(quiet);
-    report.line.stage("opening the adapter");
-    let mut gpu = report.stage("open", "the adapter", || {
-        Ok(crate::render::options::as_set(
-            Gpu::new(&config.gpu)?,
-            &config.gpu,
-        ))
-    })?;
-    log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());
-    gpu.capabilities = Capabilities {
-        cube_face: CUBE_FACE,
-        sky_face: SKY_FACE,
-        ..gpu.capabilities
-    };
+    let gpu = every_adapter::open(&report, &config)?;
     // A sequence is framed once, for all of its pictures.
     let span = Span::Sequence {
         seconds: (args.frames - 1) as f32 * config.animation.speed / config.output.fps,
@@ -86,20 +70,6 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     report.wrote(&written.text(offscreen.config.output.size));
     Ok(())
-}
-
-/// Replaces what the viewer chooses by the adapter: a picture is the same on all of them, and has no frame
-/// rate to keep. Each of a sequence looks at the middles of its pixels.
-fn choose_for_every_adapter(config: &mut Config) {
-    if config.occlusion.mode == OcclusionMode::Auto {
-        config.occlusion.mode = OcclusionMode::Rays;
-    }
-    if config.reflections.mode == ReflectionMode::Auto {
-        config.reflections.mode = ReflectionMode::Rays;
-    }
-    if config.image.antialias == Antialias::Auto {
-        config.image.antialias = Antialias::Smaa;
-    }
 }
 
 /// Draws the sequence and writes its pictures. Returns the figures of its last frame.
@@ -216,20 +186,5 @@ mod tests {
         assert_eq!(step_text([2, 60], [0, 1]), "frame 3 of 60");
         let both = step_text([2, 60], [1, 16]);
         assert_eq!(both, "frame 3 of 60, sample 2 of 16");
-    }
-
-    #[test]
-    fn auto_means_the_same_on_every_adapter() {
-        let mut config = Config::default();
-        assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
-        choose_for_every_adapter(&mut config);
-        assert!(config.occlusion.sends_rays(false) && config.occlusion.sends_rays(true));
-        assert!(config.reflections.sends_rays(false) && config.reflections.sends_rays(true));
-        assert_eq!(config.image.antialias, Antialias::Smaa);
-        config.occlusion.mode = OcclusionMode::Off;
-        config.image.antialias = Antialias::Temporal;
-        choose_for_every_adapter(&mut config);
-        assert_eq!(config.occlusion.mode, OcclusionMode::Off);
-        assert_eq!(config.image.antialias, Antialias::Temporal);
     }
 }

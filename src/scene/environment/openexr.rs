@@ -9,7 +9,7 @@ use ::image::{ImageDecoder as _, codecs::openexr::OpenExrDecoder};
 use std::io::Cursor;
 
 /// The bytes that a file begins with.
-pub(super) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
+pub(in crate::scene) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
 
 /// The longest headers, in bytes.
 const LONGEST_HEADERS: usize = 1 << 24;
@@ -22,6 +22,18 @@ const MOST_EXPANSION: u64 = 1024;
 
 /// Decodes the picture.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
+    let (size, texels) = rgb(bytes, max_pixels)?;
+    let rows = Rows::whole(size, most, texels, |y| latitude_weight(y, size[1]));
+    let mut image = image(Shape::Equirectangular, rows);
+    image.warnings.extend(odd_sides(size));
+    Ok(image)
+}
+
+/// Width, height, and red, green and blue of each pixel.
+pub(in crate::scene) fn rgb(
+    bytes: &[u8],
+    max_pixels: u64,
+) -> Result<([u32; 2], Vec<[f32; 3]>), String> {
     check_headers(bytes, max_pixels)?;
     let decoder = OpenExrDecoder::with_alpha_preference(Cursor::new(bytes), Some(false))
         .map_err(|e| one_line(&e))?;
@@ -32,10 +44,7 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     decoder
         .read_image(bytemuck::cast_slice_mut(&mut texels))
         .map_err(|e| one_line(&e))?;
-    let rows = Rows::whole(size, most, texels, |y| latitude_weight(y, height));
-    let mut image = image(Shape::Equirectangular, rows);
-    image.warnings.extend(odd_sides(size));
-    Ok(image)
+    Ok((size, texels))
 }
 
 /// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which

@@ -126,7 +126,7 @@ impl ImageFileFormat {
 }
 
 /// Checks the size, and returns the most bytes that the finest level can have. Nothing is allocated for it.
-pub(super) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
+pub(in crate::scene) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
     let probed = guarded(|| match ImageFileFormat::of(bytes)? {
         ImageFileFormat::Pixels(format) => pixels::probe(bytes, format),
         ImageFileFormat::Ktx2 => ktx2::probe(bytes),

@@ -29,21 +29,14 @@ pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], Texe
     Ok(([width, height], texel))
 }
 
-/// Decodes a file whose size has been checked.
+/// Decodes a file whose size has been checked, as a texture.
 pub(super) fn decode(
     bytes: &[u8],
     format: ImageFormat,
     request: &Request,
 ) -> Result<Image, String> {
     let ([width, height], texel) = probe(bytes, format)?;
-    let mut reader = reader(bytes, format);
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(width);
-    limits.max_image_height = Some(height);
-    // Sixteen bits a channel, twice for what the decoder keeps beside the result, and room for its tables.
-    limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
-    reader.limits(limits);
-    let decoded = reader.decode().map_err(|e| one_line(&e))?;
+    let decoded = decoded(bytes, format)?;
     if texel == TexelFormat::Rgba16 && request.sixteen_bits() {
         let texels = decoded.into_rgba16();
         return Ok(Image {
@@ -57,4 +50,17 @@ pub(super) fn decode(
     // Sixteen bits are rounded to the nearest of eight.
     let texels = DynamicImage::into_rgba8(decoded);
     Ok(Image::from_rgba8("", width, height, texels.into_raw()))
+}
+
+/// Decodes a file whose size has been checked.
+pub(in crate::scene) fn decoded(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, String> {
+    let ([width, height], _) = probe(bytes, format)?;
+    let mut reader = reader(bytes, format);
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(width);
+    limits.max_image_height = Some(height);
+    // Sixteen bits a channel, twice for what the decoder keeps beside the result, and room for its tables.
+    limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
+    reader.limits(limits);
+    reader.decode().map_err(|e| one_line(&e))
 }

@@ -1,0 +1,224 @@
+//! `canopy compare`: how far two pictures are apart, or what two scenes or settings look like.
+
+mod result;
+mod sheet;
+mod side;
+mod text;
+
+use super::{
+    console::{json_text, print},
+    options::{LookArgs, TimeArgs},
+    report::Report,
+};
+use crate::{
+    Result,
+    config::Config,
+    output::{
+        self,
+        flip::PIXELS_PER_DEGREE,
+        picture_error::{Metric, PictureError},
+    },
+};
+use clap::{Args, ValueEnum};
+use result::Comparison;
+use side::{check_files, sides, usage};
+use std::path::{Path, PathBuf};
+
+/// `canopy compare`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, mut_arg("deviation", |arg| arg.hide(true)))]
+pub struct CompareArgs {
+    /// A picture (.png, .jpg, .exr) or a scene, or - for standard input; none is the built-in scene
+    #[arg(value_name = "A")]
+    pub a: Option<PathBuf>,
+    /// What it is compared with; without, the scene A with the settings of --with
+    #[arg(value_name = "B", required_unless_present = "with")]
+    pub b: Option<PathBuf>,
+    /// A setting of B alone; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub with: Vec<String>,
+    /// .png (A, B and a map of the errors) or .json (the figures); may be repeated
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// In the picture, show the map alone
+    #[arg(long, help_heading = "Output")]
+    pub map_only: bool,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// What is measured; without, flip, or rmse for .exr
+    #[arg(
+        long,
+        value_name = "flip|rmse",
+        hide_possible_values = true,
+        help_heading = "Error"
+    )]
+    pub metric: Option<MetricName>,
+    /// Pixels of a degree of vision for flip, 67 by default
+    #[arg(long, value_name = "N", value_parser = pixels_per_degree, help_heading = "Error")]
+    pub ppd: Option<f32>,
+    /// Exit with 1 where the mean of flip, or rmse, is larger
+    #[arg(
+        long,
+        value_name = "T",
+        allow_hyphen_values = true,
+        value_parser = tolerance,
+        help_heading = "Error"
+    )]
+    pub tolerance: Option<f64>,
+    /// Mean of N draws of each scene, jittered within the pixels
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=4096),
+        help_heading = "Picture"
+    )]
+    pub samples: u32,
+    /// Settings of both scenes.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// Time and variant of both scenes.
+    #[command(flatten)]
+    pub time: TimeArgs,
+}
+
+/// [`Metric`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MetricName {
+    /// What a person sees of the difference.
+    Flip,
+    /// The root of the mean square.
+    Rmse,
+}
+
+const AFTER_HELP: &str = "\
+FLIP (Andersson et al. 2020) is what a person sees of the difference who looks at both pictures in turn, from \
+0 to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr.
+
+A scene that is compared with a picture is drawn in the picture's size. Times are those of a frame after the \
+first, so that nothing that is made once counts.
+
+Examples:
+  canopy compare fox.glb --with shadows.mode=map -o shadows.png
+  canopy compare helmet.gltf --with image.tonemap=aces --with image.exposure=1 -o tones.png
+  canopy compare before.png helmet.gltf --camera 0 --tolerance 0.01
+  canopy compare a.exr b.exr --json";
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = text.parse().ok().filter(|t| (0.0..=1e30).contains(t));
+    tolerance.ok_or_else(|| "expected an error from 0, such as 0.01".into())
+}
+
+fn pixels_per_degree(text: &str) -> Result<f32, String> {
+    let count = text.parse().ok().filter(|n| (1.0..=1000.0).contains(n));
+    count.ok_or_else(|| "expected pixels from 1 to 1000, such as 67".into())
+}
+
+/// Draws what is no picture yet, measures, writes the files and prints the figures.
+///
+/// # Errors
+///
+/// [`Error::Usage`](crate::Error::Usage) for what cannot be compared and for names of files that cannot be written to;
+/// [`Error::WrongResult`](crate::Error::WrongResult) past the tolerance; those of loading and drawing.
+pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
+    if args.look.deviation.is_some() {
+        return usage("--deviation: there is no channel in a comparison".into());
+    }
+    args.look.apply(&mut config, "output.size")?;
+    args.time.apply(&mut config)?;
+    let is_linear = check_files(
+        args.files(),
+        !args.with.is_empty(),
+        args.look.size.is_some(),
+    )?;
+    let metric = metric(args, is_linear)?;
+    let outputs = outputs(args)?;
+    let [a, b] = sides(args.files(), &args.with, &config)?;
+    let report = Report::new(quiet);
+    let look = args.look.look();
+    let (a, gpu) = a.drawn(&report, None, &look, is_linear, args.samples)?;
+    let (b, _) = b.drawn(&report, gpu, &look, is_linear, args.samples)?;
+    report.line.stage("comparing");
+    let error = report.stage("compare", "both pictures", || {
+        PictureError::new(metric, &a.picture, &b.picture)
+    });
+    let comparison = Comparison {
+        a,
+        b,
+        metric,
+        error,
+        tolerance: args.tolerance,
+    };
+    for (path, is_picture) in &outputs {
+        let bytes = match is_picture {
+            true => sheet::png(&comparison, args.map_only)?,
+            false => json_text(&comparison.json()).into_bytes(),
+        };
+        output::write(path, &bytes)?;
+    }
+    let names: Vec<_> = outputs
+        .iter()
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    match names.is_empty() {
+        true => drop(report),
+        false => report.wrote(&names.join(", ")),
+    }
+    print(&match args.json {
+        true => json_text(&comparison.json()),
+        false => comparison.text(),
+    })?;
+    comparison.check()
+}
+
+/// What is measured.
+fn metric(args: &CompareArgs, is_linear: bool) -> Result<Metric> {
+    let name = args.metric.unwrap_or(match is_linear {
+        true => MetricName::Rmse,
+        false => MetricName::Flip,
+    });
+    match name {
+        MetricName::Flip if is_linear => {
+            let what =
+                "--metric flip: .exr holds linear radiance, which no display shows; use rmse";
+            usage(what.into())
+        }
+        MetricName::Flip => Ok(Metric::Flip {
+            pixels_per_degree: args.ppd.unwrap_or(PIXELS_PER_DEGREE),
+        }),
+        MetricName::Rmse if args.ppd.is_some() => usage("--ppd: is for --metric flip".into()),
+        MetricName::Rmse => Ok(Metric::Rmse),
+    }
+}
+
+/// The files that are going to be written, checked, and whether each is a picture.
+fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
+    let mut outputs: Vec<(&Path, bool)> = Vec::new();
+    for path in &args.output {
+        let is_picture = output::extension(path, &["png", "json"])? == "png";
+        if outputs.iter().any(|(other, _)| other == path) {
+            return usage(format!("{}: is written twice", path.display()));
+        }
+        if args.files().contains(&Some(path)) {
+            return usage(format!(
+                "{}: is compared, and would be replaced",
+                path.display()
+            ));
+        }
+        output::check_writable(path)?;
+        outputs.push((path, is_picture));
+    }
+    if args.map_only && outputs.iter().all(|(_, is_picture)| !is_picture) {
+        return usage("--map-only: there is no picture; add -o OUT.png".into());
+    }
+    Ok(outputs)
+}
+
+impl CompareArgs {
+    /// The files of A and B.
+    fn files(&self) -> [Option<&Path>; 2] {
+        let [a, b] = [&self.a, &self.b].map(Option::as_deref);
+        [a, b.or(a)]
+    }
+}

@@ -1,0 +1,292 @@
+//! One of the two that are compared: a picture, or a scene with the settings that it is drawn with.
+
+use crate::{
+    Error, Result,
+    cli::{
+        adapters::adapter_json,
+        bench::timing::median,
+        every_adapter,
+        offscreen::{self, Moment, Offscreen},
+        report::Report,
+    },
+    config::Config,
+    gpu::Gpu,
+    render::{Channel, FrameSample, material_textures::texture_support, recording::FRAME_SCOPE},
+    scene::{
+        framing::Look,
+        is_stdin,
+        opened::{OpenedScene, Span},
+        picture::{self, Picture},
+    },
+};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Frames are measured until they have taken so long, and at most so many.
+const MEASURED_MS: f64 = 500.0;
+const MOST_FRAMES: usize = 15;
+
+/// A picture, or a scene that is to be drawn.
+#[derive(Debug)]
+pub(super) struct Side {
+    name: Name,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Picture(Picture),
+    Scene(Box<Config>),
+}
+
+/// What is compared, in words.
+#[derive(Debug)]
+pub(super) struct Name {
+    /// No file is the built-in scene.
+    pub(super) file: Option<PathBuf>,
+    /// Settings that the other side does not have, as `KEY=VALUE`.
+    pub(super) with: Vec<String>,
+}
+
+/// A side as a picture.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) name: Name,
+    pub(super) picture: Picture,
+    /// `None` for what was a picture before.
+    pub(super) cost: Option<Cost>,
+}
+
+/// What a frame costs.
+#[derive(Debug)]
+pub(super) struct Cost {
+    /// The adapter, as JSON.
+    pub(super) adapter: Value,
+    /// Median of the milliseconds on the GPU, where it has timestamps.
+    pub(super) gpu_ms: Option<f64>,
+    /// Median of the milliseconds from submission to the end.
+    pub(super) wall_ms: f64,
+    /// The number of frames that were measured.
+    pub(super) frames: usize,
+}
+
+/// Checks what the names of `files` allow. Returns whether linear radiance is compared.
+///
+/// # Errors
+///
+/// [`Error::Usage`].
+pub(super) fn check_files(
+    [a, b]: [Option<&Path>; 2],
+    has_with: bool,
+    has_size: bool,
+) -> Result<bool> {
+    if b.is_some_and(is_stdin) && a == b {
+        return usage("-: standard input can be read once; name a file".into());
+    }
+    let pictures: Vec<&Path> = [a, b]
+        .into_iter()
+        .flatten()
+        .filter(|f| picture::is_picture(f))
+        .collect();
+    if let Some(picture) = b.filter(|b| picture::is_picture(b) && has_with) {
+        return usage(format!("--with: {} is drawn already", picture.display()));
+    }
+    if let Some(picture) = pictures.first().filter(|_| has_size) {
+        return usage(format!("--size: the size is that of {}", picture.display()));
+    }
+    match pictures[..] {
+        [a, b] if picture::is_linear(a) != picture::is_linear(b) => usage(format!(
+            "{} and {}: .exr holds linear radiance and does not compare with what a display shows",
+            a.display(),
+            b.display()
+        )),
+        _ => Ok(pictures.iter().any(|file| picture::is_linear(file))),
+    }
+}
+
+/// Both sides: pictures are read, and scenes are to be drawn in their size.
+///
+/// # Errors
+///
+/// Those of [`Picture::load`]; [`Error::Argument`] for different sizes; [`Error::Config`] for settings of
+/// `with`.
+pub(super) fn sides(
+    files: [Option<&Path>; 2],
+    with: &[String],
+    config: &Config,
+) -> Result<[Side; 2]> {
+    let load = |file: Option<&Path>| {
+        let file = file.filter(|file| picture::is_picture(file));
+        file.map(|file| Picture::load(file, &config.load))
+            .transpose()
+    };
+    let pictures = [load(files[0])?, load(files[1])?];
+    let mut config = config.clone();
+    if let ([Some(picture), None], [Some(file), _]) | ([None, Some(picture)], [_, Some(file)]) =
+        (&pictures, files)
+    {
+        let size: Vec<i64> = picture.size.map(i64::from).into();
+        config.set(&file.display().to_string(), "output.size", size)?;
+    }
+    let mut other = config.clone();
+    for set in with {
+        other.set_text("--with", set)?;
+    }
+    let side = |file: Option<&Path>, with: &[String], picture, mut config| {
+        every_adapter::choose(&mut config);
+        let scene = || Source::Scene(Box::new(config));
+        Side {
+            name: Name {
+                file: file.map(Path::to_owned),
+                with: with.to_vec(),
+            },
+            source: Option::map_or_else(picture, scene, Source::Picture),
+        }
+    };
+    let [picture_a, picture_b] = pictures;
+    let sides = [
+        side(files[0], &[], picture_a, config),
+        side(files[1], with, picture_b, other),
+    ];
+    let [a, b] = [sides[0].size(), sides[1].size()];
+    if a != b {
+        let [[width, height], [other_width, other_height]] = [a, b];
+        let [name, other_name] = [sides[0].name.text(), sides[1].name.text()];
+        let other = format!("{other_name} {other_width}×{other_height}");
+        let what = format!("{name} has {width}×{height} pixels, {other}; they need one size");
+        return Err(Error::Argument(what));
+    }
+    Ok(sides)
+}
+
+impl Side {
+    /// Width and height in pixels.
+    fn size(&self) -> [u32; 2] {
+        match &self.source {
+            Source::Picture(picture) => picture.size,
+            Source::Scene(config) => config.output.size,
+        }
+    }
+
+    /// Draws what is no picture yet, as the mean of `samples` draws, on `gpu` where that has the right settings.
+    /// Returns the adapter in use.
+    pub(super) fn drawn(
+        self,
+        report: &Report,
+        gpu: Option<Opened>,
+        look: &Look,
+        is_linear: bool,
+        samples: u32,
+    ) -> Result<(Drawn, Option<Opened>)> {
+        let config = match self.source {
+            Source::Scene(config) => *config,
+            Source::Picture(picture) => {
+                let drawn = Drawn {
+                    name: self.name,
+                    picture,
+                    cost: None,
+                };
+                return Ok((drawn, gpu));
+            }
+        };
+        let gpu = match gpu {
+            Some((gpu, settings)) if settings == config.gpu => gpu,
+            _ => every_adapter::open(report, &config)?,
+        };
+        let files: Vec<PathBuf> = self.name.file.iter().cloned().collect();
+        let support = texture_support(&gpu);
+        let opened = offscreen::load(report, &files, |files, progress| {
+            OpenedScene::load(files, &config, support, Span::MOMENT, progress)
+        })?;
+        let opened = opened.checked()?;
+        report.line.stage("uploading the scene");
+        let mut offscreen = report.stage("upload", "the scene to the adapter", || {
+            Offscreen::new(gpu, opened, look, config)
+        })?;
+        if is_linear {
+            offscreen.reads.push(Channel::Lit);
+        }
+        report.line.stage("drawing");
+        let what = self.name.text();
+        let moment = offscreen.moment(offscreen.config.animation.time);
+        let picture = report.stage("draw", &what, || {
+            draw(&mut offscreen, &moment, is_linear, samples)
+        })?;
+        report.line.stage("measuring the time of a frame");
+        let cost = report.stage("measure", &what, || cost(&mut offscreen, &moment))?;
+        offscreen.gpu.save_pipelines();
+        let drawn = Drawn {
+            name: self.name,
+            picture,
+            cost: Some(cost),
+        };
+        Ok((drawn, Some((offscreen.gpu, offscreen.config.gpu))))
+    }
+}
+
+/// An adapter, with the settings that it was opened with.
+pub(super) type Opened = (Gpu, crate::config::Gpu);
+
+impl Name {
+    /// For messages: the file's name, and the settings.
+    pub(super) fn text(&self) -> String {
+        let file = self.file.as_ref();
+        let file = file.map_or("the built-in scene".into(), |file| {
+            file.display().to_string()
+        });
+        match self.with.is_empty() {
+            true => file,
+            false => format!("{file} with {}", self.with.join(", ")),
+        }
+    }
+}
+
+fn draw(
+    offscreen: &mut Offscreen,
+    moment: &Moment,
+    is_linear: bool,
+    samples: u32,
+) -> Result<Picture> {
+    for index in 0..samples {
+        let sample = FrameSample::of(index, samples);
+        offscreen.compile(moment, sample)?;
+        offscreen.draw(moment, sample)?;
+    }
+    let size = offscreen.config.output.size;
+    if !is_linear {
+        return Ok(Picture::from_rgba8(size, &offscreen.picture()?));
+    }
+    let texels = offscreen.channel(Channel::Lit)?.texels;
+    Ok(Picture {
+        size,
+        pixels: texels.iter().map(|[r, g, b, _]| [*r, *g, *b]).collect(),
+        is_linear,
+    })
+}
+
+/// Draws further frames, in which nothing is made that is made once.
+fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
+    offscreen.compile(moment, FrameSample::SINGLE)?;
+    let (mut walls, mut gpus) = (Vec::new(), Vec::new());
+    while walls.len() < MOST_FRAMES && walls.iter().sum::<f64>() < MEASURED_MS {
+        walls.push(offscreen.draw(moment, FrameSample::SINGLE)?.wall_ms);
+        let passes = &offscreen.stats().passes;
+        gpus.extend(
+            passes
+                .iter()
+                .find(|pass| pass.name == FRAME_SCOPE)
+                .map(|pass| pass.last_ms),
+        );
+    }
+    Ok(Cost {
+        adapter: adapter_json(&offscreen.gpu.info),
+        gpu_ms: (!gpus.is_empty()).then(|| median(&gpus)),
+        wall_ms: median(&walls),
+        frames: walls.len(),
+    })
+}
+
+/// An error for arguments that do not go together.
+pub(super) fn usage<T>(what: String) -> Result<T> {
+    Err(Error::Usage(what))
+}

@@ -1,0 +1,307 @@
+//! LDR-FLIP: how much two pictures differ for a person who looks at them in turn (Andersson, Nilsson,
+//! Akenine-Möller, Oskarsson, Åström and Fairchild 2020, "FLIP: A Difference Evaluator for Alternating
+//! Images"). The filters are separable.
+
+use super::picture::linear;
+use glam::{Mat3, Vec3};
+use std::f32::consts::PI;
+
+/// Pixels per degree of vision in the paper: 0.7 m from a screen of 3840 pixels on 0.7 m.
+pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
+
+/// Contrast sensitivity of a channel (table 1): a sum of Gaussians `a · √(π / b) · exp(−π² x² / b)`, x in
+/// degrees.
+type Sensitivity = &'static [[f32; 2]];
+const ACHROMATIC: Sensitivity = &[[1.0, 0.0047]];
+const RED_GREEN: Sensitivity = &[[1.0, 0.0053]];
+const BLUE_YELLOW: Sensitivity = &[[34.1, 0.04], [13.5, 0.025]];
+/// The widest of them, which all are cut off with.
+const WIDEST: f32 = 0.04;
+/// Exponents of differences of colours and of features.
+const COLOR_EXPONENT: f32 = 0.7;
+const FEATURE_EXPONENT: f32 = 0.5;
+/// The share of the largest difference of colours up to which differences get `MOST_OF_SCALE` of the scale.
+const COMMON: f32 = 0.4;
+const MOST_OF_SCALE: f32 = 0.95;
+/// Width of the features that are detected, in degrees.
+const FEATURE_WIDTH: f32 = 0.082;
+
+/// The error of each pixel, from 0 to 1, between pictures of `size`: sRGB-encoded, 0 to 1 a channel.
+pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f32) -> Vec<f32> {
+    let (filters, to) = (Filters::new(pixels_per_degree), Colors::new());
+    let [a, b] = std::thread::scope(|scope| {
+        let other = scope.spawn(|| Seen::new(size, a, &filters, &to));
+        let b = Seen::new(size, b, &filters, &to);
+        // A thread that panics does so for all.
+        let a = other
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        [a, b]
+    });
+    let largest = to.largest_difference();
+    let colors = a.colors.iter().zip(&b.colors);
+    let colors = colors.map(|(a, b)| spread(hyab(*a, *b).powf(COLOR_EXPONENT), largest));
+    let features = a.features.iter().zip(&b.features);
+    let features = features.map(|(a, b)| {
+        let [edge, point] = [0, 1].map(|kind| (a[kind] - b[kind]).abs());
+        (edge.max(point) / 2_f32.sqrt()).powf(FEATURE_EXPONENT)
+    });
+    colors
+        .zip(features)
+        .map(|(color, feature)| color.powf(1.0 - feature))
+        .collect()
+}
+
+/// A picture as it is seen.
+struct Seen {
+    /// CIELAB with the Hunt effect, of what the eye resolves.
+    colors: Vec<Vec3>,
+    /// How much of an edge and of a point is at each pixel.
+    features: Vec<[f32; 2]>,
+}
+
+impl Seen {
+    fn new(size: [u32; 2], pixels: &[[f32; 3]], filters: &Filters, to: &Colors) -> Self {
+        let opponent: Vec<Vec3> = pixels
+            .iter()
+            .map(|pixel| to.opponent(Vec3::from_array(*pixel).map(linear)))
+            .collect();
+        let [y, cx, cz] = [0, 1, 2].map(|c| Plane {
+            size,
+            values: opponent.iter().map(|color| color[c]).collect(),
+        });
+        let [resolved_y, resolved_cx, resolved_cz] = [
+            y.resolved(&filters.achromatic),
+            cx.resolved(&filters.red_green),
+            cz.resolved(&filters.blue_yellow),
+        ];
+        let channels = resolved_y.iter().zip(&resolved_cx).zip(&resolved_cz);
+        let colors = channels.map(|((y, cx), cz)| {
+            let seen = to.linear(Vec3::new(*y, *cx, *cz));
+            hunt(to.lab(seen.clamp(Vec3::ZERO, Vec3::ONE)))
+        });
+        Self {
+            colors: colors.collect(),
+            features: features(y, filters),
+        }
+    }
+}
+
+/// Magnitudes of first and second derivatives of the lightness `y`, which is scaled to 0 to 1.
+fn features(mut y: Plane, filters: &Filters) -> Vec<[f32; 2]> {
+    y.values.iter_mut().for_each(|y| *y = (*y + 16.0) / 116.0);
+    let along = |derivative: &[f32]| {
+        let across = y.along_rows(derivative).along_columns(&filters.smooth);
+        let down = y.along_rows(&filters.smooth).along_columns(derivative);
+        let both = across.values.into_iter().zip(down.values);
+        both.map(|(x, y)| x.hypot(y)).collect::<Vec<_>>()
+    };
+    let [edges, points] = [along(&filters.edge), along(&filters.point)];
+    edges
+        .into_iter()
+        .zip(points)
+        .map(|(edge, point)| [edge, point])
+        .collect()
+}
+
+/// A Gaussian in one direction, with its weight among those of a channel.
+type Weighted = (Vec<f32>, f32);
+
+/// Kernels along a row or a column.
+struct Filters {
+    achromatic: Vec<Weighted>,
+    red_green: Vec<Weighted>,
+    blue_yellow: Vec<Weighted>,
+    /// A Gaussian, and its first and second derivatives, whose parts of each sign have a sum of ±1.
+    smooth: Vec<f32>,
+    edge: Vec<f32>,
+    point: Vec<f32>,
+}
+
+impl Filters {
+    fn new(pixels_per_degree: f32) -> Self {
+        let reach = (3.0 * (WIDEST / (2.0 * PI * PI)).sqrt() * pixels_per_degree).ceil();
+        let channel = |gaussians: Sensitivity| {
+            let of = |[a, b]: &[f32; 2]| {
+                let kernel = sampled(reach, |x| (-(PI * x / pixels_per_degree).powi(2) / b).exp());
+                let sum: f32 = kernel.iter().sum();
+                (
+                    kernel.iter().map(|k| k / sum).collect(),
+                    a * (PI / b).sqrt() * sum * sum,
+                )
+            };
+            let mut weighted: Vec<Weighted> = gaussians.iter().map(of).collect();
+            let total: f32 = weighted.iter().map(|(_, weight)| weight).sum();
+            weighted.iter_mut().for_each(|(_, weight)| *weight /= total);
+            weighted
+        };
+        let deviation = 0.5 * FEATURE_WIDTH * pixels_per_degree;
+        let of_features = |kernel: &dyn Fn(f32) -> f32| {
+            let gaussian = |x: f32| (-x * x / (2.0 * deviation * deviation)).exp();
+            let mut kernel = sampled((3.0 * deviation).ceil(), |x| kernel(x) * gaussian(x));
+            let sum = |sign: f32| kernel.iter().map(|k| (sign * k).max(0.0)).sum::<f32>();
+            let (above, below) = (sum(1.0), sum(-1.0));
+            for k in &mut kernel {
+                *k /= if *k > 0.0 {
+                    above
+                } else {
+                    below.max(f32::MIN_POSITIVE)
+                };
+            }
+            kernel
+        };
+        Self {
+            achromatic: channel(ACHROMATIC),
+            red_green: channel(RED_GREEN),
+            blue_yellow: channel(BLUE_YELLOW),
+            smooth: of_features(&|_| 1.0),
+            edge: of_features(&|x| -x),
+            point: of_features(&|x| (x / deviation).powi(2) - 1.0),
+        }
+    }
+}
+
+/// A function at whole pixels from −`reach` to `reach`.
+fn sampled(reach: f32, function: impl Fn(f32) -> f32) -> Vec<f32> {
+    let reach = reach as i32;
+    (-reach..=reach).map(|x| function(x as f32)).collect()
+}
+
+/// One channel of a picture.
+struct Plane {
+    size: [u32; 2],
+    values: Vec<f32>,
+}
+
+impl Plane {
+    /// What the eye resolves of a channel with this sensitivity.
+    fn resolved(&self, sensitivity: &[Weighted]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.values.len()];
+        for (kernel, weight) in sensitivity {
+            let filtered = self.along_rows(kernel).along_columns(kernel);
+            for (sum, value) in sum.iter_mut().zip(filtered.values) {
+                *sum += weight * value;
+            }
+        }
+        sum
+    }
+
+    /// Filtered along rows. Outside of the picture is what is at its border.
+    fn along_rows(&self, kernel: &[f32]) -> Self {
+        let width = self.size[0] as usize;
+        let reach = kernel.len() / 2;
+        let mut values = vec![0.0; self.values.len()];
+        let mut wide = vec![0.0; width + 2 * reach];
+        for (row, filtered) in self.values.chunks(width).zip(values.chunks_mut(width)) {
+            wide[..reach].fill(row[0]);
+            wide[reach..reach + width].copy_from_slice(row);
+            wide[reach + width..].fill(row[width - 1]);
+            for (k, shifted) in kernel.iter().zip(wide.windows(width)) {
+                add_scaled(filtered, shifted, *k);
+            }
+        }
+        Self {
+            size: self.size,
+            values,
+        }
+    }
+
+    /// The same along columns.
+    fn along_columns(&self, kernel: &[f32]) -> Self {
+        let [width, height] = self.size.map(|side| side as usize);
+        let reach = kernel.len() / 2;
+        let mut values = vec![0.0; self.values.len()];
+        for (y, filtered) in values.chunks_mut(width).enumerate() {
+            for (k, shift) in kernel.iter().zip(0..) {
+                let from = (y + shift).saturating_sub(reach).min(height - 1);
+                add_scaled(filtered, &self.values[from * width..][..width], *k);
+            }
+        }
+        Self {
+            size: self.size,
+            values,
+        }
+    }
+}
+
+fn add_scaled(sum: &mut [f32], values: &[f32], factor: f32) {
+    for (sum, value) in sum.iter_mut().zip(values) {
+        *sum += factor * value;
+    }
+}
+
+/// Maps differences of colours, of which `largest` is the largest, to 0 to 1: common ones to most of it.
+fn spread(difference: f32, largest: f32) -> f32 {
+    let common = COMMON * largest;
+    if difference < common {
+        return MOST_OF_SCALE / common * difference;
+    }
+    MOST_OF_SCALE + (1.0 - MOST_OF_SCALE) * (difference - common) / (largest - common)
+}
+
+/// A distance in CIELAB for large differences: of lightness, plus that of chroma (Abasi, Amani Tehran and
+/// Fairchild 2020).
+fn hyab(a: Vec3, b: Vec3) -> f32 {
+    let difference = a - b;
+    difference.x.abs() + difference.y.hypot(difference.z)
+}
+
+/// Dark colours look less colourful (Hunt).
+fn hunt(lab: Vec3) -> Vec3 {
+    let factor = 0.01 * lab.x;
+    lab * Vec3::new(1.0, factor, factor)
+}
+
+/// Conversions of colours.
+struct Colors {
+    /// CIE XYZ, divided by the white point D65, which is that of (1, 1, 1), of linear sRGB.
+    xyz_from_linear: Mat3,
+    linear_from_xyz: Mat3,
+}
+
+impl Colors {
+    fn new() -> Self {
+        let xyz = Mat3::from_cols_array_2d(&[
+            [0.412_386_56, 0.212_637_06, 0.019_330_62],
+            [0.357_591_5, 0.715_183, 0.119_197_16],
+            [0.180_450_49, 0.072_180_2, 0.950_372_6],
+        ]);
+        let xyz_from_linear = Mat3::from_diagonal(1.0 / (xyz * Vec3::ONE)) * xyz;
+        Self {
+            xyz_from_linear,
+            linear_from_xyz: xyz_from_linear.inverse(),
+        }
+    }
+
+    /// The difference of green and blue.
+    fn largest_difference(&self) -> f32 {
+        let [green, blue] = [Vec3::Y, Vec3::Z].map(|color| hunt(self.lab(color)));
+        hyab(green, blue).powf(COLOR_EXPONENT)
+    }
+
+    /// The opponent colours YCxCz of linear sRGB: CIELAB without its cube root.
+    fn opponent(&self, linear: Vec3) -> Vec3 {
+        let [x, y, z] = (self.xyz_from_linear * linear).to_array();
+        Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
+    }
+
+    /// The inverse of [`Colors::opponent`].
+    fn linear(&self, opponent: Vec3) -> Vec3 {
+        let y = (opponent.x + 16.0) / 116.0;
+        self.linear_from_xyz * Vec3::new(y + opponent.y / 500.0, y, y - opponent.z / 200.0)
+    }
+
+    /// CIELAB of linear sRGB.
+    fn lab(&self, linear: Vec3) -> Vec3 {
+        const DELTA: f32 = 6.0 / 29.0;
+        let root = (self.xyz_from_linear * linear).map(|t| {
+            if t > DELTA.powi(3) {
+                t.cbrt()
+            } else {
+                t / (3.0 * DELTA * DELTA) + 4.0 / 29.0
+            }
+        });
+        let [x, y, z] = root.to_array();
+        Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
+    }
+}

@@ -1,0 +1,103 @@
+//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR as linear floats.
+
+use super::{environment::openexr, files::read_file, image};
+use crate::{Error, Result, config, error::guarded};
+use ::image::ImageFormat::{Jpeg, Png};
+use std::path::Path;
+
+/// The name extensions of pictures.
+pub const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "exr"];
+
+/// What is behind transparent pixels, sRGB-encoded.
+const BACKDROP: f32 = 0.5;
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Red, green and blue, row by row from the top.
+    pub pixels: Vec<[f32; 3]>,
+    /// Whether they are linear radiance. Otherwise they are sRGB-encoded, from 0 to 1.
+    pub is_linear: bool,
+}
+
+impl Picture {
+    /// The picture of sRGB-encoded RGBA of eight bits a channel; what is transparent lies over middle grey.
+    pub fn from_rgba8(size: [u32; 2], rgba8: &[u8]) -> Self {
+        let pixels = rgba8.as_chunks::<4>().0.iter();
+        let pixels = pixels.map(|pixel| opaque(pixel.map(|byte| f32::from(byte) / 255.0)));
+        Self {
+            size,
+            pixels: pixels.collect(),
+            is_linear: false,
+        }
+    }
+
+    /// Reads the picture at `path`. What is transparent in a PNG lies over middle grey; alpha of an OpenEXR file
+    /// is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and
+    /// [`Error::Scene`] for one that is broken, has more pixels than `limits` allow, or is not of the kind that
+    /// its name says.
+    pub fn load(path: &Path, limits: &config::Load) -> Result<Self> {
+        let bytes = read_file(path, limits.max_file_bytes)?;
+        let decoded = guarded(|| match is_linear(path) {
+            true => linear(&bytes, limits.max_environment_pixels),
+            false => encoded(&bytes, limits.max_image_pixels),
+        });
+        let broken = || Err("is broken in a way that its decoder did not expect".into());
+        decoded
+            .unwrap_or_else(broken)
+            .map_err(|what| Error::scene(path, what))
+    }
+}
+
+/// Whether the name is that of a picture.
+pub fn is_picture(path: &Path) -> bool {
+    extension(path).is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+}
+
+/// Whether the name is that of a picture of linear radiance.
+pub fn is_linear(path: &Path) -> bool {
+    extension(path).is_some_and(|extension| extension == "exr")
+}
+
+fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+fn linear(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
+    if !bytes.starts_with(openexr::MAGIC) {
+        return Err("is not OpenEXR, as its name says".into());
+    }
+    let (size, pixels) = openexr::rgb(bytes, max_pixels)?;
+    Ok(Picture {
+        size,
+        pixels,
+        is_linear: true,
+    })
+}
+
+fn encoded(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
+    let Ok(format @ (Png | Jpeg)) = ::image::guess_format(bytes) else {
+        return Err("is neither PNG nor JPEG, as its name says".into());
+    };
+    image::probe(bytes, max_pixels)?;
+    let decoded = image::decoded(bytes, format)?.into_rgba32f();
+    Ok(Picture {
+        size: decoded.dimensions().into(),
+        pixels: decoded.pixels().map(|pixel| opaque(pixel.0)).collect(),
+        is_linear: false,
+    })
+}
+
+/// A pixel over the backdrop.
+fn opaque([r, g, b, a]: [f32; 4]) -> [f32; 3] {
+    match a < 1.0 {
+        true => [r, g, b].map(|c| a * c + (1.0 - a) * BACKDROP),
+        false => [r, g, b],
+    }
+}

@@ -1,0 +1,468 @@
+//! `canopy compare`, and the errors that it measures.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
+use image::{Rgb, RgbImage};
+use serde_json::{Value, json};
+use std::{path::PathBuf, process::Command};
+
+/// A picture by a formula: sRGB-encoded bytes of each pixel.
+type Formula = fn(u32, u32) -> [u32; 3];
+
+const WAVES: Formula = |x, y| {
+    [
+        (x * 7 + y * 3) % 256,
+        x * y % 256,
+        (255 + 256 * x - x * 5) % 256,
+    ]
+};
+const SHIFTED: Formula = |x, y| WAVES(x + 1, y);
+const CHECKER: Formula = |x, y| match (x / 4 + y / 4) % 2 {
+    0 => [20, 40, 80],
+    _ => [255; 3],
+};
+const BROWN: Formula = |_, _| [200, 60, 30];
+const ROSE: Formula = |_, _| [190, 70, 60];
+const GREEN: Formula = |_, _| [0, 255, 0];
+const BLUE: Formula = |_, _| [0, 0, 255];
+const DOT: Formula = |x, y| match (x, y) {
+    (20, 12) => [255; 3],
+    _ => BROWN(x, y),
+};
+const GREY: Formula = |_, _| [120; 3];
+const EDGE: Formula = |x, _| [if x < 17 { 120 } else { 140 }; 3];
+
+fn made([width, height]: [u32; 2], formula: Formula) -> Vec<[f32; 3]> {
+    let pixel = |i: u32| formula(i % width, i / width).map(|c| c as f32 / 255.0);
+    (0..width * height).map(pixel).collect()
+}
+
+/// NVIDIA's figures (flip-evaluator 1.7): size, pictures, pixels per degree, mean, maximum, first pixel.
+type Figures = ([u32; 2], [Formula; 2], f32, [f64; 3]);
+
+#[rustfmt::skip]
+const NVIDIA: [Figures; 22] = [
+    ([48, 32], [WAVES, SHIFTED], PIXELS_PER_DEGREE, [0.298_544_3, 0.750_089_8, 0.100_698]),
+    ([48, 32], [WAVES, SHIFTED], 20.0, [0.382_593_6, 0.989_888_9, 0.099_268]),
+    ([48, 32], [WAVES, SHIFTED], 150.0, [0.186_763_5, 0.412_648_5, 0.109_712]),
+    ([48, 32], [CHECKER, BROWN], PIXELS_PER_DEGREE, [0.942_377_9, 0.986_934_2, 0.980_424]),
+    ([48, 32], [CHECKER, BROWN], 20.0, [0.986_703, 0.993_623, 0.954_428]),
+    ([48, 32], [CHECKER, BROWN], 150.0, [0.960_992_9, 0.982_350_6, 0.868_857]),
+    ([48, 32], [BROWN, ROSE], PIXELS_PER_DEGREE, [0.251_497_8, 0.251_501_9, 0.251_502]),
+    ([48, 32], [BROWN, ROSE], 150.0, [0.251_497_8, 0.251_501_7, 0.251_502]),
+    ([48, 32], [GREEN, BLUE], PIXELS_PER_DEGREE, [1.0, 1.0, 1.0]),
+    ([48, 32], [BROWN, DOT], PIXELS_PER_DEGREE, [0.007_449_5, 0.582_262_1, 0.0]),
+    ([48, 32], [BROWN, DOT], 20.0, [0.002_989_4, 0.985_903_2, 0.0]),
+    ([48, 32], [BROWN, DOT], 150.0, [0.011_928_8, 0.243_776, 0.000_203]),
+    ([48, 32], [GREY, EDGE], PIXELS_PER_DEGREE, [0.170_874_6, 0.318_053_2, 0.0]),
+    ([48, 32], [GREY, EDGE], 20.0, [0.160_297_3, 0.335_056_8, 0.0]),
+    ([48, 32], [GREY, EDGE], 150.0, [0.188_056_5, 0.318_456_3, 0.0]),
+    ([48, 32], [WAVES, WAVES], PIXELS_PER_DEGREE, [0.0; 3]),
+    ([7, 3], [WAVES, SHIFTED], PIXELS_PER_DEGREE, [0.088_717_8, 0.101_511_9, 0.101_512]),
+    ([7, 3], [CHECKER, BROWN], PIXELS_PER_DEGREE, [0.983_675_1, 0.992_814_8, 0.980_017]),
+    ([7, 3], [BROWN, ROSE], PIXELS_PER_DEGREE, [0.251_502, 0.251_501_9, 0.251_502]),
+    ([1, 1], [WAVES, SHIFTED], PIXELS_PER_DEGREE, [0.097_081; 3]),
+    ([1, 1], [CHECKER, BROWN], PIXELS_PER_DEGREE, [0.954_425_2; 3]),
+    ([1, 1], [GREEN, BLUE], PIXELS_PER_DEGREE, [1.0; 3]),
+];
+
+/// Mean, maximum and first pixel of FLIP.
+fn figures(size: [u32; 2], [a, b]: [Formula; 2], pixels_per_degree: f32) -> [f64; 3] {
+    let errors = flip(size, &made(size, a), &made(size, b), pixels_per_degree);
+    let errors: Vec<f64> = errors.into_iter().map(f64::from).collect();
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    [mean, errors.iter().copied().fold(0.0, f64::max), errors[0]]
+}
+
+/// The largest difference of two triples.
+fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let differences = a.into_iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max)
+}
+
+#[test]
+fn flip_is_that_of_its_authors() {
+    for (index, (size, pictures, pixels_per_degree, theirs)) in NVIDIA.into_iter().enumerate() {
+        let ours = figures(size, pictures, pixels_per_degree);
+        assert!(
+            apart(ours, theirs) < 2e-5,
+            "pair {index}: {ours:?} {theirs:?}"
+        );
+    }
+}
+
+/// The comparer sees a filter of another width, another order of the pictures' rows, and another colour.
+#[test]
+fn flip_of_anything_else_is_told_apart() {
+    let (size, pictures, pixels_per_degree, theirs) = NVIDIA[0];
+    for wrong in [
+        figures(size, pictures, 1.01 * pixels_per_degree),
+        figures([size[1], size[0]], pictures, pixels_per_degree),
+        figures(
+            size,
+            [WAVES, |x, y| [SHIFTED(x, y)[0], SHIFTED(x, y)[1], 0]],
+            pixels_per_degree,
+        ),
+    ] {
+        assert!(apart(wrong, theirs) > 2e-4, "{wrong:?} {theirs:?}");
+    }
+    // It does not matter which of the two is first.
+    let [a, b] = pictures;
+    assert!(apart(figures(size, [b, a], pixels_per_degree), theirs) < 2e-5);
+}
+
+/// Two triangles, one above the other, so that the lower one is in shadow.
+const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
+                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
+
+/// Nothing but the sun's light.
+const PLAIN: &str = "--size 64x48 --occlusion off --reflections off --sun 0,-1,0.2 --eye 1.5,2,2";
+
+/// A folder in which canopy runs, away from the settings of whoever runs the tests.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        std::fs::write(folder.path("scene.obj"), OBJ).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs a line of words without blanks, with its exit code, standard output and standard error.
+    fn canopy(&self, line: &str) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+        let output = command
+            .args(line.split_whitespace())
+            .current_dir(self.0.path())
+            .env("HOME", self.0.path())
+            .env("XDG_CONFIG_HOME", self.0.path())
+            .env("XDG_RUNTIME_DIR", self.0.path())
+            .env_remove("RUST_LOG")
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    }
+
+    /// The figures of a comparison that succeeds.
+    fn compares(&self, line: &str) -> Value {
+        let (code, stdout, stderr) = self.canopy(&format!("compare {line} --json"));
+        assert_eq!(code, 0, "{line}: {stderr}");
+        serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{line}: {e}: {stdout}"))
+    }
+
+    /// Fails with this code and one line that holds `words`.
+    fn fails(&self, code: i32, line: &str, words: &[&str]) {
+        let (found, _, stderr) = self.canopy(&format!("compare {line}"));
+        assert_eq!(found, code, "{line}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{line}: {stderr}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{line}: {stderr}");
+        for word in words {
+            assert!(stderr.contains(word), "{line}: no \"{word}\" in {stderr}");
+        }
+    }
+
+    /// Writes a picture of 48 × 32 pixels as PNG.
+    fn picture(&self, name: &str, formula: Formula) {
+        let pixel = |x, y| Rgb(formula(x, y).map(|c| c as u8));
+        RgbImage::from_fn(48, 32, pixel)
+            .save(self.path(name))
+            .unwrap();
+    }
+
+    /// Writes floats of 2 × 2 pixels as OpenEXR.
+    fn floats(&self, name: &str, values: [f32; 12]) {
+        let picture = image::Rgb32FImage::from_raw(2, 2, values.to_vec()).unwrap();
+        picture.save(self.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn pictures_have_the_figures_that_they_should() {
+    let folder = Folder::new();
+    folder.picture("waves.png", WAVES);
+    folder.picture("shifted.png", SHIFTED);
+    folder.picture("brown.png", BROWN);
+    folder.picture("rose.png", ROSE);
+    folder.picture("dot.png", DOT);
+
+    let same = folder.compares("waves.png waves.png --tolerance 0");
+    assert_eq!(
+        [&same["mean"], &same["max"], &same["differing"]],
+        [0.0, 0.0, 0.0]
+    );
+    assert_eq!(same["size"], json!([48, 32]));
+    let none = [
+        &same["a"]["gpu_ms"],
+        &same["a"]["adapter"],
+        &same["b"]["wall_ms"],
+    ];
+    assert_eq!(none, [&Value::Null; 3], "what is a picture has no cost");
+
+    let flip = folder.compares("waves.png shifted.png");
+    let found = [
+        flip["mean"].as_f64().unwrap(),
+        flip["max"].as_f64().unwrap(),
+        0.0,
+    ];
+    assert!(
+        apart(found, [0.298_544_3, 0.750_089_8, 0.0]) < 2e-5,
+        "{flip}"
+    );
+    assert_eq!(
+        [&flip["metric"], &flip["max_at"]],
+        [&json!("flip"), &json!([8, 31])]
+    );
+    let near = folder.compares("waves.png shifted.png --ppd 20");
+    assert!(
+        (near["mean"].as_f64().unwrap() - 0.382_593_6).abs() < 2e-5,
+        "{near}"
+    );
+
+    // (200, 60, 30) and (190, 70, 60).
+    let rmse = folder.compares("brown.png rose.png --metric rmse");
+    let expected = (1100.0_f64 / 3.0).sqrt() / 255.0;
+    assert!(
+        (rmse["mean"].as_f64().unwrap() - expected).abs() < 1e-6,
+        "{rmse}"
+    );
+    assert_eq!(rmse["differing"], 1.0);
+    let dot = folder.compares("brown.png dot.png --metric rmse");
+    assert_eq!(dot["differing"], 1.0 / 1536.0);
+    assert_eq!(dot["max_at"], json!([20, 12]));
+}
+
+#[test]
+fn floats_are_compared_as_they_are() {
+    let folder = Folder::new();
+    let mut values = [
+        0.5, 1.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 100.0, 200.0, 400.0,
+    ];
+    folder.floats("a.exr", values);
+    values[10] += 6.0;
+    folder.floats("b.exr", values);
+    values[0] = f32::NAN;
+    folder.floats("nan.exr", values);
+    let error = folder.compares("a.exr b.exr");
+    assert_eq!(error["metric"], "rmse");
+    assert!(
+        (error["mean"].as_f64().unwrap() - 3.0_f64.sqrt()).abs() < 1e-6,
+        "{error}"
+    );
+    assert_eq!(error["differing"], 0.25);
+    // JSON has no infinity.
+    assert_eq!(folder.compares("b.exr nan.exr")["mean"], Value::Null);
+    assert_eq!(folder.compares("nan.exr nan.exr")["mean"], 0.0);
+    folder.fails(1, "b.exr nan.exr -q --tolerance 1000", &["RMSE is inf"]);
+    folder.fails(2, "a.exr b.exr --metric flip", &["--metric flip", ".exr"]);
+    folder.picture("a.png", WAVES);
+    folder.fails(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);
+    folder.compares("a.exr b.exr -o out.png");
+    // Three panels of at least 27 characters.
+    let sheet = image::open(folder.path("out.png")).unwrap();
+    assert!(sheet.width() > 600, "{}", sheet.width());
+}
+
+/// What is transparent lies over the same grey in both.
+#[test]
+fn transparent_pixels_lie_over_grey() {
+    let folder = Folder::new();
+    let save = |name: &str, pixel: [u8; 4]| {
+        let picture = image::RgbaImage::from_pixel(8, 8, image::Rgba(pixel));
+        picture.save(folder.path(name)).unwrap();
+    };
+    save("red.png", [255, 0, 0, 0]);
+    save("blue.png", [0, 0, 255, 0]);
+    save("solid.png", [255, 0, 0, 255]);
+    assert_eq!(
+        folder.compares("red.png blue.png --metric rmse")["differing"],
+        0.0
+    );
+    let error = folder.compares("red.png solid.png --metric rmse");
+    assert!(
+        (error["mean"].as_f64().unwrap() - 0.5).abs() < 1e-6,
+        "{error}"
+    );
+}
+
+#[test]
+fn tolerances_decide_the_exit_code() {
+    let folder = Folder::new();
+    folder.picture("a.png", BROWN);
+    folder.picture("b.png", ROSE);
+    // Its mean is 0.2515.
+    let (code, stdout, _) = folder.canopy("compare a.png b.png --tolerance 0.252");
+    assert_eq!(code, 0);
+    for line in [
+        "mean        0.2515",
+        "size        48×32",
+        "differing   100.0 %",
+    ] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    folder.fails(
+        1,
+        "a.png b.png --tolerance 0.251",
+        &["mean FLIP is 0.2515", "0.251"],
+    );
+    folder.fails(
+        1,
+        "a.png b.png --metric rmse --tolerance 0.05",
+        &["RMSE is 0.07509"],
+    );
+    // The files are written all the same.
+    folder.fails(
+        1,
+        "a.png b.png -q --tolerance 0 -o error.json",
+        &["tolerance of 0"],
+    );
+    let error: Value =
+        serde_json::from_slice(&std::fs::read(folder.path("error.json")).unwrap()).unwrap();
+    assert_eq!(error["tolerance"], 0.0);
+}
+
+#[test]
+fn the_picture_shows_both_and_the_errors() {
+    let folder = Folder::new();
+    folder.picture("a.png", BROWN);
+    folder.picture("b.png", DOT);
+    let open = |name: &str| image::open(folder.path(name)).unwrap().into_rgb8();
+    folder.compares("a.png b.png --map-only -o map.png");
+    let map = open("map.png");
+    assert_eq!(map.dimensions(), (48, 32));
+    assert_eq!(map.get_pixel(0, 0).0, [0, 0, 4], "magma's black");
+    // An error of 0.5823 is 9.3 of 16 steps.
+    let [r, g, b] = map.get_pixel(20, 12).0;
+    assert!((207..=230).contains(&r) && (65..=81).contains(&g) && (99..=112).contains(&b));
+
+    folder.compares("a.png b.png -o sheet.png");
+    let sheet = open("sheet.png");
+    let brown: Vec<_> = sheet
+        .enumerate_pixels()
+        .filter(|(.., p)| p.0 == [200, 60, 30])
+        .collect();
+    let whole = 2 * 48 * 32 - 1;
+    assert_eq!(brown.len(), whole, "A whole, and B without its dot");
+    let pixels = |rows: std::ops::Range<u32>, is: fn(&[u8; 3]) -> bool| {
+        let all = sheet
+            .enumerate_pixels()
+            .filter(|(_, y, _)| rows.contains(y));
+        all.filter(|(.., pixel)| is(&pixel.0)).count()
+    };
+    let top = brown.iter().map(|(_, y, _)| *y).min().unwrap();
+    let is_dark = |p: &[u8; 3]| p.iter().all(|c| *c < 80);
+    assert!(pixels(0..top, is_dark) > 100, "captions");
+    let is_yellow = |p: &[u8; 3]| *p == [252, 253, 191];
+    assert!(
+        pixels(top + 32..sheet.height(), is_yellow) > 0,
+        "the end of the legend"
+    );
+}
+
+#[test]
+fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
+    let folder = Folder::new();
+    let with = |rest: &str| folder.compares(&format!("scene.obj {PLAIN} {rest}"));
+    let same = with("--with tree.leaf_cutoff=1 --tolerance 0");
+    assert_eq!([&same["mean"], &same["differing"]], [0.0, 0.0]);
+    assert_eq!(same["b"]["with"], json!(["tree.leaf_cutoff=1"]));
+    for side in ["a", "b"] {
+        assert!(same[side]["wall_ms"].as_f64().unwrap() > 0.0, "{same}");
+        assert!(same[side]["frames"].as_u64().unwrap() > 0, "{same}");
+        assert!(same[side]["adapter"]["name"].is_string(), "{same}");
+    }
+
+    let dark = with("--with shadows.mode=off --metric rmse");
+    let share = dark["differing"].as_f64().unwrap();
+    assert!((0.005..0.3).contains(&share), "the shadow alone: {share}");
+    // The later option stands for B alone, whatever holds for both.
+    let both_off = with("--shadows off --with shadows.mode=off --metric rmse");
+    assert_eq!(both_off["differing"], 0.0);
+    let sampled = with("--samples 4 --with shadows.mode=off --metric rmse");
+    assert_ne!(sampled["mean"], dark["mean"], "other points of the pixels");
+
+    for (picture, metric) in [("scene.png", "flip"), ("scene.exr", "rmse")] {
+        let (code, _, stderr) = folder.canopy(&format!("render scene.obj {PLAIN} -o {picture}"));
+        assert_eq!(code, 0, "{stderr}");
+        let look = PLAIN.replace("--size 64x48", "");
+        let saved = folder.compares(&format!("{picture} scene.obj {look} --tolerance 0"));
+        assert_eq!(
+            [&saved["metric"], &saved["mean"]],
+            [&json!(metric), &json!(0.0)]
+        );
+        assert_eq!(saved["size"], json!([64, 48]));
+        let other = folder.compares(&format!("scene.obj {picture} {look} --shadows off"));
+        assert!(other["mean"].as_f64().unwrap() > 0.001, "{other}");
+    }
+    folder.fails(
+        2,
+        "scene.obj scene.png --size 64x48",
+        &["--size", "scene.png"],
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_one_line() {
+    let folder = Folder::new();
+    folder.picture("a.png", WAVES);
+    RgbImage::new(7, 5).save(folder.path("small.png")).unwrap();
+    folder.fails(1, "a.png small.png", &["a.png has 48×32", "small.png 7×5"]);
+    folder.fails(1, "a.png missing.png", &["missing.png"]);
+    std::fs::write(folder.path("text.png"), "text").unwrap();
+    folder.fails(1, "a.png text.png", &["text.png", "neither PNG nor JPEG"]);
+    std::fs::copy(folder.path("a.png"), folder.path("a.exr")).unwrap();
+    folder.fails(1, "a.exr a.exr", &["a.exr", "not OpenEXR"]);
+    let whole = std::fs::read(folder.path("a.png")).unwrap();
+    std::fs::write(folder.path("cut.png"), &whole[..whole.len() / 2]).unwrap();
+    folder.fails(1, "cut.png a.png", &["cut.png"]);
+    folder.floats("floats.exr", [1.0; 12]);
+    let whole = std::fs::read(folder.path("floats.exr")).unwrap();
+    for length in [0, 3, 8, 60, whole.len() - 20] {
+        std::fs::write(folder.path("cut.exr"), &whole[..length]).unwrap();
+        folder.fails(1, "cut.exr floats.exr", &["cut.exr"]);
+    }
+    let limit = "--set load.max_image_pixels=1000";
+    folder.fails(
+        1,
+        &format!("a.png a.png {limit}"),
+        &["a.png", "load.max_image_pixels"],
+    );
+    folder.fails(1, "a.png a.png -o no/out.png", &["no"]);
+
+    folder.fails(
+        2,
+        "a.png a.png --with shadows.mode=map",
+        &["--with", "a.png"],
+    );
+    folder.fails(
+        2,
+        "scene.obj --with shadows.mode=foo",
+        &["--with", "shadows.mode"],
+    );
+    folder.fails(2, "scene.obj --with shadows.mode", &["--with", "KEY=VALUE"]);
+    folder.fails(2, "a.png a.png -o out.gif", &["out.gif"]);
+    folder.fails(2, "a.png a.png -o a.png", &["a.png", "replaced"]);
+    folder.fails(2, "a.png a.png -o b.png -o b.png", &["b.png", "twice"]);
+    folder.fails(2, "a.png a.png --map-only", &["--map-only"]);
+    folder.fails(2, "a.png a.png --metric rmse --ppd 67", &["--ppd"]);
+    folder.fails(2, "- -", &["standard input"]);
+    let sizes = "scene.obj --size 64x48 --with output.size=[32,32]";
+    folder.fails(1, sizes, &["64×48", "32×32"]);
+    for line in [
+        "",
+        "a.png",
+        "a.png a.png --ppd 0",
+        "a.png a.png --tolerance -1",
+    ] {
+        assert_eq!(folder.canopy(&format!("compare {line}")).0, 2, "{line}");
+    }
+}
