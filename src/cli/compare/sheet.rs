@@ -76,7 +76,8 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
         [
             comparison.title(),
             format!(
-                "mean {}, maximum {}",
+                "{} {}, max {}",
+                comparison.mean_name(),
                 significant(comparison.error.mean),
                 significant(comparison.error.max.into())
             ),

@@ -26,6 +26,14 @@ impl Comparison {
         }
     }
 
+    /// What the mean is called beside the metric.
+    pub(super) fn mean_name(&self) -> &'static str {
+        match self.metric {
+            Metric::Flip { .. } => "mean",
+            Metric::Rmse => "RMSE",
+        }
+    }
+
     /// The figures as lines. Writing to a String cannot fail.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
@@ -39,11 +47,7 @@ impl Comparison {
         let [x, y] = error.max_at;
         writeln!(text, "size        {width}×{height}").ok();
         writeln!(text, "metric      {}", self.title()).ok();
-        let mean = if self.metric == Metric::Rmse {
-            "RMSE"
-        } else {
-            "mean"
-        };
+        let mean = self.mean_name();
         writeln!(text, "{mean:<12}{}", significant(error.mean)).ok();
         write!(text, "maximum     {}", significant(error.max.into())).ok();
         text += &match error.max > 0.0 {
