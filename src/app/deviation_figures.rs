@@ -98,8 +98,14 @@ impl DeviationFigures {
         is_outdated
     }
 
+    /// Ends the measurement that is under way, and knows of none: there is nothing to measure.
+    pub(super) fn clear(&mut self) {
+        self.cancel();
+        (self.measured, self.rests_until) = (None, None);
+    }
+
     /// Ends the measurement that is under way.
-    pub(super) fn cancel(&mut self) {
+    fn cancel(&mut self) {
         if let Some(Measuring {
             step: Step::OnThread(_, batches),
             ..
@@ -156,7 +162,9 @@ impl DeviationFigures {
                     step,
                 } = self.measuring.take()?;
                 let (Step::Reading(copy, ranges), Some(tree)) = (step, tree) else {
-                    return None;
+                    // The tree could not be made, which was told.
+                    self.measured = Some(subject);
+                    return Some((Err(Error::Cancelled), begun.elapsed()));
                 };
                 let batches = Arc::new(Batches::between_frames(gpu));
                 let tolerance = f64::from(subject.tolerance);

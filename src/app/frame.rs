@@ -309,6 +309,7 @@ impl Viewer {
                 self.schedule.give_up(picture);
                 // What was recorded before the failure must not run.
                 *encoder = gpu.encoder("window");
+                renderer.withdraw();
                 self.report(error).map(|()| None)
             }
         }

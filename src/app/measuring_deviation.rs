@@ -11,7 +11,7 @@ impl Viewer {
         let figures = &mut self.figures;
         let (Some(compared), Some(shown)) = (&self.state.compared, &self.selecting.shown) else {
             self.state.figures = None;
-            figures.cancel();
+            figures.clear();
             return Ok(());
         };
         let subject = Subject {

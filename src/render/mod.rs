@@ -552,11 +552,16 @@ impl Renderer {
         self.motion.begin();
         self.history.begin();
         self.present.temporal.begin();
+        self.withdraw();
+        self.profiler.abandon(gpu)
+    }
+
+    /// What was recorded last is not going to be submitted: its counts never come back.
+    pub fn withdraw(&mut self) {
         self.shadows.abandon();
         self.reflections.abandon();
         self.intersections.abandon();
         self.present.exposure.abandon();
-        self.profiler.abandon(gpu)
     }
 
     /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part
