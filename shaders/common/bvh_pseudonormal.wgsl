@@ -5,8 +5,7 @@
 // an edge, the normals of all triangles that have that corner or edge are summed, a corner's by their angles
 // there. Corners belong together where their positions are equal, of whichever mesh. It is right for closed
 // surfaces whose corners go round counterclockwise from outside.
-#import "common/bvh_region.wgsl"
-#import "common/bvh_walk.wgsl"
+#import "common/bvh_overlap.wgsl"
 
 // Weights below this are none: a point so near to an edge has the side that the edge gives.
 const BVH_NO_WEIGHT = 2.0e-6;
@@ -29,15 +28,9 @@ fn bvh_is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, arra
 // have the corner `edge_end` too.
 fn bvh_normals_around(at: vec3f, edge_end: vec3f, has_edge: bool, cutoff: u32) -> vec3f {
     var sum = vec3f(0.0);
-    var walk = bvh_walk_begin(at.x, cutoff);
-    loop {
-        for (var number = bvh_walk_node(&walk, 1.0); number != BVH_MISS; number = bvh_walk_node(&walk, 1.0)) {
-            let node = tree_node(number);
-            bvh_walk_into_all(&walk, number, node, bvh_boxes_touch(node, at, at));
-        }
-        if bvh_walk_is_done(&walk) {
-            break;
-        }
+    let corner = bvh_region_box(at, at);
+    var walk = bvh_overlap_begin(corner, cutoff);
+    while bvh_overlap_advance(&walk, corner) {
         while !bvh_walk_is_done(&walk) {
             let triangle = tree_triangle(bvh_walk_leaf(&walk));
             var others: array<vec3f, 2>;
