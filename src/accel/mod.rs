@@ -92,7 +92,7 @@ pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
 pub use counted::{Counts, Found};
 pub use crossings::{Crossings, RayCrossings};
-pub use geometry::Geometry;
+pub use geometry::{Geometry, TREE_REACH};
 pub use layout::{Hit, MeshRange, Objects, Ray};
 pub use lbvh::{Lbvh, Work};
 pub use nearest::{Nearest, NearestPoints};

@@ -2,7 +2,9 @@
 
 use crate::{
     Error, Result,
-    accel::{Codes, Geometry, Lbvh, MeshRange, NearestPoints, Tree, Work, layout::BVH_MISS},
+    accel::{
+        Codes, Geometry, Lbvh, MeshRange, NearestPoints, TREE_REACH, Tree, Work, layout::BVH_MISS,
+    },
     gpu::Gpu,
     scene::{
         bounds::Aabb,
@@ -24,8 +26,6 @@ use std::{
 
 /// Triangles that are tested without going further down.
 pub(super) const LEAF_CUTOFF: u32 = 4;
-/// Where trees end, in metres: 2^50.
-const FARTHEST: f32 = 1.125_899_9e15;
 
 /// A surface to measure from.
 #[derive(Debug)]
@@ -223,5 +223,5 @@ impl ComparedTree {
 
 /// Whether trees reach as far.
 pub fn is_in_tree(position: Vec3) -> bool {
-    position.is_finite() && position.abs().max_element() < FARTHEST
+    position.is_finite() && position.abs().max_element() < TREE_REACH
 }

@@ -1,10 +1,8 @@
 //! Files of questions: a line that names the columns, then a line for each question.
 
-use crate::{Error, Result, output::numbers};
+use crate::{Error, Result, accel::TREE_REACH, output::numbers};
 use std::{fs::File, io::Read, path::Path};
 
-/// Where trees end, in metres: 2^50.
-const FARTHEST: f32 = 1.125_899_9e15;
 /// Most bytes of a file of questions.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -65,7 +63,7 @@ fn parse<const N: usize>(
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
             *value = parsed
                 .ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
-            if value.abs() >= FARTHEST {
+            if value.abs() >= TREE_REACH {
                 return Err(format!(
                     "line {number}: {name} is {field}, which is too far away"
                 ));
