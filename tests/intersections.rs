@@ -6,7 +6,7 @@
 mod common;
 
 use canopy::{
-    accel::{OverlapPairs, Pairs},
+    accel::{ObjectPair, OverlapPairs, Pairs},
     gpu::Gpu,
     output::{intersection_colors, picture::viewable},
     reference::{lbvh::Triangle, queries::through},
@@ -139,6 +139,26 @@ fn pairs_that_pass_through_are_those_of_every_two_triangles() {
                 let fault = pairs_fault(&between, &b, &a, |_, _| true, sure);
                 assert_eq!(fault, None, "{kernels}, between");
             }
+        }
+    }
+}
+
+/// Leaves up to and over the ends of subgroups and workgroups.
+#[test]
+fn every_number_of_triangles_is_asked() {
+    for (kernels, gpu) in ways() {
+        let query = OverlapPairs::new(&gpu);
+        for count in [1, 2, 31, 32, 33, 255, 256, 257, 1001] {
+            let soup = Soup::random(count / 2, 23).mesh(random_triangles(count - count / 2, 29));
+            let tree = tree(&gpu, &soup);
+            let asked = Pairs::within(&tree).across().through();
+            let (_, found) = query.run(&gpu, &asked).unwrap().read(&gpu).unwrap();
+            let names = |p: &ObjectPair| [p.mesh_a, p.object_a, p.mesh_b, p.object_b];
+            let found: Names = found.iter().map(names).collect();
+            let meshes = of_meshes(&soup);
+            let fault = pairs_fault(&found, &meshes, &meshes, |x, y| x[0] < y[0], SURE);
+            assert_eq!(fault, None, "{kernels}, {count}");
+            assert!(count < 255 || !found.is_empty());
         }
     }
 }
@@ -508,14 +528,16 @@ fn pairs_of_meshes_without_room_are_counted() {
                 (Vec3::Z, Vec3::X)
             };
             let start = aside * at - 1.5 * along + Vec3::Y * if across { 0.0 } else { 0.004 };
-            primitive(
-                &[[
+            // Two triangles side by side, so that pairs of meshes and of triangles are different numbers.
+            let triangles = [0.0, 0.007].map(|by| {
+                let start = start + by * aside;
+                [
                     start - 0.01 * Vec3::Y,
                     start + 3.0 * along,
                     start + 0.02 * Vec3::Y,
-                ]],
-                0,
-            )
+                ]
+            });
+            primitive(&triangles, 0)
         };
         let all = (0..bars).map(|i| bar(i, true));
         let scene = of(all.chain((0..bars).map(|i| bar(i, false))));
@@ -524,14 +546,16 @@ fn pairs_of_meshes_without_room_are_counted() {
         stage.draw(&Pose::new(&scene, None, 0.0), view());
         let known = Known::new(&stage.merged());
         let found = counts(&mut stage).unwrap();
-        assert_eq!(found.pairs as usize, known.meshes.len());
+        let pairs: u32 = known.meshes.values().sum();
+        assert!(found.pairs == pairs && pairs as usize > 2 * known.meshes.len());
         assert_eq!(found.triangles as usize, known.triangles.len());
         let listed: BTreeSet<_> = found.meshes.iter().map(|pair| pair.meshes).collect();
         assert_eq!(listed.len(), found.meshes.len(), "twice in the list");
         let is_known =
             |pair: &canopy::render::MeshPair| known.meshes.get(&pair.meshes) == Some(&pair.pairs);
         assert!(found.meshes.iter().all(is_known));
-        assert_eq!(listed.len() + found.unlisted as usize, known.meshes.len());
+        let of_list: u32 = found.meshes.iter().map(|pair| pair.pairs).sum();
+        assert_eq!(of_list + found.unlisted, pairs);
         assert_eq!(found.unlisted == 0, has_room, "{}", known.meshes.len());
     }
 }
