@@ -2,55 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+#[path = "common/folder.rs"]
+mod folder;
 #[path = "common/gltf_builder.rs"]
 #[expect(dead_code, reason = "a part of it is for other tests")]
 mod gltf_builder;
 
+use folder::{Folder, OBJ};
 use gltf_builder::Builder;
 use serde_json::json;
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
 };
 
-/// Two triangles, one above the other, so that the lower one is in shadow.
-const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
-                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
-
-struct Folder(tempfile::TempDir);
-
 impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        std::fs::write(folder.path("scene.obj"), OBJ).unwrap();
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Runs canopy in this folder, away from the settings of whoever runs the tests.
-    fn canopy(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-        command.args(line.split_whitespace());
-        self.run(command)
-    }
-
-    /// As [`Folder::canopy`], with a command line of its own.
-    fn run(&self, mut command: Command) -> Output {
-        command
-            .current_dir(self.0.path())
-            .env("HOME", self.0.path())
-            .env("XDG_CONFIG_HOME", self.0.path())
-            // Mesa writes to standard error where it is not set.
-            .env("XDG_RUNTIME_DIR", self.0.path())
-            .env_remove("RUST_LOG")
-            .env_remove("DISPLAY")
-            .env_remove("WAYLAND_DISPLAY");
-        command.output().unwrap()
-    }
-
     /// As [`Folder::run`], with `input` on standard input.
     fn run_with(&self, mut command: Command, input: &[u8]) -> Output {
         let path = self.0.path().join(".input");

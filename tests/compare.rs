@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+#[path = "common/folder.rs"]
+mod folder;
+
 use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
+use folder::Folder;
 use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
-use std::{path::PathBuf, process::Command};
 
 /// A picture by a formula: sRGB-encoded bytes of each pixel.
 type Formula = fn(u32, u32) -> [u32; 3];
@@ -112,39 +115,13 @@ fn flip_of_anything_else_is_told_apart() {
     assert!(apart(figures(size, [b, a], pixels_per_degree), theirs) < 2e-5);
 }
 
-/// Two triangles, one above the other, so that the lower one is in shadow.
-const OBJ: &str = "o low\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
-                   o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
-
 /// Nothing but the sun's light.
 const PLAIN: &str = "--size 64x48 --occlusion off --reflections off --sun 0,-1,0.2 --eye 1.5,2,2";
 
-/// A folder in which canopy runs, away from the settings of whoever runs the tests.
-struct Folder(tempfile::TempDir);
-
 impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        std::fs::write(folder.path("scene.obj"), OBJ).unwrap();
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     /// Runs a line of words without blanks, with its exit code, standard output and standard error.
-    fn canopy(&self, line: &str) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
-        let output = command
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .env("HOME", self.0.path())
-            .env("XDG_CONFIG_HOME", self.0.path())
-            .env("XDG_RUNTIME_DIR", self.0.path())
-            .env_remove("RUST_LOG")
-            .output()
-            .unwrap();
+    fn outcome(&self, line: &str) -> (i32, String, String) {
+        let output = self.canopy(line);
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
             output.status.code().unwrap(),
@@ -155,14 +132,14 @@ impl Folder {
 
     /// The figures of a comparison that succeeds.
     fn compares(&self, line: &str) -> Value {
-        let (code, stdout, stderr) = self.canopy(&format!("compare {line} --json"));
+        let (code, stdout, stderr) = self.outcome(&format!("compare {line} --json"));
         assert_eq!(code, 0, "{line}: {stderr}");
         serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{line}: {e}: {stdout}"))
     }
 
     /// Fails with this code and one line that holds `words`.
     fn fails(&self, code: i32, line: &str, words: &[&str]) {
-        let (found, _, stderr) = self.canopy(&format!("compare {line}"));
+        let (found, _, stderr) = self.outcome(&format!("compare {line}"));
         assert_eq!(found, code, "{line}: {stderr}");
         assert!(stderr.starts_with("error: "), "{line}: {stderr}");
         assert_eq!(stderr.trim_end().lines().count(), 1, "{line}: {stderr}");
@@ -300,7 +277,7 @@ fn tolerances_decide_the_exit_code() {
     folder.picture("a.png", BROWN);
     folder.picture("b.png", ROSE);
     // Its mean is 0.2515.
-    let (code, stdout, _) = folder.canopy("compare a.png b.png --tolerance 0.252");
+    let (code, stdout, _) = folder.outcome("compare a.png b.png --tolerance 0.252");
     assert_eq!(code, 0);
     for line in [
         "mean        0.2515",
@@ -391,7 +368,7 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
     assert_ne!(sampled["mean"], dark["mean"], "other points of the pixels");
 
     for (picture, metric) in [("scene.png", "flip"), ("scene.exr", "rmse")] {
-        let (code, _, stderr) = folder.canopy(&format!("render scene.obj {PLAIN} -o {picture}"));
+        let (code, _, stderr) = folder.outcome(&format!("render scene.obj {PLAIN} -o {picture}"));
         assert_eq!(code, 0, "{stderr}");
         let look = PLAIN.replace("--size 64x48", "");
         let saved = folder.compares(&format!("{picture} scene.obj {look} --tolerance 0"));
@@ -463,6 +440,6 @@ fn what_cannot_be_compared_is_one_line() {
         "a.png a.png --ppd 0",
         "a.png a.png --tolerance -1",
     ] {
-        assert_eq!(folder.canopy(&format!("compare {line}")).0, 2, "{line}");
+        assert_eq!(folder.outcome(&format!("compare {line}")).0, 2, "{line}");
     }
 }
