@@ -1,6 +1,7 @@
 //! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
 
 mod allowed;
+mod boxes;
 #[cfg(feature = "viewer")]
 mod changes;
 mod choices;
@@ -12,6 +13,7 @@ pub mod layered;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
+pub use boxes::{BoxDepths, BoxTrees};
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
     HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
@@ -21,7 +23,7 @@ pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
     Animation, Camera, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Reflections, Scene, Shadows, Sun, Tree, Window,
+    Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
 };
 
 use crate::{Error, Result};
@@ -93,6 +95,7 @@ config! {
         camera: Camera,
         deviation: Deviation,
         tree: Tree,
+        tree_boxes: TreeBoxes,
         shadows: Shadows,
         lights: Lights,
         occlusion: Occlusion,

@@ -2,6 +2,7 @@
 
 use super::{
     allowed::{Allows as _, Direction, Rising, ZeroOr},
+    boxes::{BoxDepths, BoxTrees},
     choices::{
         Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
         HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
@@ -169,6 +170,16 @@ section! {
         quality: TreeQuality,
         rebuild: Rebuild,
         refit_growth: f32 => REFIT_GROWTH: RangeInclusive<f32> = 1.0..=100.0,
+    }
+}
+
+section! {
+    /// `[tree_boxes]`: boxes of the trees over the picture.
+    TreeBoxes {
+        show: BoxDepths,
+        of: BoxTrees,
+        hidden: f32 => HIDDEN: RangeInclusive<f32> = 0.0..=1.0,
+        width: f32 => WIDTH: RangeInclusive<f32> = 0.5..=8.0,
     }
 }
 

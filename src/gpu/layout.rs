@@ -627,4 +627,38 @@ gpu_structs! {
         nan: f32,
         _pad: [u32; 3],
     }
+    /// Which boxes of the trees are drawn, and how.
+    TreeBoxesParams {
+        /// From world offsets to the eye.
+        clip_from_offset: [[f32; 4]; 4],
+        eye: [f32; 3],
+        first_leaf: u32,
+        /// Unit vector along the view.
+        forward: [f32; 3],
+        leaf_count: u32,
+        /// Pixels of the picture that is drawn over.
+        size: [f32; 2],
+        /// Whether those are leaves of the TLAS.
+        over_meshes: u32,
+        leaf_cutoff: u32,
+        first_depth: u32,
+        last_depth: u32,
+        /// Whether boxes of leaves alone are shown, at any depth up to the last.
+        leaves_alone: u32,
+        /// Pixels from the middle of a line to its edge.
+        half_width: f32,
+        /// Opacity of what lies behind surfaces.
+        hidden: f32,
+        _pad: u32,
+        pixel_side: [f32; 2],
+    }
+    /// A box that is drawn.
+    TreeBox {
+        lower: [f32; 3],
+        /// Levels below the root.
+        depth: u32,
+        upper: [f32; 3],
+        /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to corner.
+        kind: u32,
+    }
 }

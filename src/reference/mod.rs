@@ -21,4 +21,5 @@ pub mod signal;
 pub mod temporal;
 pub mod tonemap;
 pub mod trace;
+pub mod tree_boxes;
 pub mod walk;

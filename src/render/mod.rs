@@ -79,6 +79,7 @@ mod sizes;
 pub mod stats;
 pub mod temporal;
 pub mod tonemap;
+pub mod tree_boxes;
 pub mod tree_policy;
 pub mod trees;
 pub mod upload;
@@ -97,6 +98,7 @@ pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
 pub use shaders::SHADERS;
 pub use stats::{FrameStats, ReflectionCounts};
+pub use tree_boxes::TreeBoxCounts;
 pub use tree_policy::TreeWork;
 pub use upload::Uploader;
 pub use view::View;
@@ -133,6 +135,7 @@ use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
 use reflections::Reflections;
 use shadows::Shadows;
 use std::{collections::VecDeque, sync::Arc};
+use tree_boxes::TreeBoxes;
 use trees::TreePasses;
 use walk::Walk;
 
@@ -161,6 +164,7 @@ pub struct Renderer {
     intersections: Intersections,
     channel: ChannelPass,
     present: Present,
+    tree_boxes: TreeBoxes,
     /// Walks of a person, between frames.
     pub walk: Walk,
     /// What holds up a camera that orbits, between frames.
@@ -212,6 +216,7 @@ impl Renderer {
             intersections: Intersections::new(gpu)?,
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
+            tree_boxes: TreeBoxes::new(gpu, layouts),
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
             pick: Pick::new(gpu, layouts),
@@ -298,6 +303,8 @@ impl Renderer {
             self.channel.needs(&mut needs);
         }
         self.present.needs(gpu, input, sample, target, &mut needs);
+        self.tree_boxes
+            .needs(&config.tree_boxes, target.0, &mut needs);
         needs
     }
 
@@ -439,6 +446,7 @@ impl Renderer {
             motion,
         };
         self.present.record(r, &frame, shown, target)?;
+        self.tree_boxes.record(r, &frame, trees, gbuffer, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
         let (cpu_record_ms, parts) = recording.finish();
@@ -483,6 +491,7 @@ impl Renderer {
             exposure_ev,
             exposure_target_ev,
             intersections: self.intersections.counts(),
+            tree_boxes: self.tree_boxes.counts(),
         };
         let [width, height] = frame.size.map(u64::from);
         let rays = match frame.samples_occlusion {
@@ -561,6 +570,7 @@ impl Renderer {
         self.shadows.abandon();
         self.reflections.abandon();
         self.intersections.abandon();
+        self.tree_boxes.abandon();
         self.present.exposure.abandon();
     }
 
@@ -587,6 +597,8 @@ impl Renderer {
         if self.intersections.collect() {
             self.stats.intersections = self.intersections.counts();
         }
+        self.tree_boxes.collect();
+        self.stats.tree_boxes = self.tree_boxes.counts();
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;
         }

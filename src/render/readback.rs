@@ -1,7 +1,11 @@
 //! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
 
 use super::{Channel, ChannelSource, Recording, Renderer, SceneBuffers, recording::FrameBudget};
-use crate::{Error, Result, gpu::Gpu, gpu::layout::SHADOW_HEADER};
+use crate::{
+    Error, Result,
+    gpu::Gpu,
+    gpu::layout::{SHADOW_HEADER, TreeBox},
+};
 use glam::{Vec3, Vec4};
 
 /// An image of floats, rows from the top.
@@ -115,6 +119,16 @@ impl Renderer {
             .into_iter()
             .map(|id| Some(id).filter(is_triangle).map(|id| id - 1))
             .collect())
+    }
+
+    /// The boxes of the trees that the last frame has drawn, in any order, with world positions less
+    /// [`SceneBuffers::origin`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] where the device is lost.
+    pub fn read_tree_boxes(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
+        self.tree_boxes.read(gpu)
     }
 
     /// The merged buffers of the last frame.

@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, environment, frame, intersections, lights, material_uniforms,
-    merge, sheen, tonemap,
+    merge, sheen, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -57,6 +57,7 @@ pub static SHADERS: Library = Library {
         "common/lobe_weights.wgsl",
         "common/lobes.wgsl",
         "common/lobes_at.wgsl",
+        "common/magma.wgsl",
         "common/material.wgsl",
         "common/material_layers.wgsl",
         "common/material_sample.wgsl",
@@ -139,6 +140,7 @@ pub static SHADERS: Library = Library {
         "render/signal_filter.wgsl",
         "render/temporal.wgsl",
         "render/tonemap.wgsl",
+        "render/tree_boxes.wgsl",
         "render/walk.wgsl",
     ],
     constants: &[
@@ -155,6 +157,8 @@ pub static SHADERS: Library = Library {
         merge::CONSTANTS,
         sheen::CONSTANTS,
         tonemap::CONSTANTS,
+        tree_boxes::CONSTANTS,
+        tree_boxes::COLORS,
     ],
     // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer, materials
     // and their alpha those that were uploaded; texture coordinates, which are a file's, are wrapped.

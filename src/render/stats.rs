@@ -1,6 +1,9 @@
 //! What a frame did and took, for the panel, JSON and tests.
 
-use super::{intersections::IntersectionCounts, recording::FRAME_SCOPE, tree_policy::TreeWork};
+use super::{
+    intersections::IntersectionCounts, recording::FRAME_SCOPE, tree_boxes::TreeBoxCounts,
+    tree_policy::TreeWork,
+};
 use crate::gpu::profiler::PassTiming;
 use std::sync::Arc;
 
@@ -48,6 +51,8 @@ pub struct FrameStats {
     /// Which meshes pass through each other, in the last frame of the scene of which that has come back; `None` where
     /// nobody asks.
     pub intersections: Option<Arc<IntersectionCounts>>,
+    /// Boxes of the trees that are drawn, in the last frame of which that has come back; `None` where none are.
+    pub tree_boxes: Option<TreeBoxCounts>,
 }
 
 /// Counts of the first bounce of reflections; zeros where none is traced.

@@ -1,0 +1,466 @@
+//! `tree_boxes`: boxes of the trees as lines over the picture, straight from the nodes. A frame without them pays
+//! nothing.
+
+use super::{
+    bindings::Layouts,
+    edges::{GBuffer, PICTURE_FORMAT, Trees, fitted},
+    frame::Frame,
+    recording::Recording,
+    scene_buffers::SceneBuffers,
+    view::View,
+};
+use crate::{
+    Result,
+    config::{BoxDepths, BoxTrees, TreeBoxes as Settings},
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group,
+        image,
+        layout::{TreeBox, TreeBoxesParams},
+        library::{Constant, wgsl_constants},
+        pass::{self, Binding},
+        readback::Counters,
+        recorder::Scope,
+        shader,
+    },
+};
+use std::collections::HashMap;
+use wgpu::{BufferUsages, RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
+
+wgsl_constants! {
+    /// Boxes that are drawn at most.
+    pub const TREE_BOX_LIMIT: u32 = 1 << 15;
+    /// Levels of thinning.
+    pub const TREE_BOX_LEVELS: u32 = 20;
+    /// Words in front of the counts of each level.
+    const TREE_BOX_HEADER: u32 = 4;
+    /// The word that counts all boxes.
+    const TREE_BOXES_FOUND: u32 = 0;
+    /// The word with the greatest depth of one.
+    const TREE_BOXES_DEEPEST: u32 = 1;
+    /// The word that counts those in the list.
+    const TREE_BOXES_LISTED: u32 = 2;
+    /// The word with the level from which on boxes are listed.
+    const TREE_BOXES_LEVEL: u32 = 3;
+    /// Threads of a workgroup.
+    const TREE_BOX_THREADS: u32 = 64;
+    /// [`TreeBox::kind`]: coloured by its depth.
+    pub const TREE_BOX_BY_DEPTH: u32 = 0;
+    /// [`TreeBox::kind`]: of the current step of a ray.
+    pub const TREE_BOX_CURRENT: u32 = 1;
+    /// [`TreeBox::kind`]: a line from one corner to the other.
+    pub const TREE_BOX_LINE: u32 = 2;
+    /// The share of the colour map at which the colours of depths begin.
+    pub const TREE_BOX_DARKEST: f64 = 0.3;
+}
+
+/// Colours, sRGB-encoded.
+pub(super) const COLORS: &[Constant] = &[
+    Constant::vec4("TREE_BOX_CURRENT_COLOR", [0.35, 0.95, 1.0, 1.0]),
+    Constant::vec4("TREE_BOX_LINE_COLOR", [0.45, 1.0, 0.45, 1.0]),
+];
+
+const LABEL: &str = "tree_boxes";
+const PATH: &str = "render/tree_boxes.wgsl";
+/// Words of the counts.
+const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
+
+/// How many boxes of the last frame there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TreeBoxCounts {
+    /// Boxes of the depths that are shown.
+    pub found: u32,
+    /// Those that are drawn: all, or as many as there is room for.
+    pub drawn: u32,
+    /// The greatest depth of one.
+    pub deepest: u32,
+}
+
+/// The pass. Its lists have no room until they are asked for.
+#[derive(Debug)]
+pub struct TreeBoxes {
+    count: Kernel,
+    choose: Kernel,
+    list: Kernel,
+    lines: Lines,
+    params: Uniform<TreeBoxesParams>,
+    buffers: Option<Listed>,
+    readback: Counters<4>,
+    counts: Option<TreeBoxCounts>,
+    /// What they are of.
+    of: Option<(u64, Settings)>,
+    /// Answers from this number on are of that.
+    first_answer: u64,
+}
+
+/// The boxes that are drawn.
+#[derive(Debug)]
+struct Listed {
+    counts: wgpu::Buffer,
+    list: wgpu::Buffer,
+    arguments: wgpu::Buffer,
+}
+
+impl TreeBoxes {
+    /// Ready to be compiled.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let kernel = |entry| {
+            let bindings = [
+                Binding::Uniform,
+                Binding::Read,
+                Binding::Write,
+                Binding::Write,
+                Binding::Write,
+            ];
+            Kernel::new(gpu, PATH, entry, &[(1, &layouts.tree)], &bindings)
+        };
+        Self {
+            count: kernel("tree_boxes_count"),
+            choose: kernel("tree_boxes_choose"),
+            list: kernel("tree_boxes_list"),
+            lines: Lines::new(gpu),
+            params: Uniform::new(gpu, "tree_boxes.params"),
+            buffers: None,
+            readback: Counters::new(gpu, "tree_boxes.readback"),
+            counts: None,
+            of: None,
+            first_answer: 0,
+        }
+    }
+
+    /// What it compiles for `settings` and targets of `format`.
+    pub fn needs(&mut self, settings: &Settings, format: Format, needs: &mut Needs) {
+        if settings.show != BoxDepths::Off {
+            for kernel in [&self.count, &self.choose, &self.list] {
+                kernel.needs(needs);
+            }
+            self.lines.needs(format, needs);
+        }
+    }
+
+    /// Draws the boxes of the frame's trees over `target`, where the settings ask for any.
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        frame: &Frame<'_>,
+        trees: Trees<'_>,
+        gbuffer: &GBuffer,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let gpu = recording.gpu;
+        let settings = &frame.config.tree_boxes;
+        let of =
+            (settings.show != BoxDepths::Off).then(|| (frame.buffers.version, settings.clone()));
+        if self.of != of {
+            self.counts = None;
+            self.first_answer = self.readback.next();
+            self.of = of;
+        }
+        let Some([first_depth, last_depth]) = settings.show.range() else {
+            self.buffers = None;
+            return Ok(());
+        };
+        // The picture of several frames is not drawn before the last one.
+        let is_unseen = frame.accumulates() && !frame.sample.is_progressive;
+        if is_unseen && !frame.sample.is_last() {
+            return Ok(());
+        }
+        let leaves = leaves(settings.of, frame.buffers);
+        let size = image::size_of_view(target);
+        self.params.write(
+            gpu,
+            &TreeBoxesParams {
+                first_leaf: leaves.start,
+                leaf_count: leaves.len() as u32,
+                over_meshes: u32::from(settings.of == BoxTrees::Top),
+                leaf_cutoff: frame.config.tree.leaf_cutoff,
+                first_depth,
+                last_depth,
+                leaves_alone: u32::from(settings.show == BoxDepths::Leaves),
+                half_width: 0.5 * settings.width,
+                hidden: settings.hidden,
+                ..seen(&frame.view, size, frame.size)
+            },
+        );
+        let listed = match &mut self.buffers {
+            Some(listed) => listed,
+            none => none.insert(gpu.catch(|| Listed::new(gpu, TREE_BOX_LIMIT))?),
+        };
+        recording
+            .scope
+            .encoder()
+            .clear_buffer(&listed.counts, 0, None);
+        let groups = Workgroups::Count((leaves.len() as u32).div_ceil(TREE_BOX_THREADS));
+        let own: [&dyn Bind; 5] = [
+            &self.params,
+            &trees.tree.tlas,
+            &listed.counts,
+            &listed.list,
+            &listed.arguments,
+        ];
+        let shared = [(1, trees.group)];
+        recording.dispatch(LABEL, &self.count, &shared, &own, groups)?;
+        recording.dispatch(LABEL, &self.choose, &shared, &own, Workgroups::Count(1))?;
+        recording.dispatch(LABEL, &self.list, &shared, &own, groups)?;
+        self.readback.record(&mut recording.scope, &listed.counts);
+        let scope = &mut recording.scope;
+        self.lines
+            .record(gpu, scope, &self.params, listed, gbuffer, size)?;
+        self.lines.show(gpu, scope, target)?;
+        recording.split(LABEL);
+        Ok(())
+    }
+
+    /// The last frame is not going to be submitted whole.
+    pub fn abandon(&mut self) {
+        self.readback.withdraw();
+    }
+
+    /// Takes what has come back.
+    pub fn collect(&mut self) {
+        let (first, counts) = (self.first_answer, &mut self.counts);
+        self.readback
+            .collect_each(|number, [found, deepest, drawn, _]| {
+                if number >= first {
+                    *counts = Some(TreeBoxCounts {
+                        found,
+                        drawn,
+                        deepest,
+                    });
+                }
+            });
+    }
+
+    /// The counts of the last frame of which they have come back; `None` where nothing is drawn.
+    pub fn counts(&self) -> Option<TreeBoxCounts> {
+        self.counts
+    }
+
+    /// The boxes that the last frame has drawn, in any order, waiting for them; in the coordinates of the frame.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    pub(super) fn read(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
+        let Some(listed) = &self.buffers else {
+            return Ok(Vec::new());
+        };
+        let counts: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&listed.counts)?);
+        let mut boxes: Vec<TreeBox> = bytemuck::pod_collect_to_vec(&gpu.read(&listed.list)?);
+        boxes.truncate(counts[TREE_BOXES_LISTED as usize] as usize);
+        Ok(boxes)
+    }
+}
+
+/// The leaves whose trees are shown.
+fn leaves(of: BoxTrees, buffers: &SceneBuffers) -> std::ops::Range<u32> {
+    let triangles = buffers.triangle_count;
+    match of {
+        BoxTrees::Meshes => 0..triangles,
+        BoxTrees::Top => triangles..triangles + buffers.meshes.len() as u32,
+        BoxTrees::Mesh(mesh) => match buffers.meshes.get(mesh as usize) {
+            Some(mesh) => mesh.first_triangle..mesh.first_triangle + mesh.triangle_count,
+            None => 0..0,
+        },
+    }
+}
+
+/// How a picture of `size` is seen, over a G-buffer of another size.
+fn seen(view: &View, size: [u32; 2], gbuffer: [u32; 2]) -> TreeBoxesParams {
+    let [width, height] = size.map(|side| side.max(1) as f32);
+    TreeBoxesParams {
+        clip_from_offset: view.clip_from_offset(width / height).to_cols_array_2d(),
+        eye: view.eye().to_array(),
+        forward: view.forward().to_array(),
+        size: [width, height],
+        pixel_side: view.pixel_side(gbuffer[1]),
+        ..TreeBoxesParams::default()
+    }
+}
+
+impl Listed {
+    fn new(gpu: &Gpu, room: u32) -> Self {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let bytes = size_of::<TreeBox>() as u64 * u64::from(room);
+        Self {
+            counts: gpu.buffer("tree_boxes.counts", 4 * WORDS, usage),
+            list: gpu.buffer("tree_boxes.list", bytes, usage),
+            arguments: gpu.buffer("tree_boxes.arguments", 16, usage | BufferUsages::INDIRECT),
+        }
+    }
+}
+
+/// Drawing what is listed.
+#[derive(Debug)]
+struct Lines {
+    pipeline: OnDemand<RenderPipeline>,
+    layout: wgpu::BindGroupLayout,
+    show: HashMap<Format, OnDemand<RenderPipeline>>,
+    show_layout: wgpu::BindGroupLayout,
+    output: GpuImage,
+}
+
+impl Lines {
+    fn new(gpu: &Gpu) -> Self {
+        let both = Stages::VERTEX_FRAGMENT;
+        let bindings = [
+            (both, Binding::Uniform),
+            (both, Binding::Read),
+            (both, Binding::Read),
+            (Stages::FRAGMENT, Binding::Float),
+        ];
+        let layout = pass::layout(gpu, "tree_boxes.lines", &bindings);
+        let shown = [(Stages::FRAGMENT, Binding::Float)];
+        Self {
+            pipeline: Drawn {
+                layout: layout.clone(),
+                vertex: "tree_boxes_edge",
+                fragment: "tree_boxes_line",
+                topology: wgpu::PrimitiveTopology::TriangleStrip,
+                format: PICTURE_FORMAT,
+                blend: wgpu::BlendComponent {
+                    src_factor: wgpu::BlendFactor::One,
+                    dst_factor: wgpu::BlendFactor::One,
+                    operation: wgpu::BlendOperation::Max,
+                },
+            }
+            .on_demand(),
+            layout,
+            show: HashMap::new(),
+            show_layout: pass::layout(gpu, "tree_boxes.show", &shown),
+            output: output(gpu, [1, 1]),
+        }
+    }
+
+    fn needs(&mut self, format: Format, needs: &mut Needs) {
+        needs.add(&self.pipeline);
+        needs.add(self.shown(format));
+    }
+
+    /// The pipeline that lays the lines over targets of `format`.
+    fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
+        let layout = &self.show_layout;
+        self.show.entry(format).or_insert_with(|| {
+            Drawn {
+                layout: layout.clone(),
+                vertex: "cover",
+                fragment: "tree_boxes_show",
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                format,
+                blend: wgpu::BlendComponent::OVER,
+            }
+            .on_demand()
+        })
+    }
+
+    /// Draws the list for a picture of `size`.
+    fn record(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        params: &Uniform<TreeBoxesParams>,
+        listed: &Listed,
+        gbuffer: &GBuffer,
+        size: [u32; 2],
+    ) -> Result<()> {
+        if self.output.size() != size {
+            self.output = fitted(gpu, size, || output(gpu, size))?;
+        }
+        let own: [&dyn Bind; 4] = [params, &listed.list, &listed.counts, &gbuffer.position];
+        let group = bind_group(gpu, "tree_boxes.lines", &self.layout, &own);
+        let pipeline = self.pipeline.get(gpu)?;
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let mut pass = scope.scoped_render_pass(
+            LABEL,
+            wgpu::RenderPassDescriptor {
+                label: Some("tree_boxes.lines"),
+                color_attachments: &[Some(pass::color(&self.output.view, clear))],
+                ..Default::default()
+            },
+        );
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw_indirect(&listed.arguments, 0);
+        Ok(())
+    }
+
+    /// Lays what was drawn over `target`.
+    fn show(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, target: &wgpu::TextureView) -> Result<()> {
+        let own: [&dyn Bind; 1] = [&self.output];
+        let group = bind_group(gpu, "tree_boxes.show", &self.show_layout, &own);
+        let pipeline = self.shown(target.texture().format()).get(gpu)?;
+        let mut pass = scope.scoped_render_pass(
+            LABEL,
+            wgpu::RenderPassDescriptor {
+                label: Some("tree_boxes.show"),
+                color_attachments: &[Some(pass::color(target, wgpu::LoadOp::Load))],
+                ..Default::default()
+            },
+        );
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+}
+
+fn output(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::new(gpu, "tree_boxes.lines", size, PICTURE_FORMAT, usage)
+}
+
+/// One of its draws.
+struct Drawn {
+    layout: wgpu::BindGroupLayout,
+    vertex: &'static str,
+    fragment: &'static str,
+    topology: wgpu::PrimitiveTopology,
+    format: Format,
+    blend: wgpu::BlendComponent,
+}
+
+impl Drawn {
+    fn on_demand(self) -> OnDemand<RenderPipeline> {
+        OnDemand::new(LABEL, move |gpu| self.compile(gpu))
+    }
+
+    fn compile(&self, gpu: &Gpu) -> Result<RenderPipeline> {
+        let module = &shader::module(gpu, PATH)?;
+        let layout = pass::pipeline_layout(gpu, self.fragment, &[Some(&self.layout)]);
+        let target = wgpu::ColorTargetState {
+            format: self.format,
+            blend: Some(wgpu::BlendState {
+                color: self.blend,
+                alpha: self.blend,
+            }),
+            write_mask: wgpu::ColorWrites::ALL,
+        };
+        let compilation_options = wgpu::PipelineCompilationOptions::default;
+        gpu.catch(|| {
+            gpu.device
+                .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label: Some(self.fragment),
+                    layout: Some(&layout),
+                    vertex: wgpu::VertexState {
+                        module,
+                        entry_point: Some(self.vertex),
+                        compilation_options: compilation_options(),
+                        buffers: &[],
+                    },
+                    primitive: wgpu::PrimitiveState {
+                        topology: self.topology,
+                        ..Default::default()
+                    },
+                    depth_stencil: None,
+                    multisample: wgpu::MultisampleState::default(),
+                    fragment: Some(wgpu::FragmentState {
+                        module,
+                        entry_point: Some(self.fragment),
+                        compilation_options: compilation_options(),
+                        targets: &[Some(target)],
+                    }),
+                    multiview_mask: None,
+                    cache: gpu.pipeline_cache(),
+                })
+        })
+    }
+}
