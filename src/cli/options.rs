@@ -4,7 +4,7 @@ use super::logger;
 use crate::{
     Error, Result,
     config::{
-        Animation, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ReflectionMode,
+        Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ReflectionMode,
         ShadowMode, Tree, UpAxis, Window, layered::Layered,
     },
     scene::framing::Look,
@@ -108,6 +108,14 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub leaf_cutoff: Option<u32>,
+    /// Boxes of the trees over the picture: of a depth, such as 3 or 0-4, or leaves
+    #[arg(
+        long,
+        value_name = "DEPTH|A-B|leaves|off",
+        value_parser = boxes,
+        help_heading = "Picture"
+    )]
+    pub tree_boxes: Option<BoxDepths>,
     /// Scene file whose surface the channel deviation measures from
     #[arg(long, value_name = "FILE", help_heading = "Picture")]
     pub deviation: Option<PathBuf>,
@@ -301,6 +309,9 @@ impl LookArgs {
         if let Some(cutoff) = self.leaf_cutoff {
             config.set("--leaf-cutoff", "tree.leaf_cutoff", i64::from(cutoff))?;
         }
+        if let Some(depths) = self.tree_boxes {
+            config.tree_boxes.show = depths;
+        }
         self.camera.apply(config)?;
         if let Some(sun) = self.sun {
             let direction: Vec<f64> = sun.to_array().map(f64::from).into();
@@ -392,6 +403,10 @@ fn exposure(text: &str) -> Result<ExposureMode, String> {
         let (least, most) = ExposureMode::STOPS.into_inner();
         format!("expected auto, histogram or stops from {least} to {most}, such as -1.5")
     })
+}
+
+fn boxes(text: &str) -> Result<BoxDepths, String> {
+    text.to_owned().try_into()
 }
 
 fn backdrop(text: &str) -> Result<Backdrop, String> {
