@@ -5,7 +5,6 @@ use super::{
     tree::TreeData,
 };
 use crate::{Error, Result};
-use glam::DVec3;
 
 /// What the trees are like.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,18 +34,6 @@ fn union(a: Corners, b: Corners) -> Corners {
         std::array::from_fn(|i| a.0[i].min(b.0[i])),
         std::array::from_fn(|i| a.1[i].max(b.1[i])),
     )
-}
-
-fn area((lower, upper): (DVec3, DVec3)) -> f64 {
-    let extent = upper - lower;
-    2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
-}
-
-/// Area of the box around a node's children.
-fn node_area(node: &Node) -> f64 {
-    let boxes = (0..4).filter_map(|child| node.child_box(child));
-    let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
-    around.map_or(0.0, area)
 }
 
 /// Whether a child's box on its node's grid holds `exact`, with slack, and no more than a step beyond.
@@ -80,8 +67,6 @@ impl TreeData {
                 meshes.len()
             ));
         }
-        let mut report = TreeReport::default();
-        let (mut area_sum, mut only_area) = (0.0, 0.0);
         for (number, (mesh, entry)) in meshes.iter().zip(&self.tlas).enumerate() {
             let (first, count) = (mesh.first_triangle, mesh.triangle_count);
             let row = (
@@ -124,9 +109,7 @@ impl TreeData {
                     ));
                 }
             }
-            let (whole, root_area) =
-                self.walk(number as u32, first, count, &mut report, &mut area_sum)?;
-            only_area = root_area;
+            let whole = self.walk(number as u32, first, count)?;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
                 return fault(format!(
                     "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
@@ -154,51 +137,32 @@ impl TreeData {
                 return fault(format!("leaf {index} of the TLAS holds mesh {}", leaf.mesh));
             }
         }
-        let mut top = TreeReport::default();
         let (number, count) = (meshes.len() as u32, meshes.len() as u32);
-        let (_, mut scene) = self.walk(number, triangle_count, count, &mut top, &mut area_sum)?;
-        // One mesh needs no TLAS: its own root is the scene's.
-        if meshes.len() == 1 {
-            scene = only_area;
-        }
-        report.tlas_depth = top.depth;
-        if count > STACK_SIZE && 3 * top.depth > STACK_SIZE {
+        self.walk(number, triangle_count, count)?;
+        let figures = self.figures(self.leaf_cutoff);
+        if count > STACK_SIZE && 3 * figures.tlas_depth > STACK_SIZE {
             return fault(format!(
                 "the TLAS has {} levels, whose entries do not fit into a stack of {STACK_SIZE}",
-                top.depth
+                figures.tlas_depth
             ));
         }
-        if scene > 0.0 {
-            report.sah_cost = area_sum / scene;
-        }
-        Ok(report)
+        Ok(TreeReport {
+            nodes: figures.nodes as usize,
+            depth: figures.depth,
+            tlas_depth: figures.tlas_depth,
+            sah_cost: figures.sah_cost,
+        })
     }
 
-    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box and its root's area.
-    fn walk(
-        &self,
-        mesh: u32,
-        first: u32,
-        count: u32,
-        report: &mut TreeReport,
-        area_sum: &mut f64,
-    ) -> Result<(Corners, f64)> {
+    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box.
+    fn walk(&self, mesh: u32, first: u32, count: u32) -> Result<Corners> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         let is_tlas = mesh == self.tlas.len() as u32;
         let cutoff = if is_tlas { 1 } else { self.leaf_cutoff };
         if count <= cutoff {
             let whole = (first..first + count).map(|leaf| self.leaf_box(leaf));
             let whole = whole.fold(EMPTY, union);
-            let corners = [whole.0, whole.1].map(|corner| DVec3::from(corner.map(f64::from)));
-            let area = if whole == EMPTY {
-                0.0
-            } else {
-                area(corners.into())
-            };
-            if !is_tlas {
-                *area_sum += f64::from(count) * area;
-            }
-            return Ok((whole, area));
+            return Ok(whole);
         }
         // Numbers of nodes, parents before their children.
         let mut visited = Vec::new();
@@ -234,7 +198,6 @@ impl TreeData {
                     "node {index} of mesh {mesh} is at depth {depth}, deeper than {DEPTH_LIMIT}"
                 ));
             }
-            report.depth = report.depth.max(depth);
         }
         // Children before their parents.
         let mut exact = vec![EMPTY; count as usize];
@@ -258,16 +221,11 @@ impl TreeData {
                         node.child_box(child)
                     ));
                 }
-                if is_leaf && !is_tlas {
-                    *area_sum += leaves.len() as f64 * node.child_box(child).map_or(0.0, area);
-                }
                 whole = union(whole, held);
             }
-            *area_sum += node_area(node);
             exact[(*index - first) as usize] = whole;
         }
-        report.nodes += visited.len();
-        Ok((exact[0], node_area(&self.nodes[first as usize])))
+        Ok(exact[0])
     }
 
     /// The box of a leaf; a triangle that no tree holds is a point past all others and has none, like a mesh

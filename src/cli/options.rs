@@ -4,8 +4,8 @@ use super::logger;
 use crate::{
     Error, Result,
     config::{
-        Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode, ReflectionMode,
-        ShadowMode, Tree, UpAxis, Window, layered::Layered,
+        Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
+        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered,
     },
     scene::framing::Look,
 };

@@ -80,6 +80,7 @@ pub mod stats;
 pub mod temporal;
 pub mod tonemap;
 pub mod tree_boxes;
+mod tree_copy;
 pub mod tree_policy;
 pub mod trees;
 pub mod upload;
@@ -99,6 +100,7 @@ pub use scene_state::{SceneState, UploadedScene};
 pub use shaders::SHADERS;
 pub use stats::{FrameStats, ReflectionCounts};
 pub use tree_boxes::TreeBoxCounts;
+pub use tree_copy::TreeCopy;
 pub use tree_policy::TreeWork;
 pub use upload::Uploader;
 pub use view::View;
@@ -685,6 +687,25 @@ impl Renderer {
     ) -> Result<Option<GeometryCopy>> {
         match self.has_geometry(scene) {
             true => GeometryCopy::of_scene(gpu, encoder, &scene.buffers).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Copies the nodes of the trees of the last frame, of which the figures are counted on the CPU;
+    /// [`TreeCopy::map`] asks for them after the submission. `None` where there is no geometry
+    /// ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no memory left.
+    pub fn copy_trees(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+    ) -> Result<Option<TreeCopy>> {
+        match self.has_geometry(scene) {
+            true => TreeCopy::record(gpu, encoder, &scene.state.tree).map(Some),
             false => Ok(None),
         }
     }

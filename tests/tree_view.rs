@@ -1,11 +1,12 @@
-//! Boxes of the trees over the picture: which ones, against the twin's walk down the trees, and which pixels they
-//! cover.
+//! Trees to look at: boxes over the picture, against the twin's walk down the trees, and which pixels they cover;
+//! figures of the trees, against the twin's boxes and the triangles in f64.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use canopy::{
+    accel::{Lbvh, TreeFigures, tree::TreeData},
     config::{BoxDepths, BoxTrees, TreeQuality},
     gpu::layout::{TreeBox, TreeBoxesParams},
     output::magma,
@@ -14,11 +15,11 @@ use canopy::{
     scene::{Pose, Scene},
 };
 use common::{
-    gpu, random_triangles,
+    Soup, gpu, random_triangles,
     scenes::{Stage, look_at, matte, primitive, scene, sphere},
     ways,
 };
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 const SIZE: [u32; 2] = [48, 32];
 
@@ -313,4 +314,174 @@ fn colours_of_shaders_are_those_of_the_program() {
         numbers.collect::<Vec<_>>().try_into().ok()
     });
     assert_eq!(rows.collect::<Vec<[u8; 3]>>(), magma::MAGMA);
+}
+
+/// What the twin says of the leaves of all meshes: how many lie at each depth.
+fn leaves_at_depth(data: &TreeData, cutoff: u32) -> Vec<u32> {
+    let triangles = data.tlas.iter().map(|mesh| mesh.triangle_count).sum();
+    let params = TreeBoxesParams {
+        leaf_count: triangles,
+        leaf_cutoff: cutoff,
+        last_depth: 95,
+        leaves_alone: 1,
+        ..TreeBoxesParams::default()
+    };
+    let mut counts = Vec::new();
+    for shown in tree_boxes(&params, data) {
+        let depth = shown.depth as usize;
+        counts.resize(counts.len().max(depth + 1), 0);
+        counts[depth] += 1;
+    }
+    counts
+}
+
+/// Area of the box around leaves, from their triangles.
+fn exact_area(data: &TreeData, leaves: std::ops::Range<u32>) -> f64 {
+    let triangles = &data.triangles[leaves.start as usize..leaves.end as usize];
+    let corners = triangles.iter().flat_map(|t| [t.v0, t.v1, t.v2]);
+    let corners: Vec<DVec3> = corners.map(|v| DVec3::from(v.map(f64::from))).collect();
+    let lower = corners.iter().copied().reduce(DVec3::min).unwrap();
+    let extent = corners.into_iter().reduce(DVec3::max).unwrap() - lower;
+    2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
+}
+
+/// Areas of all nodes, and of leaves times their triangles, below the node over these leaves.
+fn area_sum(data: &TreeData, cutoff: u32, number: u32, leaves: std::ops::Range<u32>) -> f64 {
+    let own = exact_area(data, leaves.clone());
+    if leaves.len() as u32 <= cutoff {
+        return own * leaves.len() as f64;
+    }
+    let node = &data.nodes[number as usize];
+    let parts = (0..4).filter(|child| !node.leaves(*child).is_empty());
+    let below = parts.map(|child| area_sum(data, cutoff, node.child(child), node.leaves(child)));
+    own + below.sum::<f64>()
+}
+
+/// What is wrong with figures of trees over one mesh or more; `tolerance` is that of the cost, whose boxes lie on
+/// grids.
+fn figures_fault(
+    found: &TreeFigures,
+    data: &TreeData,
+    cutoff: u32,
+    tolerance: f64,
+) -> Option<String> {
+    let twin = leaves_at_depth(data, cutoff);
+    if found.leaves_at_depth != twin {
+        return Some(format!("leaves {:?}, not {twin:?}", found.leaves_at_depth));
+    }
+    let triangles: u32 = data.tlas.iter().map(|mesh| mesh.triangle_count).sum();
+    let sizes = (0..).zip(&found.leaves_of_size);
+    let of_sizes: u32 = sizes.map(|(size, leaves): (u32, _)| size * leaves).sum();
+    let leaves: u32 = found.leaves_of_size.iter().sum();
+    if (of_sizes, leaves) != (triangles, found.leaves()) {
+        return Some(format!("{of_sizes} triangles in {leaves} leaves"));
+    }
+    for (mesh, entry) in found.meshes.iter().zip(&data.tlas) {
+        let first = entry.first_triangle;
+        if entry.triangle_count == 0 {
+            continue;
+        }
+        let own = first..first + entry.triangle_count;
+        let cost = area_sum(data, cutoff, first, own.clone()) / exact_area(data, own);
+        if (mesh.sah_cost / cost - 1.0).abs() > tolerance {
+            return Some(format!("cost {}, not {cost}", mesh.sah_cost));
+        }
+    }
+    let sum = |count: fn(&canopy::accel::MeshFigures) -> u32| -> u32 {
+        found.meshes.iter().map(count).sum()
+    };
+    let sums = [
+        sum(|mesh| mesh.triangles),
+        sum(|mesh| mesh.nodes),
+        sum(|mesh| mesh.leaves),
+    ];
+    (sums != [triangles, found.nodes, found.leaves()]).then(|| format!("meshes have {sums:?}"))
+}
+
+#[test]
+fn figures_are_those_of_the_boxes() {
+    let gpu = gpu();
+    let lbvh = Lbvh::new(&gpu);
+    let soup = Soup::random(700, 3)
+        .mesh([])
+        .mesh(random_triangles(1, 9))
+        .mesh(random_triangles(90, 4));
+    let data = soup.tree(&gpu, &lbvh);
+    for cutoff in [1, 2, 7, 32] {
+        let found = data.figures(cutoff);
+        assert_eq!(figures_fault(&found, &data, cutoff, 0.05), None, "{cutoff}");
+        assert!(found.leaves_of_size.len() as u32 <= cutoff + 1);
+        assert!(found.tlas_nodes >= 1 && found.sah_cost > 1.0);
+    }
+    // What the validator reports is the same.
+    let report = data.validate(&soup.meshes).unwrap();
+    let found = data.figures(1);
+    assert_eq!(
+        (report.nodes, report.depth),
+        (found.nodes as usize, found.depth)
+    );
+    assert_eq!(report.sah_cost, found.sah_cost);
+    let shares: f64 = found.meshes.iter().map(|mesh| mesh.sah_share).sum();
+    assert!(
+        shares < found.sah_cost && shares > 0.9 * found.sah_cost,
+        "the rest is the TLAS"
+    );
+    // One triangle is tested once; nothing costs nothing.
+    let one = Soup::random(1, 5).tree(&gpu, &lbvh).figures(1);
+    assert_eq!(
+        (one.sah_cost, one.nodes, &one.leaves_at_depth[..]),
+        (1.0, 0, &[1][..])
+    );
+    let none = Soup::default().tree(&gpu, &lbvh).figures(1);
+    assert_eq!(none, TreeFigures::default());
+}
+
+#[test]
+fn the_comparer_of_figures_can_fail() {
+    let gpu = gpu();
+    let data = Soup::random(200, 3).tree(&gpu, &Lbvh::new(&gpu));
+    let found = data.figures(4);
+    assert_eq!(figures_fault(&found, &data, 4, 0.05), None);
+    let refused = |spoil: &dyn Fn(&mut TreeFigures)| {
+        let mut found = found.clone();
+        spoil(&mut found);
+        assert!(figures_fault(&found, &data, 4, 0.05).is_some());
+    };
+    refused(&|found| found.leaves_at_depth[3] += 1);
+    refused(&|found| found.leaves_of_size[2] += 1);
+    refused(&|found| found.meshes[0].sah_cost *= 1.1);
+    refused(&|found| found.meshes[0].nodes += 1);
+    refused(&|found| found.nodes += 1);
+    assert!(
+        figures_fault(&found, &data, 5, 0.05).is_some(),
+        "of another cutoff"
+    );
+}
+
+/// What comes back without a wait is what is read with one.
+#[test]
+fn copies_of_trees_have_their_figures() {
+    let gpu = gpu();
+    for scene in [meshes(), Scene::default()] {
+        let pose = Pose::new(&scene, None, 0.0);
+        let mut stage = Stage::new(&gpu, &scene, SIZE);
+        let copy = |stage: &Stage<'_>| {
+            let mut encoder = gpu.encoder("test");
+            let copied = stage
+                .renderer
+                .copy_trees(&gpu, &mut encoder, &stage.uploaded);
+            gpu.queue.submit([encoder.finish()]);
+            copied.unwrap()
+        };
+        assert!(copy(&stage).is_none(), "there is no frame yet");
+        stage.draw(&pose, view());
+        let copied = copy(&stage).unwrap();
+        assert!(copied.figures(3).is_err(), "nobody has asked for it");
+        copied.map();
+        gpu.wait().unwrap();
+        assert!(copied.is_done());
+        let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+        assert_eq!(copied.figures(3).unwrap(), data.figures(3));
+        assert_eq!(data.figures(3).meshes.len(), scene.meshes.len());
+    }
 }

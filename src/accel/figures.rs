@@ -1,0 +1,213 @@
+//! What trees are like: how deep their leaves lie, how large they are, and what a ray is expected to pay.
+
+use super::{
+    layout::{Node, TlasEntry},
+    tree::TreeData,
+};
+use glam::DVec3;
+use std::ops::Range;
+
+/// What the tree over one mesh is like.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MeshFigures {
+    /// Triangles.
+    pub triangles: u32,
+    /// Nodes that a ray may visit.
+    pub nodes: u32,
+    /// Ranges of triangles that it tests as a whole.
+    pub leaves: u32,
+    /// Levels of nodes.
+    pub depth: u32,
+    /// Cost by the surface area heuristic of a ray that hits the mesh's box; 0 where that has no area.
+    pub sah_cost: f64,
+    /// What the mesh adds to [`TreeFigures::sah_cost`].
+    pub sah_share: f64,
+}
+
+/// What the trees of a scene are like.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TreeFigures {
+    /// Nodes of all meshes' trees.
+    pub nodes: u32,
+    /// Their leaves, at each depth: the root's is 0.
+    pub leaves_at_depth: Vec<u32>,
+    /// Their leaves of each number of triangles.
+    pub leaves_of_size: Vec<u32>,
+    /// Levels of nodes of the deepest tree.
+    pub depth: u32,
+    /// Nodes of the TLAS, and its levels.
+    pub tlas_nodes: u32,
+    /// Levels of nodes of the TLAS.
+    pub tlas_depth: u32,
+    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the scene's box
+    /// (MacDonald and Booth 1990), both at cost 1.
+    pub sah_cost: f64,
+    /// In the order of the meshes.
+    pub meshes: Vec<MeshFigures>,
+}
+
+impl TreeFigures {
+    /// Leaves of all meshes' trees.
+    pub fn leaves(&self) -> u32 {
+        self.leaves_at_depth.iter().sum()
+    }
+}
+
+impl TreeData {
+    /// What the trees are like for rays that test up to `leaf_cutoff` triangles as a whole.
+    pub fn figures(&self, leaf_cutoff: u32) -> TreeFigures {
+        figures(&self.tlas, &self.nodes, leaf_cutoff.max(self.leaf_cutoff))
+    }
+}
+
+/// As [`TreeData::figures`], of rows and nodes that have been read back, for a cutoff that is not below that of the
+/// build.
+pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigures {
+    let mut all = TreeFigures::default();
+    let mut areas = Vec::new();
+    for mesh in tlas {
+        let leaves = mesh.first_triangle..mesh.first_triangle + mesh.triangle_count;
+        let whole = [mesh.box_min, mesh.box_max].map(|corner| DVec3::from(corner.map(f64::from)));
+        let root_area = match leaves.len() as u32 {
+            0 => 0.0,
+            count if count <= leaf_cutoff => area(whole.into()),
+            _ => nodes.get(leaves.start as usize).map_or(0.0, node_area),
+        };
+        let mut walk = Walk {
+            nodes,
+            leaf_cutoff,
+            whole_area: root_area,
+            is_tlas: false,
+            at_depth: &mut all.leaves_at_depth,
+            of_size: &mut all.leaves_of_size,
+            found: MeshFigures {
+                triangles: mesh.triangle_count,
+                ..MeshFigures::default()
+            },
+            area_sum: 0.0,
+        };
+        walk.run(leaves);
+        let (mut found, area_sum) = (walk.found, walk.area_sum);
+        if root_area > 0.0 {
+            found.sah_cost = area_sum / root_area;
+        }
+        all.nodes += found.nodes;
+        all.depth = all.depth.max(found.depth);
+        areas.push((area_sum, root_area));
+        all.meshes.push(found);
+    }
+    let last = tlas.last();
+    let first = last.map_or(0, |mesh| mesh.first_triangle + mesh.triangle_count);
+    let mut top = Walk {
+        nodes,
+        leaf_cutoff: 1,
+        whole_area: 0.0,
+        is_tlas: true,
+        at_depth: &mut Vec::new(),
+        of_size: &mut Vec::new(),
+        found: MeshFigures::default(),
+        area_sum: 0.0,
+    };
+    top.run(first..first + tlas.len() as u32);
+    (all.tlas_nodes, all.tlas_depth) = (top.found.nodes, top.found.depth);
+    // One mesh needs no TLAS: its own root is the scene's.
+    let scene_area = match &areas[..] {
+        [] => 0.0,
+        [(_, only)] => *only,
+        _ => nodes.get(first as usize).map_or(0.0, node_area),
+    };
+    if scene_area > 0.0 {
+        for (mesh, (area_sum, _)) in all.meshes.iter_mut().zip(&areas) {
+            mesh.sah_share = area_sum / scene_area;
+        }
+        let sum: f64 = areas.iter().map(|(area_sum, _)| area_sum).sum();
+        all.sah_cost = (sum + top.area_sum) / scene_area;
+    }
+    all
+}
+
+/// A way down one tree.
+struct Walk<'a> {
+    nodes: &'a [Node],
+    leaf_cutoff: u32,
+    /// Area of the box of a tree that is one leaf.
+    whole_area: f64,
+    is_tlas: bool,
+    at_depth: &'a mut Vec<u32>,
+    of_size: &'a mut Vec<u32>,
+    found: MeshFigures,
+    /// Areas of nodes, and of leaves times their triangles.
+    area_sum: f64,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, leaves: Range<u32>) {
+        let count = leaves.len() as u32;
+        if count == 0 {
+            return;
+        }
+        if count <= self.leaf_cutoff {
+            self.leaf(count, 0, self.whole_area);
+            return;
+        }
+        // Number, leaves and depth. A tree has fewer nodes than leaves, so a broken one ends too.
+        let mut open = vec![(leaves.start, leaves, 0)];
+        while let Some((number, leaves, depth)) = open.pop() {
+            let Some(node) = self.nodes.get(number as usize) else {
+                continue;
+            };
+            if self.found.nodes == count {
+                return;
+            }
+            self.found.nodes += 1;
+            self.found.depth = self.found.depth.max(depth + 1);
+            self.area_sum += node_area(node);
+            for child in 0..4 {
+                let part = node.leaves(child);
+                match part.len() as u32 {
+                    0 => {}
+                    size if size > self.leaf_cutoff => {
+                        if part != leaves {
+                            open.push((node.child(child), part, depth + 1));
+                        }
+                    }
+                    size => {
+                        let area = node.child_box(child).map_or(0.0, area);
+                        self.leaf(size, depth + 1, area);
+                    }
+                }
+            }
+        }
+    }
+
+    fn leaf(&mut self, size: u32, depth: u32, area: f64) {
+        // The leaves of the TLAS are trees of their own.
+        if self.is_tlas {
+            return;
+        }
+        self.found.leaves += 1;
+        count_at(self.at_depth, depth);
+        count_at(self.of_size, size);
+        self.area_sum += f64::from(size) * area;
+    }
+}
+
+fn count_at(counts: &mut Vec<u32>, place: u32) {
+    let place = place as usize;
+    if counts.len() <= place {
+        counts.resize(place + 1, 0);
+    }
+    counts[place] += 1;
+}
+
+fn area((lower, upper): (DVec3, DVec3)) -> f64 {
+    let extent = (upper - lower).max(DVec3::ZERO);
+    2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
+}
+
+/// Area of the box around a node's children.
+fn node_area(node: &Node) -> f64 {
+    let boxes = (0..4).filter_map(|child| node.child_box(child));
+    let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+    around.map_or(0.0, area)
+}
