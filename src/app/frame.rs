@@ -60,6 +60,7 @@ impl Viewer {
         self.in_flight = None;
         self.selecting.forget();
         self.figures.forget();
+        self.counted_trees.forget();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -146,6 +147,7 @@ impl Viewer {
         if let Err(error) = self.measure_deviation() {
             self.report(error)?;
         }
+        self.count_trees();
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
         let mut encoder = gpu.encoder("window");

@@ -46,6 +46,10 @@ pub(super) enum Action {
     PreviousChannel,
     /// Shows which triangles pass through those of other meshes, or the lit picture.
     Intersections,
+    /// Shows boxes of the trees, or none.
+    TreeBoxes,
+    /// The next depth of boxes; the leaves come last.
+    NextTreeBoxes,
     /// Begins or ends measuring.
     Measure,
     FrameSelection,
@@ -138,6 +142,8 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_channel", &["V"], "next channel", Action::NextChannel),
     bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
     bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
+    bind("tree_boxes", &["Y"], "boxes of the trees", Action::TreeBoxes),
+    bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

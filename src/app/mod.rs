@@ -43,6 +43,8 @@ mod selecting;
 mod selection;
 mod state;
 mod sun;
+mod tree_figures;
+mod tree_view;
 mod ui;
 mod viewer;
 mod wake;

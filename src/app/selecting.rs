@@ -302,6 +302,7 @@ impl Viewer {
         }
         self.poll_gap();
         self.poll_figures();
+        self.poll_counted_trees();
         self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
     }
 
@@ -309,6 +310,7 @@ impl Viewer {
     fn awaits_geometry(&self) -> bool {
         self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading)
             || self.figures.is_reading()
+            || self.counted_trees.is_reading()
             || !self.selecting.asked.is_empty()
             || self
                 .selecting

@@ -14,6 +14,7 @@ use super::{
     pass_history::PassHistory,
     selected::Selection,
     sun::{self, SunOfScene},
+    tree_view::TreeView,
 };
 use crate::{
     config::{
@@ -102,6 +103,8 @@ pub(super) struct State {
     pub(super) layout: PanelLayout,
     /// The meshes that were clicked.
     pub(super) selection: Selection,
+    /// What is known of the trees, and how they are looked at.
+    pub(super) tree_view: TreeView,
     /// The points that were clicked.
     pub(super) measure: Measure,
     /// Text for the clipboard.
@@ -344,6 +347,7 @@ impl State {
             changes: Changes::default(),
             layout: PanelLayout::default(),
             selection: Selection::default(),
+            tree_view: TreeView::default(),
             measure: Measure::default(),
             copied: None,
             actions: Vec::new(),
@@ -661,6 +665,7 @@ impl State {
                 self.channel = Channel::Lit;
                 self.notify("settings are back to those at the start");
             }
+            Action::TreeBoxes | Action::NextTreeBoxes => return self.perform_on_trees(action),
             Action::Measure
             | Action::FrameSelection
             | Action::Hide
@@ -857,6 +862,8 @@ mod tests {
             Action::Cutoff(1),
             Action::NextChannel,
             Action::PreviousChannel,
+            Action::TreeBoxes,
+            Action::NextTreeBoxes,
             Action::Measure,
             Action::FrameSelection,
             Action::Hide,

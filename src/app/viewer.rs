@@ -26,6 +26,7 @@ use super::{
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
     state::State,
+    tree_figures::CountedTrees,
     ui,
     wake::{Wake, Waker},
     walker::Walker,
@@ -108,6 +109,8 @@ pub(super) struct Viewer {
     pub(super) watches: Watches,
     /// What was clicked, and what is known of it.
     pub(super) selecting: Selecting,
+    /// Counts what the trees are like.
+    pub(super) counted_trees: CountedTrees,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
     /// When Escape quits.
@@ -164,6 +167,7 @@ impl Viewer {
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
             selecting: Selecting::default(),
+            counted_trees: CountedTrees::default(),
             has_polled: false,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
@@ -652,6 +656,7 @@ impl Viewer {
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;
+        self.state.tree_view.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
         let show = |ui: &mut egui::Ui| {

@@ -88,6 +88,7 @@ mod version;
 pub mod view;
 pub mod walk;
 
+pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
 pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;

@@ -9,6 +9,7 @@ mod fold;
 mod header;
 mod help;
 mod legend;
+mod magnitudes;
 mod offers;
 mod overlay;
 mod rows;
@@ -17,6 +18,7 @@ mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
+mod tree_card;
 
 pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
@@ -40,6 +42,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     let room = ui.available_rect_before_wrap();
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);
+    tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);
     room
 }

@@ -7,9 +7,12 @@ use crate::{
         selected::{Gap, Selected},
         state::{Failure, Stage},
     },
-    config::{Config, EnvironmentSource, ShadowMode, Switch, Theme},
+    config::{BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme},
     gpu::profiler::PassTiming,
-    render::{Channel, Element, FrameStats, IntersectionCounts, MeshPair, Picked, View},
+    render::{
+        Channel, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, Picked,
+        TreeBoxCounts, TreeFigures, View,
+    },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
         mesh_distance::MeshDistance,
@@ -213,6 +216,11 @@ fn stats() -> FrameStats {
                 .collect(),
             unlisted: 3,
         })),
+        tree_boxes: Some(TreeBoxCounts {
+            found: 19_999_999,
+            drawn: 32_768,
+            deepest: 95,
+        }),
         ..FrameStats::default()
     }
 }
@@ -339,9 +347,37 @@ fn vary(state: &mut State, variation: u32) {
             config.sun.enabled = Switch::On;
             config.set("test", "image.exposure", "-1.5").unwrap();
             state.channel = Channel::Cost;
+            config_trees(state);
         }
         _ => {}
     }
+}
+
+/// Boxes of leaves, and figures of many meshes.
+fn config_trees(state: &mut State) {
+    state
+        .config
+        .set("test", "tree_boxes.show", "leaves")
+        .unwrap();
+    let mesh = MeshFigures {
+        triangles: 19_999_999,
+        nodes: 9_999_999,
+        leaves: 12_345_678,
+        depth: 31,
+        sah_cost: 123.456,
+        sah_share: 12_345.678,
+    };
+    state.tree_view.figures = Some(Ok(Arc::new(TreeFigures {
+        nodes: 9_999_999,
+        leaves_at_depth: (0..60).collect(),
+        leaves_of_size: (0..33).map(|size| 1000 * size).collect(),
+        depth: 60,
+        tlas_nodes: 99,
+        tlas_depth: 12,
+        sah_cost: 12_345.678,
+        meshes: vec![mesh; 23],
+    })));
+    state.tree_view.figures_lag = true;
 }
 
 /// Looking at the panel changes nothing, whatever digits the settings have.
@@ -539,4 +575,35 @@ fn the_panel_grows_with_its_text() {
     let (small, large) = (width(13.0), width(26.0));
     assert!((small - PANEL_WIDTH).abs() < 4.0, "{small}");
     assert!((large - 2.0 * small).abs() < 8.0, "{small} {large}");
+}
+
+/// A click on a mesh of the list of costs selects it, and one on a button shows boxes.
+#[test]
+fn trees_are_looked_at_by_clicks() {
+    let mut state = state(Show::Panel, true);
+    select(&mut state);
+    state.selection.clear();
+    config_trees(&mut state);
+    state.config.tree_boxes.show = BoxDepths::Off;
+    if let Some(stage) = &mut state.stage {
+        stage.scene.nodes[1].mesh = Some(0);
+        stage.scene.nodes[1].name = "costly".into();
+        stage.scene.meshes.push(crate::scene::Mesh {
+            name: "costly".into(),
+            primitives: Vec::new(),
+        });
+    }
+    let window = ([1280.0, 5000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let row = run.find("12346  costly").expect("it is listed");
+        run.click(row.center(), 1);
+        let leaves = run.find("leaves").expect("it is shown");
+        run.click(leaves.center(), 1);
+        let selected = run.find("selected").expect("it is shown");
+        run.click(selected.center(), 1);
+    });
+    assert_eq!(state.selection.instances(), [Some(0), None]);
+    assert_eq!(state.config.tree_boxes.show, BoxDepths::Leaves);
+    assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
 }

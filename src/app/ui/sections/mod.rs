@@ -14,7 +14,10 @@ mod settings;
 mod shadows;
 mod sun;
 mod timings;
+mod trees;
 mod view;
+
+pub(super) use trees::depth_ends;
 
 use super::{facts::Facts, fold::fold, rows::Edits};
 use crate::app::state::State;
@@ -30,7 +33,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 15] = [
+const SECTIONS: [Section; 16] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -108,6 +111,12 @@ const SECTIONS: [Section; 15] = [
         tip: "What is in the scene, and when trees are built over it",
         open: false,
         show: geometry::show,
+    },
+    Section {
+        title: "Trees",
+        tip: "Boxes of the trees over the picture, and what the trees are like",
+        open: false,
+        show: trees::show,
     },
     Section {
         title: "Extensions and warnings",

@@ -1,0 +1,237 @@
+//! The section `Trees`: boxes over the picture, and what the trees are like.
+
+use crate::{
+    app::{
+        selected::{Selected, mesh_name},
+        state::State,
+        ui::{
+            facts::Facts,
+            magnitudes::{histogram, legend},
+            rows::{Edits, Row, choose, hundredths, slide},
+            style::{compact, digits, grouped, line, significant},
+        },
+    },
+    config::{BoxDepths, BoxTrees, TreeBoxes},
+    render::{TreeBoxCounts, TreeFigures, tree_boxes::TREE_BOX_DARKEST},
+};
+use egui::{Button, DragValue, RichText, Ui};
+
+/// Meshes that are listed.
+const LISTED: usize = 20;
+const OFF: &str = "no boxes are shown";
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    boxes(ui, state, edits);
+    if let Some(counts) = facts.stats.tree_boxes {
+        drawn(ui, &state.config.tree_boxes, counts, edits);
+    }
+    state.tree_view.tells_figures = true;
+    match state.tree_view.figures.clone() {
+        None => {
+            line(ui, RichText::new("counting…").weak());
+        }
+        Some(Err(why)) => {
+            line(ui, RichText::new(why).weak());
+        }
+        Some(Ok(figures)) => {
+            if state.tree_view.figures_lag {
+                line(ui, RichText::new("of trees before; counting…").weak());
+            }
+            self::figures(ui, &figures, edits);
+            list(ui, state, &figures);
+        }
+    }
+}
+
+/// Which boxes are drawn, and how.
+fn boxes(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let view = &mut state.tree_view;
+    let settings = &mut state.config.tree_boxes;
+    let depths = match settings.show {
+        BoxDepths::Depths(first, last) => [first, last],
+        _ => [0, 3],
+    };
+    let tip = "Boxes of the trees' nodes, as lines over the picture. Key Y";
+    Row::new("boxes", &["tree_boxes.show"], tip).show(ui, edits, |ui| {
+        let [first, last] = depths;
+        let choices = [
+            (BoxDepths::Off, "off", "No boxes"),
+            (
+                BoxDepths::Depths(first, last),
+                "depth",
+                "Boxes from one depth to another; the root's is 0. Shift+Y goes through them",
+            ),
+            (
+                BoxDepths::Leaves,
+                "leaves",
+                "Boxes where rays stop to go down, with the leaf cutoff of now",
+            ),
+        ];
+        choose(ui, &mut settings.show, &choices);
+    });
+    let is_off = settings.show == BoxDepths::Off;
+    let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("no depths are shown");
+    let tip = "The least and the greatest depth that is shown";
+    Row::new("depths", &["tree_boxes.show"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let [mut first, mut last] = depths;
+            let least = DragValue::new(&mut first).range(0..=BoxDepths::DEEPEST);
+            let is_first = ui.add(least).changed();
+            ui.label("to");
+            let most = DragValue::new(&mut last).range(0..=BoxDepths::DEEPEST);
+            let is_last = ui.add(most).changed();
+            if is_first {
+                settings.show = BoxDepths::Depths(first, last.max(first));
+            } else if is_last {
+                settings.show = BoxDepths::Depths(first.min(last), last);
+            }
+        });
+    let why = is_off.then_some(OFF);
+    let tip = "Whose boxes are drawn";
+    Row::new("of", &["tree_boxes.of"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
+            let mut top = !view.of_selection && settings.of == BoxTrees::Top;
+            for (is_chosen, name, tip, of) in [
+                (&mut all, "all", "The trees of all meshes", BoxTrees::Meshes),
+                (
+                    &mut top,
+                    "top",
+                    "The tree over the meshes (TLAS)",
+                    BoxTrees::Top,
+                ),
+            ] {
+                let button = ui.selectable_label(*is_chosen, name).on_hover_text(tip);
+                if button.clicked() {
+                    view.of_selection = false;
+                    settings.of = of;
+                }
+            }
+            let tip = "The tree of the mesh that is selected, or of all while none is";
+            let button = ui.selectable_label(view.of_selection, "selected");
+            if button.on_hover_text(tip).clicked() {
+                view.of_selection = true;
+            }
+        });
+    let tip = "Opacity of lines behind surfaces: 0 hides them, 1 draws all on top";
+    Row::new("behind", &["tree_boxes.hidden"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let hidden = &mut settings.hidden;
+            slide(ui, hidden, 0.0..=1.0, TreeBoxes::HIDDEN, hundredths(""))
+        });
+    let tip = "Width of the lines in pixels";
+    Row::new("width", &["tree_boxes.width"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let width = &mut settings.width;
+            slide(ui, width, 0.5..=4.0, TreeBoxes::WIDTH, hundredths(" px"))
+        });
+}
+
+/// How many boxes are drawn, and what their colours mean.
+fn drawn(ui: &mut Ui, settings: &TreeBoxes, counts: TreeBoxCounts, edits: &mut Edits) {
+    let [found, drawn] = [counts.found, counts.drawn].map(u64::from);
+    let tip = "Boxes that are drawn. Where there are too many, each is left out or kept by chance, the same ones in \
+               every frame";
+    Row::new("drawn", &[], tip).show(ui, edits, |ui| {
+        let text = match found == drawn {
+            true => format!("{} boxes", compact(drawn)),
+            false => format!("{} of {} boxes", compact(drawn), compact(found)),
+        };
+        line(ui, RichText::new(text));
+    });
+    let tip = "Depth of a box: levels below the root of its tree";
+    Row::new("colours", &[], tip).show(ui, edits, |ui| {
+        let [first, deepest] = depth_ends(settings, counts);
+        legend(ui, TREE_BOX_DARKEST as f32, [&first, &deepest]);
+    });
+}
+
+/// What the ends of the colours stand for.
+pub(in crate::app::ui) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) -> [String; 2] {
+    let first = match settings.show {
+        BoxDepths::Depths(first, _) => first,
+        _ => 0,
+    };
+    [
+        format!("depth {first}"),
+        format!("{}", counts.deepest.max(first + 1)),
+    ]
+}
+
+/// What the trees are like.
+fn figures(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
+    let mut row = |name: &str, tip: &str, value: String| {
+        Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
+    };
+    let nodes = compact(figures.nodes.into());
+    let tip = "Nodes that rays may visit, in the trees of all meshes, with the leaf cutoff of now";
+    row("nodes", tip, nodes);
+    let tip = "Ranges of triangles that rays test as a whole";
+    row("leaves", tip, compact(figures.leaves().into()));
+    let tip = "Levels of nodes of the deepest tree, and of the tree over the meshes (TLAS)";
+    let levels = format!("{} and {}", figures.depth, figures.tlas_depth);
+    row("levels", tip, levels);
+    let tip = "Nodes that a ray through the scene's box is expected to visit, and triangles that it tests, by the \
+               surface area heuristic (MacDonald and Booth 1990)";
+    row("SAH cost", tip, significant(figures.sah_cost));
+    let tip = "Leaves at each depth, from 0 at the left";
+    Row::new("by depth", &[], tip).show(ui, edits, |ui| {
+        let what = |depth| format!("leaves at depth {depth}");
+        histogram(ui, &figures.leaves_at_depth, TREE_BOX_DARKEST as f32, what);
+    });
+    let tip = "Leaves of each number of triangles, from 1 at the left";
+    let sizes = figures.leaves_of_size.get(1..).unwrap_or_default();
+    Row::new("by size", &[], tip).show(ui, edits, |ui| {
+        let what = |bar: usize| match bar {
+            0 => "leaves of 1 triangle".into(),
+            _ => format!("leaves of {} triangles", bar + 1),
+        };
+        histogram(ui, sizes, TREE_BOX_DARKEST as f32, what);
+    });
+}
+
+/// The meshes by what they cost; a click selects one.
+fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
+    let Some(stage) = &state.stage else { return };
+    let nodes: Vec<_> = stage.scene.instances().map(|(node, _)| node).collect();
+    let mut meshes: Vec<_> = figures.meshes.iter().enumerate().collect();
+    meshes.sort_by(|(_, a), (_, b)| b.sah_share.total_cmp(&a.sah_share));
+    if meshes.len() > 1 {
+        line(ui, RichText::new("SAH cost by mesh").weak());
+    }
+    let selected = state.selection.instances();
+    let mut chosen = None;
+    for (mesh, found) in meshes.iter().take(LISTED).filter(|_| meshes.len() > 1) {
+        // Figures of a scene that was replaced.
+        let Some(&node) = nodes.get(*mesh) else {
+            continue;
+        };
+        let name = mesh_name(&stage.scene, node);
+        let text = format!("{}  {name}", significant(found.sah_share));
+        let row = Button::selectable(selected.contains(&Some(*mesh)), text).truncate();
+        let tip = format!(
+            "What the mesh adds to the cost of a ray through the scene. A ray through its own box costs {}. {} triangles, \
+             {} nodes, {} leaves, {} levels. A click selects it",
+            significant(found.sah_cost),
+            grouped(found.triangles.into()),
+            grouped(found.nodes.into()),
+            grouped(found.leaves.into()),
+            found.depth,
+        );
+        if ui.add(row).on_hover_text(tip).clicked() {
+            let (mesh, picked) = (*mesh, None);
+            chosen = Some(Selected { node, mesh, picked });
+        }
+    }
+    if let Some(left) = meshes.len().checked_sub(LISTED + 1) {
+        let text = format!("and {} more", grouped(left as u64 + 1));
+        line(ui, RichText::new(text).weak());
+    }
+    if chosen.is_some() {
+        state.selection.click(chosen, false);
+    }
+}
