@@ -6,12 +6,18 @@
 mod common;
 
 use canopy::{
-    accel::{Lbvh, TreeFigures, tree::TreeData},
+    accel::{Lbvh, Ray, TreeFigures, tree::TreeData},
     config::{BoxDepths, BoxTrees, TreeQuality},
-    gpu::layout::{TreeBox, TreeBoxesParams},
+    gpu::layout::{TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox, TreeBoxesParams},
     output::magma,
-    reference::tree_boxes::tree_boxes,
-    render::{TreeBoxCounts, View, tree_boxes::TREE_BOX_LIMIT},
+    reference::{
+        ray_path::{Visit, visits},
+        tree_boxes::tree_boxes,
+    },
+    render::{
+        Channel, PathOf, PathStep, PickQuery, RayPath, TreeBoxCounts, View,
+        ray_path::RAY_PATH_STEPS, tree_boxes::TREE_BOX_LIMIT,
+    },
     scene::{Pose, Scene},
 };
 use common::{
@@ -483,5 +489,293 @@ fn copies_of_trees_have_their_figures() {
         let data = stage.uploaded.state.tree.read(&gpu).unwrap();
         assert_eq!(copied.figures(3).unwrap(), data.figures(3));
         assert_eq!(data.figures(3).meshes.len(), scene.meshes.len());
+    }
+}
+
+/// The path of what a point of the picture sees.
+fn path(stage: &mut Stage<'_>, pixel: Vec2, of: PathOf) -> RayPath {
+    let gpu = stage.gpu;
+    let query = PickQuery {
+        view: view(),
+        pixel,
+        size: SIZE,
+    };
+    let mut encoder = gpu.encoder("test");
+    let traced = stage
+        .renderer
+        .trace_path(gpu, &mut encoder, &stage.uploaded, (&query, of));
+    let traced = traced.unwrap().unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    traced.map();
+    gpu.wait().unwrap();
+    traced.read().unwrap()
+}
+
+/// The middles of pixels all over the picture.
+fn pixels() -> impl Iterator<Item = Vec2> {
+    let rows = (1..SIZE[1]).step_by(5);
+    rows.flat_map(|y| {
+        (y % 3..SIZE[0])
+            .step_by(5)
+            .map(move |x| Vec2::new(x as f32, y as f32) + 0.5)
+    })
+}
+
+/// What is wrong with the order of a path's steps.
+fn order_fault(path: &RayPath, twin: &[Visit]) -> Option<String> {
+    let steps = path.steps.iter().filter_map(|step| match step {
+        PathStep::Node { number, .. } => Some((Some(*number), None)),
+        PathStep::Triangle { t, .. } => Some((None, Some(t.is_some()))),
+        _ => None,
+    });
+    let twins = twin.iter().map(|visit| match visit {
+        Visit::Node(number) => (Some(*number), None),
+        Visit::Triangle(_, is_hit) => (None, Some(*is_hit)),
+    });
+    let (steps, twins): (Vec<_>, Vec<_>) = (steps.collect(), twins.collect());
+    let nodes = twins.iter().filter(|(node, _)| node.is_some()).count();
+    if (path.nodes as usize, path.triangles as usize) != (nodes, twins.len() - nodes) {
+        return Some(format!(
+            "{} nodes and {} triangles, not {nodes}",
+            path.nodes, path.triangles
+        ));
+    }
+    (steps != twins).then(|| format!("{steps:?}, not {twins:?}"))
+}
+
+#[test]
+fn paths_of_camera_rays_are_those_of_the_twin() {
+    let scene = meshes();
+    let pose = Pose::new(&scene, None, 0.0);
+    for (kernels, gpu) in ways() {
+        let mut stage = Stage::new(&gpu, &scene, SIZE);
+        for cutoff in [1, 4] {
+            stage.config.tree.leaf_cutoff = cutoff;
+            stage.draw(&pose, view());
+            let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+            let seen = stage.channel(Channel::Position);
+            let (mut hits, mut others) = (0, Vec::new());
+            for pixel in pixels() {
+                let path = path(&mut stage, pixel, PathOf::Camera);
+                let Some(PathStep::Ray {
+                    origin,
+                    direction,
+                    t_max,
+                }) = path.steps.first()
+                else {
+                    panic!("{path:?}");
+                };
+                let ray = Ray {
+                    origin: (*origin - stage.uploaded.buffers.origin).to_array(),
+                    t_min: view().near,
+                    direction: direction.to_array(),
+                    t_max: *t_max,
+                };
+                let twin = visits(&data, &ray, cutoff, false);
+                others.extend(order_fault(&path, &twin));
+                assert_eq!(path.step_count as usize, path.steps.len());
+                // The last hit is what the picture shows.
+                let hit = path.steps.iter().rev().find_map(|step| match step {
+                    PathStep::Triangle { t: Some(t), .. } => Some(*origin + *t * *direction),
+                    _ => None,
+                });
+                let texel = pixel.as_uvec2().y * SIZE[0] + pixel.as_uvec2().x;
+                let texel = seen.texels[texel as usize];
+                if let Some(hit) = hit.filter(|_| texel[3] > 0.0) {
+                    let distance = hit.distance(Vec3::from_slice(&texel));
+                    assert!(distance < 1e-3, "{kernels}, {pixel}: {hit} {texel:?}");
+                    hits += 1;
+                }
+            }
+            assert!(hits > 5, "{hits}");
+            assert!(others.is_empty(), "{kernels}: {}", others.join("\n"));
+        }
+    }
+}
+
+/// The comparison above tells another order, a visit less, and a hit that was none.
+#[test]
+fn the_comparer_of_paths_can_fail() {
+    let scene = meshes();
+    let gpu = gpu();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.draw(&Pose::new(&scene, None, 0.0), view());
+    let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+    let path = path(&mut stage, Vec2::new(24.5, 18.5), PathOf::Camera);
+    let Some(PathStep::Ray {
+        origin,
+        direction,
+        t_max,
+    }) = path.steps.first()
+    else {
+        panic!("{path:?}");
+    };
+    let ray = Ray {
+        origin: (*origin - stage.uploaded.buffers.origin).to_array(),
+        t_min: view().near,
+        direction: direction.to_array(),
+        t_max: *t_max,
+    };
+    let good = visits(&data, &ray, stage.config.tree.leaf_cutoff, false);
+    assert_eq!(order_fault(&path, &good), None);
+    assert!(good.len() > 6, "{good:?}");
+    let refused = |spoil: &dyn Fn(&mut Vec<Visit>)| {
+        let mut twin = good.clone();
+        spoil(&mut twin);
+        assert!(order_fault(&path, &twin).is_some(), "{twin:?}");
+    };
+    refused(&|twin| _ = twin.pop());
+    refused(&|twin| twin.swap(1, 2));
+    refused(&|twin| twin[0] = Visit::Node(0));
+    let hit = good
+        .iter()
+        .position(|visit| matches!(visit, Visit::Triangle(_, true)))
+        .unwrap();
+    refused(&|twin| twin[hit] = Visit::Triangle(0, false));
+    assert!(
+        order_fault(&path, &visits(&data, &ray, 32, false)).is_some(),
+        "another cutoff"
+    );
+}
+
+/// The shadow rays of a pixel visit what the channel `cost` counts, whether lights are points or have a size.
+#[test]
+fn paths_of_shadow_rays_visit_what_the_cost_counts() {
+    let scene = meshes();
+    let pose = Pose::new(&scene, None, 0.0);
+    let gpu = gpu();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    for angle in [0.0, 5.0] {
+        stage.config.sun.angle = angle;
+        stage.draw(&pose, view());
+        let cost = stage.channel(Channel::Cost);
+        let mut visited = 0;
+        for pixel in pixels() {
+            let path = path(&mut stage, pixel, PathOf::Shadow);
+            let texel = pixel.as_uvec2().y * SIZE[0] + pixel.as_uvec2().x;
+            let [nodes, triangles, ..] = cost.texels[texel as usize];
+            assert_eq!(
+                [path.nodes as f32, path.triangles as f32],
+                [nodes, triangles],
+                "{pixel}"
+            );
+            visited += path.nodes;
+            let of = |wanted: fn(&PathStep) -> bool| {
+                path.steps.iter().filter(|step| wanted(step)).count()
+            };
+            assert_eq!(
+                of(|step| matches!(step, PathStep::Node { .. })),
+                path.nodes as usize
+            );
+            assert_eq!(
+                of(|step| matches!(step, PathStep::Triangle { .. })),
+                path.triangles as usize
+            );
+        }
+        assert!(visited > 100, "{visited}");
+    }
+}
+
+/// Depths rise by one from a node to its children, boxes of children lie within those of parents, and what is drawn
+/// grows step by step.
+#[test]
+fn paths_tell_depths_and_boxes() {
+    let scene = meshes();
+    let gpu = gpu();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.draw(&Pose::new(&scene, None, 0.0), view());
+    let data = stage.uploaded.state.tree.read(&gpu).unwrap();
+    let path = path(&mut stage, Vec2::new(24.5, 18.5), PathOf::Camera);
+    let mut deepest = 0;
+    for step in &path.steps {
+        let PathStep::Node {
+            number,
+            mesh,
+            depth,
+            corners,
+            ..
+        } = step
+        else {
+            continue;
+        };
+        deepest = deepest.max(*depth);
+        let params = TreeBoxesParams {
+            first_leaf: mesh.map_or(data.tlas.iter().map(|m| m.triangle_count).sum(), |_| 0),
+            leaf_count: if mesh.is_some() {
+                1 << 20
+            } else {
+                data.tlas.len() as u32
+            },
+            over_meshes: u32::from(mesh.is_none()),
+            leaf_cutoff: 1,
+            first_depth: *depth,
+            last_depth: *depth,
+            ..TreeBoxesParams::default()
+        };
+        // A box is that of its children, which the one on its parent's grid holds.
+        let holds = |shown: &TreeBox| {
+            let lower = corners[0] - stage.uploaded.buffers.origin;
+            let upper = corners[1] - stage.uploaded.buffers.origin;
+            let margin = 1e-3 * (upper - lower).max_element();
+            (Vec3::from(shown.lower) - margin).cmple(lower).all()
+                && (Vec3::from(shown.upper) + margin).cmpge(upper).all()
+        };
+        assert!(
+            tree_boxes(&params, &data).iter().any(holds),
+            "node {number} at depth {depth}"
+        );
+    }
+    assert!(deepest >= 3, "{deepest}");
+    let drawn = |last| path.drawn(last, 10.0);
+    let is_line = |shown: &&TreeBox| shown.kind == TREE_BOX_LINE;
+    assert_eq!(drawn(0).len(), 1, "the ray alone");
+    let nodes = |last| {
+        let all = drawn(last);
+        all.iter().filter(|shown| !is_line(shown)).count()
+    };
+    let last = path.steps.len() - 1;
+    assert_eq!(nodes(last), path.nodes as usize);
+    assert!((1..=last).all(|step| nodes(step) >= nodes(step - 1)));
+    let first = path
+        .steps
+        .iter()
+        .position(|step| matches!(step, PathStep::Node { .. }))
+        .unwrap();
+    let kinds = drawn(first)
+        .iter()
+        .filter(|shown| shown.kind == TREE_BOX_CURRENT)
+        .count();
+    assert_eq!(kinds, 1);
+    assert!(
+        nodes(usize::MAX) == path.nodes as usize,
+        "past the end is the end"
+    );
+}
+
+/// A path that is longer than there is room for tells how long it is, and an empty scene has none.
+#[test]
+fn long_paths_are_cut_off_and_empty_ones_are_empty() {
+    let gpu = gpu();
+    // All boxes overlap: thin triangles across one another.
+    let mut triangles = random_triangles(4 * RAY_PATH_STEPS as usize, 7);
+    for triangle in &mut triangles {
+        triangle[1] = triangle[0] + Vec3::new(3.0, 3.0, 0.001);
+    }
+    let scene = scene([primitive(&triangles, 0)], vec![matte(Vec3::splat(0.5))]);
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.draw(&Pose::new(&scene, None, 0.0), view());
+    let longest = pixels()
+        .map(|pixel| path(&mut stage, pixel, PathOf::Camera))
+        .max_by_key(|path| path.step_count)
+        .unwrap();
+    println!("{} steps", longest.step_count);
+    assert!(longest.steps.len() as u32 == longest.step_count.min(RAY_PATH_STEPS));
+    let empty = Scene::default();
+    let mut stage = Stage::new(&gpu, &empty, SIZE);
+    stage.draw(&Pose::new(&empty, None, 0.0), view());
+    for of in [PathOf::Camera, PathOf::Shadow] {
+        let path = path(&mut stage, Vec2::new(24.5, 16.5), of);
+        assert_eq!((path.nodes, path.triangles), (0, 0));
+        assert!(path.drawn(0, 1.0).len() <= 1);
     }
 }

@@ -18,6 +18,7 @@
 // called for triangles with ANY_HIT_TEST. There `triangle.triangle` is the number in the merged index buffer.
 #import "common/box.wgsl"
 #import "common/bvh_enter.wgsl"
+#import "common/bvh_steps.wgsl"
 #import "common/ray.wgsl"
 #import "common/tree_read.wgsl"
 #import "common/unseen.wgsl"
@@ -60,6 +61,7 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, hit: ptr<function, BvhLeafHit>
 // The nearest hit, or with `any` the first that is found.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
+    bvh_step_ray(ray);
     // The tree's is a uniform, which the condition must not depend on alone (common/unseen.wgsl).
     let leaf_cutoff = max(unseen_zero(abs(ray.direction.x)) + tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
@@ -106,6 +108,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let starts = vec4u(node.first, node.ends.xyz);
                     let counts = node.ends - starts;
                     let enter = bvh_enter(node, ray, inverse);
+                    bvh_step_node(next, node, enter, ray.t_max);
                     let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
                     let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));
                     // Children that are leaves: one range of the first two, and one of the others.
@@ -170,7 +173,9 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         later_leaf = later_end;
                     }
                     var done = leaf == end;
-                    if bvh_triangle(triangle, ray, &candidate) {
+                    let is_hit = bvh_triangle(triangle, ray, &candidate);
+                    bvh_step_triangle(tested, triangle, is_hit, candidate.t, ray.t_max);
+                    if is_hit {
                         candidate.leaf = tested;
                         if (triangle.mesh & ANY_HIT_TEST) != 0u {
                             done = true;
@@ -195,7 +200,9 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
         if candidate.leaf == BVH_MISS {
             break;
         }
-        if bvh_accepts(tree_triangle(candidate.leaf), candidate.barycentric) {
+        let is_accepted = bvh_accepts(tree_triangle(candidate.leaf), candidate.barycentric);
+        bvh_step_answer(is_accepted);
+        if is_accepted {
             hit = candidate;
             hit.first = first;
             ray.t_max = hit.t;

@@ -56,6 +56,7 @@ pub static SHADERS: Library = Library {
         "common/bvh_pairs.wgsl",
         "common/bvh_pseudonormal.wgsl",
         "common/bvh_region.wgsl",
+        "common/bvh_steps.wgsl",
         "common/bvh_sweep.wgsl",
         "common/bvh_through.wgsl",
         "common/bvh_walk.wgsl",

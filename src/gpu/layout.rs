@@ -94,6 +94,12 @@ wgsl_constants! {
     /// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a
     /// stroke, is no step of a line.
     pub const ANTIALIAS_CORNER: f64 = 0.25;
+    /// [`TreeBox::kind`]: coloured by its depth.
+    pub const TREE_BOX_BY_DEPTH: u32 = 0;
+    /// [`TreeBox::kind`]: of the current step of a ray.
+    pub const TREE_BOX_CURRENT: u32 = 1;
+    /// [`TreeBox::kind`]: a line from one corner to the other.
+    pub const TREE_BOX_LINE: u32 = 2;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
     /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
@@ -660,5 +666,38 @@ gpu_structs! {
         upper: [f32; 3],
         /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to corner.
         kind: u32,
+    }
+    /// The ray whose path is asked for.
+    RayPathParams {
+        /// The camera's ray: see [`Ray`](crate::accel::Ray).
+        origin: [f32; 3],
+        t_min: f32,
+        direction: [f32; 3],
+        t_max: f32,
+        /// Of the G-buffer.
+        pixel: [u32; 2],
+        /// Whether the pixel's shadow rays are traced instead.
+        shadow: u32,
+        _pad: u32,
+    }
+    /// How long the path of a pixel's rays is.
+    RayPathHead {
+        /// Steps there were, of which the first are kept.
+        steps: u32,
+        nodes: u32,
+        triangles: u32,
+    }
+    /// A step of a ray through the trees.
+    RayStep {
+        /// Of a node where its children's boxes are entered, negative where they are missed. Of a ray its origin and
+        /// `t_min`; of a triangle the distance of the hit, negative where it is missed.
+        values: [f32; 4],
+        kind: u32,
+        /// Number of the node; leaf of the triangle; 1 where a hit was accepted.
+        number: u32,
+        t_max: f32,
+        _pad: u32,
+        /// The node's rows, or the triangle's, or in the first of them the ray's direction.
+        rows: [[u32; 4]; 4],
     }
 }

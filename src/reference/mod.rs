@@ -13,6 +13,7 @@ pub mod motion;
 pub mod occlusion;
 pub mod ploc;
 pub mod queries;
+pub mod ray_path;
 pub mod reflections;
 pub mod sampling;
 pub mod shadow_motion;

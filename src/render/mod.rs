@@ -13,6 +13,7 @@ pub mod blue_noise;
 pub mod camera_arm;
 pub mod channel;
 pub mod compared_tree;
+mod copied;
 pub mod deform;
 pub mod deviation;
 pub mod draw_lists;
@@ -49,6 +50,7 @@ pub mod pick;
 pub mod points_lines;
 pub mod present;
 pub mod ray_list;
+pub mod ray_path;
 mod readback;
 pub mod recording;
 pub mod reflection_bounces;
@@ -94,7 +96,8 @@ pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
 pub use outline::{OUTLINES, OutlineQuery};
-pub use pick::{Element, PickQuery, Picked};
+pub use pick::{Element, Picked};
+pub use ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
 pub use readback::{FloatImage, Merged};
 pub use scene_buffers::SceneBuffers;
 pub use scene_state::{SceneState, UploadedScene};
@@ -104,7 +107,7 @@ pub use tree_boxes::TreeBoxCounts;
 pub use tree_copy::TreeCopy;
 pub use tree_policy::TreeWork;
 pub use upload::Uploader;
-pub use view::View;
+pub use view::{PickQuery, View};
 
 use crate::{
     Result,
@@ -134,6 +137,7 @@ use outline::Outline;
 use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
+use ray_path::RayPathPass;
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
 use reflections::Reflections;
 use shadows::Shadows;
@@ -173,6 +177,7 @@ pub struct Renderer {
     /// What holds up a camera that orbits, between frames.
     pub camera_arm: CameraArm,
     pick: Pick,
+    ray_path: RayPathPass,
     outline: Outline,
     profiler: Profiler,
     /// How much work the GPU is given at once.
@@ -223,6 +228,7 @@ impl Renderer {
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
             pick: Pick::new(gpu, layouts),
+            ray_path: RayPathPass::new(gpu, layouts),
             outline: Outline::new(gpu, layouts),
             profiler: Profiler::new(gpu)?,
             budget: FrameBudget::default(),
@@ -690,6 +696,34 @@ impl Renderer {
             true => GeometryCopy::of_scene(gpu, encoder, &scene.buffers).map(Some),
             false => Ok(None),
         }
+    }
+
+    /// What the path of a ray compiles.
+    pub fn path_needs(&mut self, needs: &mut Needs) {
+        self.ray_path.needs(needs);
+    }
+
+    /// Traces the rays of what `query` sees through the trees of the last frame, which was one of `scene`;
+    /// [`RayPathCopy::map`] asks for their steps after the submission. `None` where there is no geometry
+    /// ([`Renderer::has_geometry`]).
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory.
+    pub fn trace_path(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        (query, of): (&PickQuery, PathOf),
+    ) -> Result<Option<RayPathCopy>> {
+        let Some((frame, _)) = self.last.as_ref().filter(|_| self.has_geometry(scene)) else {
+            return Ok(None);
+        };
+        let seen = (frame, self.gbuffer.output());
+        self.ray_path
+            .record(gpu, encoder, scene, seen, (query, of))
+            .map(Some)
     }
 
     /// Copies the nodes of the trees of the last frame, of which the figures are counted on the CPU;

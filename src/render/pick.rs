@@ -1,6 +1,6 @@
 //! `pick`: what a ray from the camera hits first in the trees of the last frame, read back without a wait.
 
-use super::{bindings::Layouts, edges::GBuffer, scene_state::UploadedScene, view::View};
+use super::{bindings::Layouts, edges::GBuffer, scene_state::UploadedScene, view::PickQuery};
 use crate::{
     Result,
     accel::layout::BVH_MISS,
@@ -51,17 +51,6 @@ pub enum Element {
     Point(u32),
 }
 
-/// A question to the trees: what is seen through a point of the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PickQuery {
-    /// The camera.
-    pub view: View,
-    /// The point, in pixels from the picture's upper left corner; the middle of the first pixel is at ½.
-    pub pixel: Vec2,
-    /// Pixels in a row of the picture, and rows.
-    pub size: [u32; 2],
-}
-
 /// The pass.
 #[derive(Debug)]
 pub struct Pick {
@@ -103,11 +92,6 @@ impl Pick {
         let view = query.view.moved(-buffers.origin);
         let [origin, direction] = view.ray(query.pixel, query.size);
         let has_segments = !buffers.draws.segments.is_empty();
-        let seen = gbuffer.size();
-        let pixel = [0, 1].map(|axis| {
-            let share = query.pixel[axis] / query.size[axis].max(1) as f32;
-            ((share * seen[axis] as f32) as u32).min(seen[axis].saturating_sub(1))
-        });
         let params = PickParams {
             origin: origin.to_array(),
             t_min: view.near,
@@ -117,7 +101,7 @@ impl Pick {
             leaf_cutoff: scene.state.tree.leaf_cutoff(),
             forward: view.forward().to_array(),
             reach: if has_segments { REACH } else { 0 },
-            pixel,
+            pixel: query.pixel_of(gbuffer.size()),
             ..PickParams::default()
         };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

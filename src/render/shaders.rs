@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, environment, frame, intersections, lights, material_uniforms,
-    merge, sheen, tonemap, tree_boxes,
+    merge, ray_path, sheen, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -68,6 +68,7 @@ pub static SHADERS: Library = Library {
         "common/project_sh.wgsl",
         "common/project_sh_gather.wgsl",
         "common/ray_list.wgsl",
+        "common/ray_steps.wgsl",
         "common/reflected.wgsl",
         "common/reflected_at.wgsl",
         "common/reflection.wgsl",
@@ -123,6 +124,7 @@ pub static SHADERS: Library = Library {
         "render/outline.wgsl",
         "render/pick.wgsl",
         "render/points_lines.wgsl",
+        "render/ray_path.wgsl",
         "render/reflection_classify.wgsl",
         "render/reflection_filter.wgsl",
         "render/reflection_layers.wgsl",
@@ -156,6 +158,7 @@ pub static SHADERS: Library = Library {
         material_uniforms::CONSTANTS,
         merge::CONSTANTS,
         sheen::CONSTANTS,
+        ray_path::CONSTANTS,
         tonemap::CONSTANTS,
         tree_boxes::CONSTANTS,
         tree_boxes::COLORS,

@@ -43,12 +43,6 @@ wgsl_constants! {
     const TREE_BOXES_LEVEL: u32 = 3;
     /// Threads of a workgroup.
     const TREE_BOX_THREADS: u32 = 64;
-    /// [`TreeBox::kind`]: coloured by its depth.
-    pub const TREE_BOX_BY_DEPTH: u32 = 0;
-    /// [`TreeBox::kind`]: of the current step of a ray.
-    pub const TREE_BOX_CURRENT: u32 = 1;
-    /// [`TreeBox::kind`]: a line from one corner to the other.
-    pub const TREE_BOX_LINE: u32 = 2;
     /// The share of the colour map at which the colours of depths begin.
     pub const TREE_BOX_DARKEST: f64 = 0.3;
 }

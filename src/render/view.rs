@@ -113,3 +113,24 @@ impl View {
         })
     }
 }
+
+/// A question to the trees: what is seen through a point of the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PickQuery {
+    /// The camera.
+    pub view: View,
+    /// The point, in pixels from the picture's upper left corner; the middle of the first pixel is at ½.
+    pub pixel: Vec2,
+    /// Pixels in a row of the picture, and rows.
+    pub size: [u32; 2],
+}
+
+impl PickQuery {
+    /// The pixel of a G-buffer of this size that shows the point.
+    pub(super) fn pixel_of(&self, gbuffer: [u32; 2]) -> [u32; 2] {
+        [0, 1].map(|axis| {
+            let share = self.pixel[axis] / self.size[axis].max(1) as f32;
+            ((share * gbuffer[axis] as f32) as u32).min(gbuffer[axis].saturating_sub(1))
+        })
+    }
+}
