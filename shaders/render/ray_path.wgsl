@@ -1,6 +1,7 @@
 // ray_path: every step of the rays of one pixel through the trees.
 //
-// in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights
+// in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the
+//      query, which is no uniform, because conditions depend on it (common/unseen.wgsl)
 // out  path: how many steps, nodes and triangles there were, and the first steps
 // One thread. It traces the camera's ray, whose hits the any-hit test of shadow rays accepts, or the shadow rays that
 // the last frame has sent for the pixel to all lights: where lights are not chosen, they visit what the channel `cost`
@@ -8,25 +9,11 @@
 #import "common/gbuffer.wgsl"
 #import "common/light_visibility.wgsl"
 #import "common/ray_steps.wgsl"
-#import "common/unseen.wgsl"
 
-struct RayPathParams {
-    // The camera's ray, as a Ray.
-    origin: vec3f,
-    t_min: f32,
-    direction: vec3f,
-    t_max: f32,
-    // The pixel of the G-buffer that it goes through.
-    pixel: vec2u,
-    // Whether the pixel's shadow rays are traced instead.
-    shadow: u32,
-}
-
-@group(3) @binding(0) var<uniform> params: RayPathParams;
-@group(3) @binding(1) var position_texture: texture_2d<f32>;
-@group(3) @binding(2) var normal_texture: texture_2d<u32>;
-@group(3) @binding(3) var ids_texture: texture_2d<u32>;
-@group(3) @binding(4) var<storage, read_write> path: RayPath;
+@group(3) @binding(0) var position_texture: texture_2d<f32>;
+@group(3) @binding(1) var normal_texture: texture_2d<u32>;
+@group(3) @binding(2) var ids_texture: texture_2d<u32>;
+@group(3) @binding(3) var<storage, read_write> path: RayPath;
 
 fn trace_shadow_rays(pixel: vec2u) {
     let seen = textureLoad(ids_texture, pixel, 0).r;
@@ -46,10 +33,11 @@ fn trace_shadow_rays(pixel: vec2u) {
 
 @compute @workgroup_size(1)
 fn ray_path() {
-    if unseen_zero(abs(params.t_max)) + params.shadow != 0u {
-        trace_shadow_rays(params.pixel);
+    let query = path.query;
+    if query.shadow != 0u {
+        trace_shadow_rays(query.pixel);
     } else {
-        let ray = Ray(params.origin, params.t_min, params.direction, params.t_max);
+        let ray = Ray(query.origin, query.t_min, query.direction, query.t_max);
         bvh_traverse(ray, frame.leaf_cutoff, false);
     }
     path.head = RayPathHead(ray_step_count, bvh_nodes_visited, bvh_triangles_visited);

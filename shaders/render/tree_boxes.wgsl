@@ -43,6 +43,8 @@ struct TreeBoxesParams {
     hidden: f32,
     // Width of a pixel of the G-buffer in metres at the eye, and the width that each metre of depth adds.
     pixel_side: vec2f,
+    // Upper left corner of the picture in the target.
+    origin: vec2u,
 }
 
 struct TreeBox {
@@ -64,7 +66,7 @@ struct TreeBox {
 @group(0) @binding(2) var<storage, read> counted: array<u32>;
 @group(0) @binding(3) var position_texture: texture_2d<f32>;
 
-@group(0) @binding(0) var lines_texture: texture_2d<f32>;
+@group(0) @binding(1) var lines_texture: texture_2d<f32>;
 
 // Whether boxes are listed, or counted.
 var<private> lists: bool;
@@ -306,5 +308,5 @@ fn tree_boxes_line(in: Line) -> @location(0) vec4f {
 
 @fragment
 fn tree_boxes_show(in: Corner) -> @location(0) vec4f {
-    return textureLoad(lines_texture, vec2i(in.clip.xy), 0);
+    return textureLoad(lines_texture, vec2i(in.clip.xy) - vec2i(params.origin), 0);
 }

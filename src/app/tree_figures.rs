@@ -1,12 +1,12 @@
 //! Figures of the trees that the window shows: their nodes are read back without a wait, and counted on a thread.
 
-use super::{graphics::Graphics, schedule::PictureKey, viewer::Viewer};
+use super::schedule::PictureKey;
 use crate::{
     Error, Result,
     render::{TreeCopy, TreeFigures},
 };
 use std::{
-    sync::{Arc, mpsc},
+    sync::mpsc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -17,22 +17,23 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The count that is under way, and what is known of the last one.
 #[derive(Debug, Default)]
 pub(super) struct CountedTrees {
-    counted: Option<PictureKey>,
-    counting: Option<(PictureKey, Step)>,
+    pub(super) counted: Option<PictureKey>,
+    pub(super) counting: Option<(PictureKey, Step)>,
     /// When the next count may begin.
     rests_until: Option<Instant>,
     /// Counts, or has just ended.
     thread: Option<JoinHandle<()>>,
 }
 
+/// How far a count is.
 #[derive(Debug)]
-enum Step {
+pub(super) enum Step {
     Reading(TreeCopy),
     OnThread(mpsc::Receiver<Result<TreeFigures>>),
 }
 
 /// Whether the trees are the same in both pictures.
-fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> bool {
+pub(super) fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> bool {
     picture.has_pose_of(other) && picture.config.tree == other.config.tree
 }
 
@@ -47,13 +48,13 @@ impl CountedTrees {
         matches!(self.counting, Some((_, Step::Reading(_))))
     }
 
-    fn are_of(&self, picture: &PictureKey) -> bool {
+    pub(super) fn are_of(&self, picture: &PictureKey) -> bool {
         let counted = self.counted.as_ref();
         counted.is_some_and(|counted| has_trees_of(counted, picture))
     }
 
     /// When the trees of `picture` are to be counted; `None` where they have been, or while others are.
-    fn is_due(&self, picture: &PictureKey, now: Instant) -> Option<Instant> {
+    pub(super) fn is_due(&self, picture: &PictureKey, now: Instant) -> Option<Instant> {
         match self.counting.is_some() || self.are_of(picture) {
             true => None,
             false => Some(self.rests_until.unwrap_or(now).max(now)),
@@ -61,7 +62,10 @@ impl CountedTrees {
     }
 
     /// Goes on once the nodes have come back. Returns what was counted, once.
-    fn poll(&mut self, wake: impl FnOnce() + Send + 'static) -> Option<Result<TreeFigures>> {
+    pub(super) fn poll(
+        &mut self,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Option<Result<TreeFigures>> {
         let (picture, step) = self.counting.take()?;
         let outcome = match step {
             Step::Reading(copy) if copy.is_done() => {
@@ -104,86 +108,5 @@ impl Drop for CountedTrees {
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }
-    }
-}
-
-impl Viewer {
-    /// Counts what the trees of the picture that is shown are like, where the panel tells it and they have changed. It
-    /// does nothing while a frame of another pose is being drawn.
-    pub(super) fn count_trees(&mut self) {
-        self.state.follow_selection_with_boxes();
-        let Some(shown) = self.selecting.shown.clone() else {
-            return;
-        };
-        let trees = &mut self.counted_trees;
-        if shown.scene != self.scenes {
-            self.state.tree_view.figures = None;
-            return;
-        }
-        if trees
-            .counted
-            .as_ref()
-            .is_some_and(|of| of.scene != shown.scene)
-        {
-            trees.counted = None;
-            self.state.tree_view.figures = None;
-        }
-        self.state.tree_view.figures_lag = !trees.are_of(&shown);
-        let is_replaced = self
-            .in_flight
-            .as_ref()
-            .is_some_and(|frame| !has_trees_of(&frame.picture, &shown));
-        if !self.state.tree_view.tells_figures || is_replaced {
-            return;
-        }
-        let now = Instant::now();
-        let Some(due) = trees.is_due(&shown, now) else {
-            return;
-        };
-        if due > now {
-            self.schedule.draw_by(due);
-            return;
-        }
-        let Graphics {
-            gpu,
-            renderer,
-            uploaded: Some(uploaded),
-            ..
-        } = &self.graphics
-        else {
-            return;
-        };
-        let mut encoder = gpu.encoder("tree_figures");
-        match renderer.copy_trees(gpu, &mut encoder, uploaded) {
-            Ok(None) => {}
-            Ok(Some(copy)) => {
-                gpu.queue.submit([encoder.finish()]);
-                copy.map();
-                trees.counting = Some((shown, Step::Reading(copy)));
-            }
-            Err(error) => {
-                // It is not tried again.
-                trees.counted = Some(shown);
-                self.state.tree_view.figures = Some(Err(error.to_string()));
-            }
-        }
-    }
-
-    /// Takes the figures that have come.
-    pub(super) fn poll_counted_trees(&mut self) {
-        let Some(outcome) = self.counted_trees.poll(self.waker.redraw()) else {
-            return;
-        };
-        let figures = outcome.map(Arc::new).map_err(|error| error.to_string());
-        if let Ok(figures) = &figures {
-            log::debug!(
-                "counted the trees: {} nodes, {} leaves, SAH cost {:.3}",
-                figures.nodes,
-                figures.leaves(),
-                figures.sah_cost
-            );
-        }
-        self.state.tree_view.figures = Some(figures);
-        self.draw_within(Duration::ZERO);
     }
 }

@@ -1,20 +1,16 @@
-//! The trees as the window shows them: boxes, figures, and what keys do with them.
+//! What the window knows of the trees, and how they are looked at.
 
-use super::{keys::Action, state::State};
-use crate::{
-    config::{BoxDepths, BoxTrees},
-    render::TreeFigures,
-};
+use crate::{config::BoxDepths, render::TreeFigures};
 use std::sync::Arc;
 
 /// Depths that are shown first.
-const FIRST: BoxDepths = BoxDepths::Depths(0, 3);
+pub(super) const FIRST: BoxDepths = BoxDepths::Depths(0, 3);
 
 /// What is known of the trees, and how they are looked at.
 #[derive(Debug)]
 pub(super) struct TreeView {
     /// What is shown when boxes are shown again.
-    before: BoxDepths,
+    pub(super) before: BoxDepths,
     /// Whether the boxes are those of the mesh that is selected.
     pub(super) of_selection: bool,
     /// Whether the panel shows figures.
@@ -34,100 +30,5 @@ impl Default for TreeView {
             figures: None,
             figures_lag: false,
         }
-    }
-}
-
-impl State {
-    /// Performs an action on what is shown of the trees; returns any other.
-    pub(super) fn perform_on_trees(&mut self, action: Action) -> Option<Action> {
-        let show = &mut self.config.tree_boxes.show;
-        match action {
-            Action::TreeBoxes if *show == BoxDepths::Off => *show = self.tree_view.before,
-            Action::TreeBoxes => self.tree_view.before = std::mem::replace(show, BoxDepths::Off),
-            Action::NextTreeBoxes => {
-                *show = match *show {
-                    BoxDepths::Off => BoxDepths::Depths(0, 0),
-                    BoxDepths::Depths(first, last) if first == last && last < 31 => {
-                        BoxDepths::Depths(last + 1, last + 1)
-                    }
-                    BoxDepths::Depths(..) => BoxDepths::Leaves,
-                    BoxDepths::Leaves => BoxDepths::Depths(0, 0),
-                };
-            }
-            _ => return Some(action),
-        }
-        let text = match *show {
-            BoxDepths::Off => "no boxes of the trees".into(),
-            BoxDepths::Leaves => "boxes of the leaves".into(),
-            depths => format!("boxes of depth {depths}"),
-        };
-        self.notify(text);
-        None
-    }
-
-    /// Lets the boxes be those of the mesh that is selected, where that is asked for: of all while none is.
-    pub(super) fn follow_selection_with_boxes(&mut self) {
-        if self.tree_view.of_selection {
-            self.config.tree_boxes.of = match self.selection.instances()[0] {
-                Some(mesh) => BoxTrees::Mesh(mesh as u32),
-                None => BoxTrees::Meshes,
-            };
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{app::selected::Selected, config::Config, scene::framing::Look};
-
-    #[test]
-    fn keys_show_boxes_of_one_depth_after_another() {
-        let mut state = State::new(Config::default());
-        let mut press = |action| {
-            state.perform(action, 1.0, &Look::default());
-            state.config.tree_boxes.show
-        };
-        assert_eq!(press(Action::TreeBoxes), FIRST);
-        assert_eq!(press(Action::TreeBoxes), BoxDepths::Off);
-        assert_eq!(press(Action::NextTreeBoxes), BoxDepths::Depths(0, 0));
-        assert_eq!(press(Action::NextTreeBoxes), BoxDepths::Depths(1, 1));
-        assert_eq!(press(Action::TreeBoxes), BoxDepths::Off);
-        assert_eq!(
-            press(Action::TreeBoxes),
-            BoxDepths::Depths(1, 1),
-            "as before"
-        );
-        for _ in 0..31 {
-            press(Action::NextTreeBoxes);
-        }
-        assert_eq!(
-            press(Action::NextTreeBoxes),
-            BoxDepths::Depths(0, 0),
-            "leaves come last"
-        );
-    }
-
-    #[test]
-    fn boxes_follow_the_selection() {
-        let mut state = State::new(Config::default());
-        let mesh = Selected {
-            node: 7,
-            mesh: 5,
-            picked: None,
-        };
-        state.selection.click(Some(mesh), false);
-        state.follow_selection_with_boxes();
-        assert_eq!(
-            state.config.tree_boxes.of,
-            BoxTrees::Meshes,
-            "nobody asks for that"
-        );
-        state.tree_view.of_selection = true;
-        state.follow_selection_with_boxes();
-        assert_eq!(state.config.tree_boxes.of, BoxTrees::Mesh(5));
-        state.selection.clear();
-        state.follow_selection_with_boxes();
-        assert_eq!(state.config.tree_boxes.of, BoxTrees::Meshes);
     }
 }

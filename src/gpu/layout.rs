@@ -657,6 +657,9 @@ gpu_structs! {
         hidden: f32,
         _pad: u32,
         pixel_side: [f32; 2],
+        /// Upper left corner of the picture in the target.
+        origin: [u32; 2],
+        _pad2: [u32; 2],
     }
     /// A box that is drawn.
     TreeBox {
@@ -668,7 +671,7 @@ gpu_structs! {
         kind: u32,
     }
     /// The ray whose path is asked for.
-    RayPathParams {
+    RayPathQuery {
         /// The camera's ray: see [`Ray`](crate::accel::Ray).
         origin: [f32; 3],
         t_min: f32,

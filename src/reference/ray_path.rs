@@ -1,10 +1,7 @@
 //! Twin of the traversal of common/bvh.wgsl: which nodes and triangles a ray comes to, and in which order.
 
-use super::trace::enter;
-use crate::accel::{
-    layout::{BVH_MARGIN, Node, Ray, STACK_SIZE},
-    tree::TreeData,
-};
+use super::{trace::enter, tree_boxes::Trees};
+use crate::accel::layout::{BVH_MARGIN, Node, Ray, STACK_SIZE};
 use glam::Vec3;
 
 /// What a ray comes to.
@@ -24,7 +21,7 @@ enum Next {
 }
 
 /// Every visit of a ray in order; with `any` it ends at the first hit. All hits count.
-pub fn visits(tree: &TreeData, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Visit> {
+pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Visit> {
     let mut ray = *ray;
     let cutoff = leaf_cutoff.max(tree.leaf_cutoff);
     let triangle_count: u32 = tree.tlas.iter().map(|mesh| mesh.triangle_count).sum();
@@ -114,7 +111,7 @@ fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
 }
 
 /// Where the ray hits a triangle, as `bvh_triangle` computes it.
-fn hit(tree: &TreeData, leaf: u32, ray: &Ray) -> Option<f32> {
+fn hit(tree: Trees<'_>, leaf: u32, ray: &Ray) -> Option<f32> {
     let triangle = &tree.triangles[leaf as usize];
     let corners = [triangle.v0, triangle.v1, triangle.v2].map(Vec3::from);
     let (origin, direction) = (Vec3::from(ray.origin), Vec3::from(ray.direction));

@@ -1,10 +1,7 @@
 //! Twin of `tree_boxes`: which boxes of trees are shown, from the root down.
 
 use crate::{
-    accel::{
-        layout::{BOX_FAR, Node},
-        tree::TreeData,
-    },
+    accel::layout::{BOX_FAR, LeafTriangle, Node, TlasEntry},
     gpu::layout::{TreeBox, TreeBoxesParams},
 };
 use std::ops::Range;
@@ -12,13 +9,26 @@ use std::ops::Range;
 /// Corners of a box.
 type Corners = ([f32; 3], [f32; 3]);
 
+/// Trees that were read back.
+#[derive(Debug, Clone, Copy)]
+pub struct Trees<'a> {
+    /// A row per mesh.
+    pub tlas: &'a [TlasEntry],
+    /// Those of all meshes, then those of the TLAS.
+    pub nodes: &'a [Node],
+    /// In leaf order, then the meshes.
+    pub triangles: &'a [LeafTriangle],
+    /// Triangles up to which a range of them has no node.
+    pub leaf_cutoff: u32,
+}
+
 /// The boxes that these settings show, those of a mesh after those of the one before, parents before their children.
-pub fn tree_boxes(params: &TreeBoxesParams, tree: &TreeData) -> Vec<TreeBox> {
+pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
     let mut shown = Vec::new();
     let leaves = params.first_leaf..params.first_leaf + params.leaf_count;
     if params.over_meshes == 1 {
         let cutoff = 1;
-        let root = match &tree.tlas[..] {
+        let root = match tree.tlas {
             [] => return shown,
             [mesh] => (mesh.box_min, mesh.box_max),
             _ => around(&tree.nodes[leaves.start as usize]),
@@ -33,7 +43,7 @@ pub fn tree_boxes(params: &TreeBoxesParams, tree: &TreeData) -> Vec<TreeBox> {
         return shown;
     }
     let cutoff = params.leaf_cutoff.max(tree.leaf_cutoff);
-    for mesh in &tree.tlas {
+    for mesh in tree.tlas {
         let own = mesh.first_triangle..mesh.first_triangle + mesh.triangle_count;
         let is_hidden = mesh.box_min == mesh.box_max;
         if !own.is_empty() && leaves.contains(&own.start) && !is_hidden {
@@ -47,7 +57,7 @@ pub fn tree_boxes(params: &TreeBoxesParams, tree: &TreeData) -> Vec<TreeBox> {
 /// A node with its number, leaves, depth and box, and all below it.
 fn walk(
     params: &TreeBoxesParams,
-    tree: &TreeData,
+    tree: Trees<'_>,
     cutoff: u32,
     (number, leaves, depth, bounds): (u32, Range<u32>, u32, Corners),
     shown: &mut Vec<TreeBox>,

@@ -112,7 +112,7 @@ pub use view::{PickQuery, View};
 use crate::{
     Result,
     config::{self, CameraMode, Config},
-    gpu::{Gpu, Needs, image, profiler::Profiler},
+    gpu::{Gpu, Needs, image, layout::TreeBox, profiler::Profiler},
     scene::environment::EnvironmentImage,
 };
 use bands::FirstRows;
@@ -699,8 +699,44 @@ impl Renderer {
     }
 
     /// What the path of a ray compiles.
-    pub fn path_needs(&mut self, needs: &mut Needs) {
+    pub fn path_needs(&self, needs: &mut Needs) {
         self.ray_path.needs(needs);
+        self.tree_boxes.path_needs(needs);
+    }
+
+    /// Draws these lines of a path through the trees of the last frame of `scene` for a picture of `size`, for
+    /// [`Renderer::show_path`].
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass, and of the adapter's memory.
+    pub fn draw_path(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &UploadedScene,
+        (view, size, config): (&View, [u32; 2], &Config),
+        lines: &[TreeBox],
+    ) -> Result<()> {
+        let view = view.moved(-scene.buffers.origin);
+        let seen = (&view, size, &config.tree_boxes);
+        self.tree_boxes
+            .draw_path(gpu, encoder, self.gbuffer.output(), seen, lines)
+    }
+
+    /// Lays the path that was drawn last over `target`, with its upper left corner at `origin`.
+    ///
+    /// # Errors
+    ///
+    /// Those of compiling the pass.
+    pub fn show_path(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &wgpu::TextureView,
+        origin: [u32; 2],
+    ) -> Result<()> {
+        self.tree_boxes.show_path(gpu, encoder, target, origin)
     }
 
     /// Traces the rays of what `query` sees through the trees of the last frame, which was one of `scene`;

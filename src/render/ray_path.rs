@@ -9,11 +9,11 @@ use crate::{
     gpu::{
         Gpu, Kernel, Needs, Recorder, Workgroups,
         layout::{
-            RayPathHead, RayPathParams, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT,
-            TREE_BOX_LINE, TreeBox,
+            RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE,
+            TreeBox,
         },
         library::wgsl_constants,
-        pass::Binding::{Float, Uint, Uniform, Write},
+        pass::Binding::{Float, Uint, Write},
         shader::Replaced,
     },
 };
@@ -41,9 +41,10 @@ fn bvh_step_triangle(leaf: u32, triangle: LeafTriangle, is_hit: bool, t: f32, t_
 fn bvh_step_answer(is_accepted: bool) { ray_step_answer(is_accepted); }
 ";
 
-/// Bytes in front of the steps: the head, as WGSL aligns what follows.
+/// Bytes in front of the steps: the query, and the head as WGSL aligns what follows.
+const QUERY_BYTES: usize = size_of::<RayPathQuery>();
 const HEAD_BYTES: usize = size_of::<RayPathHead>().next_multiple_of(16);
-const BYTES: usize = HEAD_BYTES + RAY_PATH_STEPS as usize * size_of::<RayStep>();
+const BYTES: usize = QUERY_BYTES + HEAD_BYTES + RAY_PATH_STEPS as usize * size_of::<RayStep>();
 
 /// The rays of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -139,7 +140,7 @@ impl RayPathPass {
             name: "ray_path".into(),
         };
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let bindings = [Uniform, Float, Uint, Uint, Write];
+        let bindings = [Float, Uint, Uint, Write];
         let path = "render/ray_path.wgsl";
         Self {
             kernel: Kernel::with_text(gpu, path, "ray_path", &shared, &bindings, &[], Some(hooks)),
@@ -163,22 +164,20 @@ impl RayPathPass {
         let buffers = &scene.buffers;
         let view = query.view.moved(-buffers.origin);
         let [origin, direction] = view.ray(query.pixel, query.size);
-        let params = RayPathParams {
+        let query = RayPathQuery {
             origin: origin.to_array(),
             t_min: view.near,
             direction: direction.to_array(),
             t_max: view.far,
             pixel: query.pixel_of(gbuffer.size()),
             shadow: u32::from(of == PathOf::Shadow),
-            ..RayPathParams::default()
+            ..RayPathQuery::default()
         };
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let (params, path) = gpu.catch(|| {
-            (
-                gpu.buffer_with("ray_path.params", &[params], wgpu::BufferUsages::UNIFORM),
-                gpu.buffer("ray_path.path", BYTES as u64, usage),
-            )
-        })?;
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let path = gpu.catch(|| gpu.buffer("ray_path.path", BYTES as u64, usage))?;
+        gpu.queue.write_buffer(&path, 0, bytemuck::bytes_of(&query));
         let mut pass = encoder.scoped_compute_pass("ray_path");
         self.kernel.dispatch(
             gpu,
@@ -188,13 +187,7 @@ impl RayPathPass {
                 (1, &buffers.tree_group),
                 (2, &buffers.scene_group),
             ],
-            &[
-                &params,
-                &gbuffer.position,
-                &gbuffer.normal,
-                &gbuffer.ids,
-                &path,
-            ],
+            &[&gbuffer.position, &gbuffer.normal, &gbuffer.ids, &path],
             Workgroups::Count(1),
         )?;
         drop(pass);
@@ -225,7 +218,7 @@ impl RayPathCopy {
     /// [`Error::Gpu`](crate::Error::Gpu) where it has not arrived.
     pub fn read(&self) -> Result<RayPath> {
         self.copied.read(|bytes| {
-            let (head, steps) = bytes.split_at(HEAD_BYTES);
+            let (head, steps) = bytes[QUERY_BYTES..].split_at(HEAD_BYTES);
             let head: RayPathHead = bytemuck::pod_read_unaligned(&head[..size_of::<RayPathHead>()]);
             let kept = head.steps.min(RAY_PATH_STEPS) as usize;
             let steps = &steps[..kept * size_of::<RayStep>()];

@@ -54,6 +54,8 @@ pub(super) const COLORS: &[Constant] = &[
 ];
 
 const LABEL: &str = "tree_boxes";
+/// Of the window.
+const TARGET_FORMAT: Format = Format::Rgba8Unorm;
 const PATH: &str = "render/tree_boxes.wgsl";
 /// Words of the counts.
 const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
@@ -77,6 +79,11 @@ pub struct TreeBoxes {
     list: Kernel,
     lines: Lines,
     params: Uniform<TreeBoxesParams>,
+    /// The path of a ray, between frames.
+    path_lines: Lines,
+    path_params: Uniform<TreeBoxesParams>,
+    /// Those of the last draw to the target.
+    path_shown: Uniform<TreeBoxesParams>,
     buffers: Option<Listed>,
     readback: Counters<4>,
     counts: Option<TreeBoxCounts>,
@@ -113,6 +120,9 @@ impl TreeBoxes {
             list: kernel("tree_boxes_list"),
             lines: Lines::new(gpu),
             params: Uniform::new(gpu, "tree_boxes.params"),
+            path_lines: Lines::new(gpu),
+            path_params: Uniform::new(gpu, "tree_boxes.path"),
+            path_shown: Uniform::new(gpu, "tree_boxes.path_shown"),
             buffers: None,
             readback: Counters::new(gpu, "tree_boxes.readback"),
             counts: None,
@@ -199,9 +209,61 @@ impl TreeBoxes {
         let scope = &mut recording.scope;
         self.lines
             .record(gpu, scope, &self.params, listed, gbuffer, size)?;
-        self.lines.show(gpu, scope, target)?;
+        self.lines
+            .show(gpu, scope, &self.params, (target, [0, 0]))?;
         recording.split(LABEL);
         Ok(())
+    }
+
+    /// What drawing the path of a ray compiles.
+    pub fn path_needs(&self, needs: &mut Needs) {
+        needs.add(&self.path_lines.pipeline);
+        for shown in self.path_lines.show.values() {
+            needs.add(shown);
+        }
+    }
+
+    /// Draws the path of a ray for a picture of `size`, which `view` sees in the coordinates of the frame, for
+    /// [`TreeBoxes::show_path`].
+    pub fn draw_path(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        gbuffer: &GBuffer,
+        (view, size, settings): (&View, [u32; 2], &Settings),
+        boxes: &[TreeBox],
+    ) -> Result<()> {
+        self.path_params.write(
+            gpu,
+            &TreeBoxesParams {
+                half_width: 0.5 * settings.width + 0.25,
+                // What a ray comes to is behind surfaces: it is seen all the same.
+                hidden: settings.hidden.max(0.5),
+                ..seen(view, size, gbuffer.size())
+            },
+        );
+        let listed = gpu.catch(|| Listed::of(gpu, boxes))?;
+        let mut scope = encoder.scope("ray_path");
+        self.path_lines
+            .record(gpu, &mut scope, &self.path_params, &listed, gbuffer, size)
+    }
+
+    /// Lays the path that was drawn last over `target`, with its upper left corner at `origin`.
+    pub fn show_path(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &wgpu::TextureView,
+        origin: [u32; 2],
+    ) -> Result<()> {
+        let params = TreeBoxesParams {
+            origin,
+            ..TreeBoxesParams::default()
+        };
+        self.path_shown.write(gpu, &params);
+        let mut scope = encoder.scope("ray_path");
+        self.path_lines
+            .show(gpu, &mut scope, &self.path_shown, (target, origin))
     }
 
     /// The last frame is not going to be submitted whole.
@@ -283,6 +345,22 @@ impl Listed {
     }
 }
 
+impl Listed {
+    /// These boxes.
+    fn of(gpu: &Gpu, boxes: &[TreeBox]) -> Self {
+        let mut counts = [0; WORDS as usize];
+        let deepest = boxes.iter().map(|shown| shown.depth).max();
+        counts[TREE_BOXES_DEEPEST as usize] = deepest.unwrap_or(0);
+        let usage = BufferUsages::STORAGE;
+        let arguments = [4, 12 * boxes.len() as u32, 0, 0];
+        Self {
+            counts: gpu.buffer_with("ray_path.counts", &counts, usage),
+            list: gpu.buffer_with("ray_path.list", boxes, usage),
+            arguments: gpu.buffer_with("ray_path.arguments", &arguments, BufferUsages::INDIRECT),
+        }
+    }
+}
+
 /// Drawing what is listed.
 #[derive(Debug)]
 struct Lines {
@@ -303,8 +381,11 @@ impl Lines {
             (Stages::FRAGMENT, Binding::Float),
         ];
         let layout = pass::layout(gpu, "tree_boxes.lines", &bindings);
-        let shown = [(Stages::FRAGMENT, Binding::Float)];
-        Self {
+        let shown = [
+            (Stages::FRAGMENT, Binding::Uniform),
+            (Stages::FRAGMENT, Binding::Float),
+        ];
+        let mut lines = Self {
             pipeline: Drawn {
                 layout: layout.clone(),
                 vertex: "tree_boxes_edge",
@@ -322,7 +403,9 @@ impl Lines {
             show: HashMap::new(),
             show_layout: pass::layout(gpu, "tree_boxes.show", &shown),
             output: output(gpu, [1, 1]),
-        }
+        };
+        lines.shown(TARGET_FORMAT);
+        lines
     }
 
     fn needs(&mut self, format: Format, needs: &mut Needs) {
@@ -378,8 +461,23 @@ impl Lines {
     }
 
     /// Lays what was drawn over `target`.
-    fn show(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, target: &wgpu::TextureView) -> Result<()> {
-        let own: [&dyn Bind; 1] = [&self.output];
+    fn show(
+        &mut self,
+        gpu: &Gpu,
+        scope: &mut Scope<'_>,
+        params: &Uniform<TreeBoxesParams>,
+        (target, origin): (&wgpu::TextureView, [u32; 2]),
+    ) -> Result<()> {
+        let whole = image::size_of_view(target);
+        let fits = |axis: usize| {
+            let room = whole[axis].saturating_sub(origin[axis]);
+            self.output.size()[axis].min(room)
+        };
+        let [width, height] = [fits(0), fits(1)];
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let own: [&dyn Bind; 2] = [params, &self.output];
         let group = bind_group(gpu, "tree_boxes.show", &self.show_layout, &own);
         let pipeline = self.shown(target.texture().format()).get(gpu)?;
         let mut pass = scope.scoped_render_pass(
@@ -392,6 +490,7 @@ impl Lines {
         );
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
+        pass.set_scissor_rect(origin[0], origin[1], width, height);
         pass.draw(0..3, 0..1);
         Ok(())
     }
