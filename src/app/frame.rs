@@ -61,6 +61,8 @@ impl Viewer {
         self.selecting.forget();
         self.figures.forget();
         self.counted_trees.forget();
+        self.traced_ray.forget();
+        self.state.tree_view.path = None;
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -148,6 +150,9 @@ impl Viewer {
             self.report(error)?;
         }
         self.count_trees();
+        if let Err(error) = self.redraw_path() {
+            self.report(error)?;
+        }
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
         let mut encoder = gpu.encoder("window");
@@ -356,11 +361,12 @@ impl Viewer {
             Some(frame) => {
                 self.graphics.screen.show_next_picture();
                 self.draw_outline(&mut encoder, &frame.picture)?;
+                self.draw_path(&mut encoder, &frame.picture)?;
                 self.selecting.shown = Some(frame.picture.clone());
             }
             None => {}
         }
-        let has_outline = self.has_outline();
+        let (has_outline, has_path) = (self.has_outline(), self.has_path());
         let Graphics {
             screen,
             gpu,
@@ -376,9 +382,14 @@ impl Viewer {
             self.area,
             background,
             paint,
-            |encoder, target| match has_outline {
-                true => renderer.show_outline(gpu, encoder, target, origin),
-                false => Ok(()),
+            |encoder, target| {
+                if has_outline {
+                    renderer.show_outline(gpu, encoder, target, origin)?;
+                }
+                match has_path {
+                    true => renderer.show_path(gpu, encoder, target, origin),
+                    false => Ok(()),
+                }
             },
         )?;
         let image = screen.acquire(gpu)?;

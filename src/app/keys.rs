@@ -50,6 +50,10 @@ pub(super) enum Action {
     TreeBoxes,
     /// The next depth of boxes; the leaves come last.
     NextTreeBoxes,
+    /// Traces rays by clicks, or no more.
+    TraceRay,
+    /// Goes on by so many steps of the ray that was traced.
+    RayStep(i32),
     /// Begins or ends measuring.
     Measure,
     FrameSelection,
@@ -144,6 +148,9 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
     bind("tree_boxes", &["Y"], "boxes of the trees", Action::TreeBoxes),
     bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
+    bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
+    bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
+    bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

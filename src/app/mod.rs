@@ -44,6 +44,8 @@ mod selecting;
 mod selection;
 mod state;
 mod sun;
+mod traced_ray;
+mod tracing_rays;
 mod tree_actions;
 mod tree_figures;
 mod tree_view;

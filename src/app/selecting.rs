@@ -35,6 +35,9 @@ impl Viewer {
         let Some(click) = self.click_at_pointer(beside) else {
             return;
         };
+        if self.state.tree_view.traces {
+            return self.trace_ray(click);
+        }
         if self.selecting.clicks.len() < MOST_CLICKS {
             self.selecting.clicks.push_back(click);
         }
@@ -103,7 +106,9 @@ impl Viewer {
             .in_flight
             .as_ref()
             .is_some_and(|frame| replaces(&frame.picture));
-        let has_work = self.selecting.hovers
+        let traces = self.has_ray_to_trace();
+        let has_work = traces
+            || self.selecting.hovers
             || !self.selecting.clicks.is_empty()
             || !self.state.selection.is_empty();
         if shown.scene != self.scenes || is_replaced || !has_work || !self.selection_is_ready()? {
@@ -120,8 +125,12 @@ impl Viewer {
         let mut encoder = gpu.encoder("selection");
         self.ask_for_clicks(&mut encoder)?;
         self.draw_outline(&mut encoder, &shown)?;
+        self.ask_for_path(&mut encoder, &shown)?;
         let copies = self.copy_meshes(&mut encoder, &shown)?;
         gpu.queue.submit([encoder.finish()]);
+        if let Some(copy) = self.traced_ray.copy.as_ref().filter(|_| traces) {
+            copy.map();
+        }
         if let Some((meshes, copies)) = copies {
             self.selecting.gap = Some(MeshGap::new(shown, meshes, copies));
         }
@@ -157,6 +166,9 @@ impl Viewer {
             return Ok(false);
         };
         renderer.selection_needs(uploaded, &mut needs);
+        if self.state.tree_view.traces {
+            renderer.path_needs(&mut needs);
+        }
         if needs.is_empty() {
             return Ok(true);
         }
@@ -303,6 +315,7 @@ impl Viewer {
         self.poll_gap();
         self.poll_figures();
         self.poll_counted_trees();
+        self.poll_path();
         self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
     }
 
@@ -311,6 +324,7 @@ impl Viewer {
         self.selecting.gap.as_ref().is_some_and(MeshGap::is_reading)
             || self.figures.is_reading()
             || self.counted_trees.is_reading()
+            || self.awaits_path()
             || !self.selecting.asked.is_empty()
             || self
                 .selecting

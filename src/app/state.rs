@@ -665,7 +665,9 @@ impl State {
                 self.channel = Channel::Lit;
                 self.notify("settings are back to those at the start");
             }
-            Action::TreeBoxes | Action::NextTreeBoxes => return self.perform_on_trees(action),
+            Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
+                return self.perform_on_trees(action);
+            }
             Action::Measure
             | Action::FrameSelection
             | Action::Hide
@@ -864,6 +866,9 @@ mod tests {
             Action::PreviousChannel,
             Action::TreeBoxes,
             Action::NextTreeBoxes,
+            Action::TraceRay,
+            Action::RayStep(1),
+            Action::TraceRay,
             Action::Measure,
             Action::FrameSelection,
             Action::Hide,

@@ -6,6 +6,25 @@ use crate::config::{BoxDepths, BoxTrees};
 impl State {
     /// Performs an action on what is shown of the trees; returns any other.
     pub(super) fn perform_on_trees(&mut self, action: Action) -> Option<Action> {
+        match action {
+            Action::TraceRay => {
+                let view = &mut self.tree_view;
+                view.traces = !view.traces;
+                let text = match view.traces {
+                    true => "tracing: a click traces the ray of its pixel",
+                    false => "tracing ended",
+                };
+                // Of what moves there is no path to look at.
+                self.playing &= !self.tree_view.traces;
+                self.notify(text);
+                return None;
+            }
+            Action::RayStep(by) => {
+                self.step_ray(by);
+                return None;
+            }
+            _ => {}
+        }
         let show = &mut self.config.tree_boxes.show;
         match action {
             Action::TreeBoxes if *show == BoxDepths::Off => *show = self.tree_view.before,
@@ -29,6 +48,18 @@ impl State {
         };
         self.notify(text);
         None
+    }
+
+    /// Goes on by so many steps, within those that are kept.
+    fn step_ray(&mut self, by: i32) {
+        let view = &mut self.tree_view;
+        let Some(path) = &view.path else {
+            return self.notify("no ray was traced");
+        };
+        let last = path.steps.len().saturating_sub(1);
+        view.step = view.step.saturating_add_signed(by as isize).min(last);
+        let text = format!("step {} of {}", view.step + 1, path.step_count);
+        self.notify(text);
     }
 
     /// Lets the boxes be those of the mesh that is selected, where that is asked for: of all while none is.

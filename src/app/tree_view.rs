@@ -1,6 +1,9 @@
 //! What the window knows of the trees, and how they are looked at.
 
-use crate::{config::BoxDepths, render::TreeFigures};
+use crate::{
+    config::BoxDepths,
+    render::{PathOf, RayPath, TreeFigures},
+};
 use std::sync::Arc;
 
 /// Depths that are shown first.
@@ -19,6 +22,14 @@ pub(super) struct TreeView {
     pub(super) figures: Option<Result<Arc<TreeFigures>, String>>,
     /// Whether they are those of another pose or of other settings, while these are counted.
     pub(super) figures_lag: bool,
+    /// Whether a click traces a ray.
+    pub(super) traces: bool,
+    /// Which rays it traces.
+    pub(super) path_of: PathOf,
+    /// The rays that were traced.
+    pub(super) path: Option<Arc<RayPath>>,
+    /// The step of theirs that is shown.
+    pub(super) step: usize,
 }
 
 impl Default for TreeView {
@@ -29,6 +40,10 @@ impl Default for TreeView {
             tells_figures: false,
             figures: None,
             figures_lag: false,
+            traces: false,
+            path_of: PathOf::default(),
+            path: None,
+            step: 0,
         }
     }
 }

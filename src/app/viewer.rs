@@ -26,6 +26,7 @@ use super::{
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
     state::State,
+    traced_ray::TracedRay,
     tree_figures::CountedTrees,
     ui,
     wake::{Wake, Waker},
@@ -109,6 +110,8 @@ pub(super) struct Viewer {
     pub(super) watches: Watches,
     /// What was clicked, and what is known of it.
     pub(super) selecting: Selecting,
+    /// The ray that was traced.
+    pub(super) traced_ray: TracedRay,
     /// Counts what the trees are like.
     pub(super) counted_trees: CountedTrees,
     /// Whether the GPU was asked since the window was to be drawn last.
@@ -167,6 +170,7 @@ impl Viewer {
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
             selecting: Selecting::default(),
+            traced_ray: TracedRay::default(),
             counted_trees: CountedTrees::default(),
             has_polled: false,
             leaving: Leaving::default(),
@@ -325,7 +329,12 @@ impl Viewer {
         let Some(action) = action.filter(|_| pressed && !typing) else {
             return;
         };
-        if !event.repeat || matches!(action, Action::Cutoff(_) | Action::Orbit(_)) {
+        if !event.repeat
+            || matches!(
+                action,
+                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_)
+            )
+        {
             self.perform(action);
         }
         self.draw_within(Duration::ZERO);
@@ -387,6 +396,8 @@ impl Viewer {
             self.state.measure.clear();
         } else if std::mem::take(&mut self.state.measure.is_on) {
             self.state.notify("measuring ended");
+        } else if std::mem::take(&mut self.state.tree_view.traces) {
+            self.state.notify("tracing ended");
         } else if !self.state.selection.is_empty() {
             self.state.selection.clear();
         } else if self.window.fullscreen().is_some() {

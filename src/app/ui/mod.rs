@@ -12,6 +12,7 @@ mod legend;
 mod magnitudes;
 mod offers;
 mod overlay;
+mod ray_path;
 mod rows;
 mod sections;
 mod selection;

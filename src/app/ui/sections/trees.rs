@@ -7,6 +7,7 @@ use crate::{
         ui::{
             facts::Facts,
             magnitudes::{histogram, legend},
+            ray_path,
             rows::{Edits, Row, choose, hundredths, slide},
             style::{compact, digits, grouped, line, significant},
         },
@@ -25,6 +26,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     if let Some(counts) = facts.stats.tree_boxes {
         drawn(ui, &state.config.tree_boxes, counts, edits);
     }
+    ray_path::show(ui, state, edits);
     state.tree_view.tells_figures = true;
     match state.tree_view.figures.clone() {
         None => {
