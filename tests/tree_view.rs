@@ -7,9 +7,9 @@ mod common;
 
 use canopy::{
     accel::{Lbvh, Ray, TreeFigures, tree::TreeData},
-    config::{BoxDepths, BoxTrees, TreeQuality},
+    config::{BoxDepths, BoxTrees, CostCount, TreeQuality},
     gpu::layout::{TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox, TreeBoxesParams},
-    output::magma,
+    output::{magma, picture},
     reference::{
         ray_path::{Visit, visits},
         tree_boxes::{Trees, tree_boxes},
@@ -292,7 +292,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
     let far = pixels.iter().map(|(_, distance)| *distance);
     assert!(far.clone().fold(0.0, f32::max) < 1.6, "{far:?}");
     // The middle of the lines has the colour of the root.
-    let root = canopy::output::picture::bytes(magma::color(0.3));
+    let root = picture::bytes(magma::color(0.3));
     let inked = pixels.iter().filter(|(_, distance)| *distance < 0.4);
     let inked: Vec<_> = inked.map(|(color, _)| *color).collect();
     let differs = |color: &[u8; 3]| color.iter().zip(root).any(|(a, b)| a.abs_diff(b) > 2);
@@ -791,4 +791,59 @@ fn long_paths_are_cut_off_and_empty_ones_are_empty() {
         assert_eq!((path.nodes, path.triangles), (0, 0));
         assert!(path.drawn(0, 1.0).len() <= 1);
     }
+}
+
+/// The channel `cost` has the colours of magma, in the window as in files, with the range of the settings or its own.
+#[test]
+fn costs_are_shown_in_the_same_colours_everywhere() {
+    let scene = meshes();
+    let pose = Pose::new(&scene, None, 0.0);
+    let gpu = gpu();
+    let mut stage = Stage::new(&gpu, &scene, SIZE);
+    stage.shown = Channel::Cost;
+    let mut ranges = Vec::new();
+    for (count, range) in [
+        (CostCount::Both, 40.0),
+        (CostCount::Nodes, 9.0),
+        (CostCount::Triangles, 0.0),
+        (CostCount::Nodes, 0.0),
+        (CostCount::Both, 0.0),
+    ] {
+        stage.config.cost.count = count;
+        stage.config.cost.range = range;
+        let picture = stage.draw(&pose, view());
+        let image = stage.channel(Channel::Cost);
+        let (pixels, expected) = picture::cost(&image, count.weights(), range);
+        stage.renderer.collect(&gpu);
+        let found = stage.renderer.stats().cost_range.unwrap();
+        assert_eq!(found.range, expected, "{count:?}");
+        let most = image
+            .texels
+            .iter()
+            .map(|t| t[0] * count.weights()[0] + t[1] * count.weights()[1]);
+        let most = most.fold(0.0, f32::max);
+        assert!(
+            found.most.is_none_or(|found| found == most),
+            "{found:?} {most}"
+        );
+        assert_eq!(found.most.is_some(), range == 0.0);
+        let mut seen = 0;
+        for (shown, written) in picture.chunks(4).zip(pixels.chunks(4)) {
+            if written[3] > 0 {
+                let near = shown[..3]
+                    .iter()
+                    .zip(written)
+                    .all(|(a, b)| a.abs_diff(*b) <= 1);
+                assert!(near, "{shown:?} {written:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 200, "{seen}");
+        ranges.push(expected);
+    }
+    assert!(ranges[3] > 1.0 && ranges[4] > ranges[3], "{ranges:?}");
+    // Another channel has no range.
+    stage.shown = Channel::Normal;
+    stage.draw(&pose, view());
+    assert_eq!(stage.renderer.stats().cost_range, None);
 }

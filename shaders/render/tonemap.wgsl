@@ -10,6 +10,7 @@
 #import "common/display.wgsl"
 #import "common/dither.wgsl"
 #import "common/exposure.wgsl"
+#import "common/magma.wgsl"
 #import "common/unseen.wgsl"
 
 struct TonemapParams {
@@ -24,6 +25,8 @@ struct TonemapParams {
     offset: vec4f,
     // Whether the lit image is dithered.
     dither: u32,
+    // What nodes and triangles count in the channel `cost`.
+    cost_weights: vec2f,
 }
 
 @group(0) @binding(0) var<uniform> params: TonemapParams;
@@ -32,21 +35,8 @@ struct TonemapParams {
 @group(0) @binding(3) var channel_texture: texture_2d<f32>;
 @group(0) @binding(4) var<uniform> exposure: Exposure;
 @group(0) @binding(5) var display_texture: texture_2d<f32>;
-
-// Polynomial fit of the turbo colour map (Mikhailov 2019).
-fn heat(x: f32) -> vec3f {
-    let t = saturate(x);
-    let v4 = vec4f(1.0, t, t * t, t * t * t);
-    let v2 = v4.zw * v4.z;
-    return saturate(vec3f(
-        dot(v4, vec4f(0.13572138, 4.61539260, -42.66032258, 132.13108234))
-            + dot(v2, vec2f(-152.94239396, 59.28637943)),
-        dot(v4, vec4f(0.09140261, 2.19418839, 4.84296658, -14.18503333))
-            + dot(v2, vec2f(4.27729857, 2.82956604)),
-        dot(v4, vec4f(0.10667330, 12.64194608, -60.58204836, 110.36276771))
-            + dot(v2, vec2f(-89.90310912, 27.34824973)),
-    ));
-}
+// In x what the brightest colour of the channel `cost` stands for.
+@group(0) @binding(6) var<uniform> cost_range: vec4f;
 
 // A colour for a number, different from those of neighbouring numbers.
 fn hashed(id: f32) -> vec3f {
@@ -110,7 +100,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         case CHANNEL_POSITION, CHANNEL_NORMAL: { return vec4f(saturate(value), 1.0); }
         case CHANNEL_DEPTH: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }
         case CHANNEL_MESH, CHANNEL_MATERIAL: { return vec4f(hashed(texel.r), 1.0); }
-        case CHANNEL_COST: { return vec4f(heat((texel.r + texel.g) * params.scale), 1.0); }
+        case CHANNEL_COST: { return vec4f(magma(dot(texel.rg, params.cost_weights) / cost_range.x), 1.0); }
         case CHANNEL_DEVIATION: { return vec4f(diverging(texel.g), 1.0); }
         case CHANNEL_INTERSECTIONS: { return vec4f(intersection(texel.r > 0.0, saturate(texel.g)), 1.0); }
         case CHANNEL_ALBEDO, CHANNEL_EMISSIVE: { return vec4f(srgb_encode(value), 1.0); }

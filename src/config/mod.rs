@@ -6,6 +6,7 @@ mod boxes;
 mod changes;
 mod choices;
 mod closest;
+mod cost_count;
 mod describe;
 pub mod explain;
 mod keys;
@@ -20,9 +21,10 @@ pub use choices::{
     Tonemap, TreeQuality, UpAxis,
 };
 pub(crate) use closest::closest;
+pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
+    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
     Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
 };
 
@@ -96,6 +98,7 @@ config! {
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
+        cost: Cost,
         shadows: Shadows,
         lights: Lights,
         occlusion: Occlusion,

@@ -8,6 +8,7 @@ use super::{
         HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,
         Tonemap, TreeQuality, UpAxis,
     },
+    cost_count::CostCount,
     describe::Describe,
 };
 use serde::{Deserialize, Serialize};
@@ -180,6 +181,14 @@ section! {
         of: BoxTrees,
         hidden: f32 => HIDDEN: RangeInclusive<f32> = 0.0..=1.0,
         width: f32 => WIDTH: RangeInclusive<f32> = 0.5..=8.0,
+    }
+}
+
+section! {
+    /// `[cost]`: how the channel `cost` is shown.
+    Cost {
+        count: CostCount,
+        range: f32 => RANGE: ZeroOr<f32> = ZeroOr(1.0..=1e6),
     }
 }
 

@@ -447,7 +447,9 @@ gpu_structs! {
         offset: [f32; 4],
         /// 1 where the lit image is dithered.
         dither: u32,
-        _pad: [u32; 3],
+        _pad: u32,
+        /// What nodes and triangles count in the channel `cost`.
+        cost_weights: [f32; 2],
     }
     /// A person who walks, and what a walk of some steps begins with. Positions are relative to the origin of the
     /// merged buffers; lengths in metres, times in seconds.
@@ -702,5 +704,9 @@ gpu_structs! {
         _pad: u32,
         /// The node's rows, or the triangle's, or in the first of them the ray's direction.
         rows: [[u32; 4]; 4],
+    }
+    /// What nodes and triangles count in the channel `cost`.
+    CostRangeParams {
+        weights: [f32; 2],
     }
 }

@@ -1,12 +1,9 @@
 //! Picture files: `.exr` keeps floats as they are, `.png` maps them to colours.
 
-use super::{deviation_colors, intersection_colors};
+use super::{deviation_colors, intersection_colors, magma};
 use crate::{
     Error, Result,
-    render::{
-        Channel, FloatImage,
-        tonemap::{COST_SCALE, MOTION_SHOWN},
-    },
+    render::{Channel, FloatImage, tonemap::MOTION_SHOWN},
 };
 use glam::Vec3;
 use image::ImageFormat;
@@ -86,9 +83,8 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
 /// The pixels of a channel as RGBA of eight bits, transparent where nothing is seen.
 ///
 /// Positions are relative to their bounds, depths run from white (near) to black (far), normals are (n + 1) /
-/// 2, colours are sRGB-encoded, each index has its own colour, and costs are a heat map from blue (0) to red
-/// ([`COST_SCALE`] nodes and triangles visited, the same in every picture so that pictures compare).
-/// Deviations and intersections have their own colours. All other channels are grey.
+/// 2, colours are sRGB-encoded, each index has its own colour, and costs are those of [`cost`], of nodes and triangles
+/// together up to 256. Deviations and intersections have their own colours. All other channels are grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -107,7 +103,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             Channel::Lit | Channel::Albedo | Channel::Emissive | Channel::Reflection => srgb(value),
             Channel::Depth => Vec3::splat(1.0 - (value.x - low.x) / span.x),
             Channel::Mesh | Channel::Material => hashed(value.x),
-            Channel::Cost => heat((value.x + value.y) / COST_SCALE),
+            Channel::Cost => magma::color((value.x + value.y) / 256.0),
             Channel::Deviation => deviation_colors::color(value.y),
             Channel::Intersections => intersection_colors::color(value.x > 0.0, value.y),
             Channel::Motion => value / (2.0 * MOTION_SHOWN) + 0.5,
@@ -129,6 +125,31 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
         [r, g, b, 255]
     };
     image.texels.iter().flat_map(pixel).collect()
+}
+
+/// The pixels of the channel `cost` as RGBA of eight bits a channel, by [`magma`], transparent where nothing is seen:
+/// the brightest colour stands for `range`, or where that is 0 for the least number that at most a hundredth of the
+/// pixels exceed, 1 at least. `weights` are what a node and a triangle count. Returns that number too.
+pub fn cost(image: &FloatImage, weights: [f32; 2], range: f32) -> (Vec<u8>, f32) {
+    let count = |texel: &[f32; 4]| texel[0] * weights[0] + texel[1] * weights[1];
+    let range = match range {
+        0.0 => {
+            let seen = image.texels.iter().filter(|texel| texel[3] != 0.0);
+            let mut counts: Vec<f32> = seen.map(count).collect();
+            counts.sort_unstable_by(f32::total_cmp);
+            let place = counts.len().saturating_sub(counts.len() / 100 + 1);
+            counts.get(place).copied().unwrap_or(0.0).max(1.0)
+        }
+        range => range,
+    };
+    let pixel = |texel: &[f32; 4]| {
+        if texel[3] == 0.0 {
+            return [0; 4];
+        }
+        let [r, g, b] = bytes(magma::color(count(texel) / range));
+        [r, g, b, 255]
+    };
+    (image.texels.iter().flat_map(pixel).collect(), range)
 }
 
 /// A colour from 0 to 1 of eight bits a channel.
@@ -165,29 +186,6 @@ fn hashed(id: f32) -> Vec3 {
     let h = (id as u32).wrapping_add(1).wrapping_mul(2_654_435_761);
     let channel = |shift: u32| (h >> shift & 255) as f32 / 255.0;
     Vec3::new(channel(0), channel(8), channel(16)) * 0.75 + 0.25
-}
-
-/// Polynomial fit of the turbo colour map (Mikhailov 2019), as in the tonemap pass.
-fn heat(x: f32) -> Vec3 {
-    let t = x.clamp(0.0, 1.0);
-    let powers = [1.0, t, t.powi(2), t.powi(3), t.powi(4), t.powi(5)];
-    let fit = |c: [f32; 6]| c.iter().zip(powers).map(|(c, p)| c * p).sum::<f32>();
-    Vec3::new(
-        fit([
-            0.135_721, 4.615_393, -42.660_32, 132.131_08, -152.942_4, 59.286_38,
-        ]),
-        fit([
-            0.091_403,
-            2.194_188,
-            4.842_967,
-            -14.185_033,
-            4.277_299,
-            2.829_566,
-        ]),
-        fit([
-            0.106_673, 12.641_946, -60.582_05, 110.362_77, -89.903_11, 27.348_25,
-        ]),
-    )
 }
 
 #[cfg(test)]
@@ -232,9 +230,32 @@ mod tests {
         assert_ne!(ids[..4], ids[4..]);
         let heat = one(
             Channel::Cost,
-            &[[0.0, 0.0, 0.0, 1.0], [COST_SCALE, 0.0, 0.0, 1.0]],
+            &[[0.0, 0.0, 0.0, 1.0], [200.0, 56.0, 0.0, 1.0]],
         );
-        assert!(heat[2] < 80 && heat[4] > 100 && heat[6] < 40, "{heat:?}");
+        assert_eq!(
+            (&heat[..3], &heat[4..7]),
+            (&magma::MAGMA[0][..], &magma::MAGMA[16][..])
+        );
+    }
+
+    /// The automatic range is what at most a hundredth of the pixels exceed.
+    #[test]
+    fn costs_have_a_range_of_their_own() {
+        let texels = (0..200).map(|i| [i as f32, 1000.0, 0.0, 1.0]);
+        let image = FloatImage {
+            width: 201,
+            height: 1,
+            texels: texels.chain([[9999.0, 0.0, 0.0, 0.0]]).collect(),
+        };
+        let range = |weights, range| cost(&image, weights, range).1;
+        assert_eq!(range([1.0, 0.0], 0.0), 197.0);
+        assert_eq!(range([0.0, 1.0], 0.0), 1000.0);
+        assert_eq!(range([1.0, 1.0], 0.0), 1197.0);
+        assert_eq!(range([1.0, 1.0], 50.0), 50.0);
+        let pixels = cost(&image, [1.0, 0.0], 50.0).0;
+        assert_eq!(pixels[..3], magma::MAGMA[0]);
+        assert_eq!(pixels[4 * 50..4 * 50 + 3], magma::MAGMA[16]);
+        assert_eq!(pixels[4 * 200..], [0; 4], "nothing is seen");
     }
 
     #[test]

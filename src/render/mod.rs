@@ -14,6 +14,7 @@ pub mod camera_arm;
 pub mod channel;
 pub mod compared_tree;
 mod copied;
+pub mod cost_range;
 pub mod deform;
 pub mod deviation;
 pub mod draw_lists;
@@ -92,6 +93,7 @@ pub mod walk;
 
 pub use crate::accel::{MeshFigures, TreeFigures};
 pub use aov::Channel;
+pub use cost_range::CostRange;
 pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
@@ -501,6 +503,7 @@ impl Renderer {
             exposure_target_ev,
             intersections: self.intersections.counts(),
             tree_boxes: self.tree_boxes.counts(),
+            cost_range: self.present.cost_range.found(),
         };
         let [width, height] = frame.size.map(u64::from);
         let rays = match frame.samples_occlusion {
@@ -580,6 +583,7 @@ impl Renderer {
         self.reflections.abandon();
         self.intersections.abandon();
         self.tree_boxes.abandon();
+        self.present.cost_range.abandon();
         self.present.exposure.abandon();
     }
 
@@ -607,6 +611,8 @@ impl Renderer {
             self.stats.intersections = self.intersections.counts();
         }
         self.tree_boxes.collect();
+        self.present.cost_range.collect();
+        self.stats.cost_range = self.present.cost_range.found();
         self.stats.tree_boxes = self.tree_boxes.counts();
         if let Some(metered) = self.present.exposure.collect() {
             [self.stats.exposure_ev, self.stats.exposure_target_ev] = metered;

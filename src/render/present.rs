@@ -6,6 +6,7 @@ use super::{
     antialias::Antialias,
     aov::Channel,
     bindings::Layouts,
+    cost_range::CostRangePass,
     edges::{GBuffer, Motion, PICTURE_FORMAT, Radiance, fitted},
     exposure::{self, Exposure},
     frame::{Frame, FrameInput, FrameSample},
@@ -35,6 +36,7 @@ pub struct PresentSource<'a> {
 #[derive(Debug)]
 pub struct Present {
     pub(super) exposure: Exposure,
+    pub(super) cost_range: CostRangePass,
     pub(super) accumulate: Accumulate,
     tonemap: Tonemap,
     antialias: Antialias,
@@ -46,10 +48,12 @@ pub struct Present {
 impl Present {
     /// Ready to be compiled.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
+        let cost_range = CostRangePass::new(gpu);
         Ok(Self {
             exposure: Exposure::new(gpu),
             accumulate: Accumulate::new(gpu)?,
-            tonemap: Tonemap::new(gpu),
+            tonemap: Tonemap::new(gpu, cost_range.output()),
+            cost_range,
             antialias: Antialias::new(gpu),
             temporal: Temporal::new(gpu, layouts),
             first: first(gpu, [1, 1]),
@@ -67,6 +71,9 @@ impl Present {
     ) {
         let stretched = size != input.size;
         let is_lit = input.channel == Channel::Lit;
+        if input.channel == Channel::Cost {
+            self.cost_range.needs(&input.config.cost, needs);
+        }
         if is_lit && input.config.image.is_metered() {
             self.exposure.needs(needs);
         }
@@ -115,6 +122,10 @@ impl Present {
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let (gpu, radiance) = (recording.gpu, source.radiance);
+        match frame.channel {
+            Channel::Cost => self.cost_range.record(recording, frame, source.channel)?,
+            _ => self.cost_range.clear(),
+        }
         if !frame.config.image.is_metered() {
             self.exposure.fix(gpu, frame.exposure_ev);
         } else if frame.is_lit() && frame.sample.index == 0 {

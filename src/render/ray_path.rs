@@ -114,7 +114,8 @@ pub struct RayPath {
     pub nodes: u32,
     /// Triangles that were tested.
     pub triangles: u32,
-    origin: Vec3,
+    /// Origin of the frame's coordinates in the world.
+    pub origin: Vec3,
 }
 
 /// A path that is on its way back.
@@ -323,6 +324,7 @@ impl RayPath {
     /// triangle that is tested, and the rays as far as they have come. Where a ray hits nothing it is drawn for
     /// `reach` metres. Positions are those of the frame.
     pub fn drawn(&self, last: usize, reach: f32) -> Vec<TreeBox> {
+        let last = last.min(self.steps.len().saturating_sub(1));
         let own = |position: Vec3| (position - self.origin).to_array();
         let mut drawn = Vec::new();
         let line = |from: Vec3, to: Vec3| TreeBox {
@@ -339,9 +341,7 @@ impl RayPath {
                     t_max,
                 } => {
                     let far = t_max.min(reach / direction.length().max(f32::MIN_POSITIVE));
-                    let t = self
-                        .end(number, last.min(self.steps.len() - 1))
-                        .unwrap_or(far);
+                    let t = self.end(number, last).unwrap_or(far);
                     drawn.push(line(origin, origin + t * direction));
                 }
                 PathStep::Node { depth, corners, .. } => drawn.push(TreeBox {

@@ -1,8 +1,8 @@
 //! The program's shaders: those of the passes and of the benchmarks, over those of the tree.
 
 use super::{
-    alpha_table, aov, blue_noise, environment, frame, intersections, lights, material_uniforms,
-    merge, ray_path, sheen, tonemap, tree_boxes,
+    alpha_table, aov, blue_noise, cost_range, environment, frame, intersections, lights,
+    material_uniforms, merge, ray_path, sheen, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -97,6 +97,7 @@ pub static SHADERS: Library = Library {
         "render/blend_gbuffer.wgsl",
         "render/blend_points_lines.wgsl",
         "render/channel.wgsl",
+        "render/cost_range.wgsl",
         "render/deform.wgsl",
         "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",
@@ -150,6 +151,7 @@ pub static SHADERS: Library = Library {
         alpha_table::CONSTANTS,
         aov::CONSTANTS,
         blue_noise::CONSTANTS,
+        cost_range::CONSTANTS,
         environment::project_sh::CONSTANTS,
         environment::sky::CONSTANTS,
         frame::CONSTANTS,

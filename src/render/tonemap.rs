@@ -25,8 +25,6 @@ wgsl_constants! {
     const CURVE_AGX: u32 = Curve::Agx as u32;
 }
 
-/// Nodes and triangles that the hottest colour of the cost view stands for.
-pub const COST_SCALE: f32 = 256.0;
 /// Motion in pixels, either way, that the ends of the range show.
 pub const MOTION_SHOWN: f32 = 32.0;
 
@@ -38,13 +36,16 @@ pub struct Tonemap {
     /// The same where another pass rounds: a frame may draw both.
     undithered: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
+    /// What the brightest colour of the channel `cost` stands for.
+    cost_range: wgpu::Buffer,
     /// The picture that another pass reads; one texel until one does.
     output: GpuImage,
 }
 
 impl Tonemap {
-    /// Ready to be compiled.
-    pub fn new(gpu: &Gpu) -> Self {
+    /// Ready to be compiled. `cost_range` begins with the number that the brightest colour of the channel `cost`
+    /// stands for.
+    pub fn new(gpu: &Gpu, cost_range: &wgpu::Buffer) -> Self {
         let bindings = [
             Binding::Uniform,
             Filtered,
@@ -52,6 +53,7 @@ impl Tonemap {
             Float,
             Binding::Uniform,
             Filtered,
+            Binding::Uniform,
         ];
         Self {
             cover: Cover::new(gpu, "render/tonemap.wgsl", "tonemap", &bindings),
@@ -63,6 +65,7 @@ impl Tonemap {
                 min_filter: wgpu::FilterMode::Linear,
                 ..Default::default()
             }),
+            cost_range: cost_range.clone(),
             output: picture(gpu, [1, 1], PICTURE_FORMAT),
         }
     }
@@ -122,6 +125,7 @@ impl Tonemap {
                 channel,
                 exposure,
                 &radiance.display,
+                &self.cost_range,
             ],
         )
     }
@@ -146,7 +150,6 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
             (glam::Vec3::splat(-nearest), scale)
         }
         Channel::Motion => (glam::Vec3::splat(MOTION_SHOWN), 0.5 / MOTION_SHOWN),
-        Channel::Cost => (glam::Vec3::ZERO, 1.0 / COST_SCALE),
         _ => (glam::Vec3::ZERO, 1.0),
     };
     TonemapParams {
@@ -156,6 +159,7 @@ fn params(frame: &Frame<'_>) -> TonemapParams {
         transparent: u32::from(frame.is_transparent()),
         offset: offset.extend(0.0).to_array(),
         dither: u32::from(frame.config.image.dither),
+        cost_weights: frame.config.cost.count.weights(),
         ..TonemapParams::default()
     }
 }

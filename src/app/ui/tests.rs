@@ -10,8 +10,8 @@ use crate::{
     config::{BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme},
     gpu::profiler::PassTiming,
     render::{
-        Channel, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, Picked,
-        TreeBoxCounts, TreeFigures, View,
+        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf,
+        PathStep, Picked, RayPath, TreeBoxCounts, TreeFigures, View,
     },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -221,6 +221,10 @@ fn stats() -> FrameStats {
             drawn: 32_768,
             deepest: 95,
         }),
+        cost_range: Some(CostRange {
+            range: 999_999.0,
+            most: Some(4095.0),
+        }),
         ..FrameStats::default()
     }
 }
@@ -348,6 +352,7 @@ fn vary(state: &mut State, variation: u32) {
             config.set("test", "image.exposure", "-1.5").unwrap();
             state.channel = Channel::Cost;
             config_trees(state);
+            trace(state);
         }
         _ => {}
     }
@@ -378,6 +383,43 @@ fn config_trees(state: &mut State) {
         meshes: vec![mesh; 23],
     })));
     state.tree_view.figures_lag = true;
+}
+
+/// A ray that was traced.
+fn trace(state: &mut State) {
+    let node = |number| PathStep::Node {
+        number,
+        mesh: Some(0),
+        depth: number,
+        corners: [Vec3::NEG_ONE, Vec3::ONE],
+        children: [Some((12_345, Some(1.25))), Some((7, None)), None, None],
+        t_max: 1234.5,
+    };
+    let triangle = PathStep::Triangle {
+        mesh: 0,
+        triangle: 19_999_999,
+        corners: [Vec3::X, Vec3::Y, Vec3::Z],
+        t: Some(0.25),
+        t_max: 1234.5,
+    };
+    let ray = PathStep::Ray {
+        origin: Vec3::splat(-123_456.7),
+        direction: Vec3::Z,
+        t_max: 1234.5,
+    };
+    let mut steps = vec![ray];
+    steps.extend((0..20).map(node));
+    steps.extend([triangle, PathStep::Answer { is_accepted: false }]);
+    state.tree_view.traces = true;
+    state.tree_view.path_of = PathOf::Shadow;
+    state.tree_view.path = Some(Arc::new(RayPath {
+        steps,
+        step_count: 123_456,
+        nodes: 100_000,
+        triangles: 23_456,
+        origin: Vec3::ZERO,
+    }));
+    state.tree_view.step = 22;
 }
 
 /// Looking at the panel changes nothing, whatever digits the settings have.
@@ -606,4 +648,39 @@ fn trees_are_looked_at_by_clicks() {
     assert_eq!(state.selection.instances(), [Some(0), None]);
     assert_eq!(state.config.tree_boxes.show, BoxDepths::Leaves);
     assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
+}
+
+/// A click on a step of a ray goes there, and so do keys; a click on a box ends tracing.
+#[test]
+fn steps_of_a_ray_are_gone_through() {
+    let mut state = state(Show::Panel, true);
+    trace(&mut state);
+    let window = ([1280.0, 5000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        assert!(run.find("23  any-hit test: rejected").is_some());
+        let step = run
+            .find("19  node, depth 17: 1 of 2 boxes hit")
+            .expect("it is listed");
+        run.click(step.center(), 1);
+    });
+    assert_eq!(state.tree_view.step, 18);
+    let mut press = |by| {
+        state.perform(
+            Action::RayStep(by),
+            1.0,
+            &crate::scene::framing::Look::default(),
+        );
+        state.tree_view.step
+    };
+    assert_eq!(
+        [press(1), press(-1), press(99), press(-99)],
+        [19, 18, 22, 0]
+    );
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let trace = run.find("by a click").expect("it is shown");
+        run.click(trace.center(), 1);
+    });
+    assert_eq!(state.actions, [Action::TraceRay]);
 }

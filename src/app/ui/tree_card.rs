@@ -1,9 +1,9 @@
-//! The legend of boxes of the trees, over the picture.
+//! Legends over the picture: of boxes of the trees, and of the channel `cost`.
 
 use super::{
     facts::Facts,
     magnitudes::legend,
-    sections::depth_ends,
+    sections::{cost_ends, cost_words, depth_ends},
     style::{card, compact},
 };
 use crate::{
@@ -12,19 +12,22 @@ use crate::{
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
-/// Its width in points.
+/// Width in points.
 const WIDTH: f32 = 180.0;
 
-/// Shows it where boxes are drawn, in the corner that the legend of deviations has otherwise.
+/// Shows them where they are needed, in the corner that the legend of deviations has otherwise.
 pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
-    let Some(counts) = facts.stats.tree_boxes else {
-        return;
-    };
+    let boxes = facts.stats.tree_boxes;
+    let cost = facts
+        .stats
+        .cost_range
+        .filter(|_| state.channel == Channel::Cost);
     let fits = room.width() > 2.0 * WIDTH && room.height() > WIDTH;
-    if state.channel == Channel::Deviation || !fits {
+    let is_taken = state.channel == Channel::Deviation;
+    if (boxes.is_none() && cost.is_none()) || is_taken || !fits {
         return;
     }
-    Area::new(Id::unique("tree boxes"))
+    Area::new(Id::unique("trees"))
         .order(Order::Middle)
         .pivot(Align2::RIGHT_BOTTOM)
         .fixed_pos(room.right_bottom() - Vec2::splat(12.0))
@@ -34,14 +37,23 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) 
         .show(ctx, |ui| {
             card(ui.visuals()).show(ui, |ui| {
                 ui.set_width(WIDTH);
-                let [found, drawn] = [counts.found, counts.drawn].map(u64::from);
-                let title = match found == drawn {
-                    true => format!("{} boxes, by depth", compact(drawn)),
-                    false => format!("{} of {} boxes, by depth", compact(drawn), compact(found)),
-                };
-                ui.label(RichText::new(title).weak());
-                let [first, deepest] = depth_ends(&state.config.tree_boxes, counts);
-                legend(ui, TREE_BOX_DARKEST as f32, [&first, &deepest]);
+                if let Some(range) = cost {
+                    ui.label(RichText::new(cost_words(state.config.cost.count)).weak());
+                    let [least, most] = cost_ends(range);
+                    legend(ui, 0.0, [&least, &most]);
+                }
+                if let Some(counts) = boxes {
+                    let [found, drawn] = [counts.found, counts.drawn].map(u64::from);
+                    let title = match found == drawn {
+                        true => format!("{} boxes, by depth", compact(drawn)),
+                        false => {
+                            format!("{} of {} boxes, by depth", compact(drawn), compact(found))
+                        }
+                    };
+                    ui.label(RichText::new(title).weak());
+                    let [first, deepest] = depth_ends(&state.config.tree_boxes, counts);
+                    legend(ui, TREE_BOX_DARKEST as f32, [&first, &deepest]);
+                }
             });
         });
 }

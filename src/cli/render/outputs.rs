@@ -232,6 +232,14 @@ impl Output {
             (Channel::Lit, PictureFormat::Jpg) => {
                 picture::jpeg(width, height, offscreen.picture()?, quality)
             }
+            (Channel::Cost, PictureFormat::Png | PictureFormat::Jpg) => {
+                let settings = offscreen.config.cost.clone();
+                let image = offscreen.channel(Channel::Cost)?;
+                let (pixels, range) =
+                    picture::cost(&image, settings.count.weights(), settings.range);
+                log::info!("the brightest colour of the channel cost stands for {range}");
+                picture::png(image.width, image.height, pixels)
+            }
             (channel, PictureFormat::Exr) => picture::exr(&offscreen.channel(channel)?),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;

@@ -17,7 +17,7 @@ mod timings;
 mod trees;
 mod view;
 
-pub(super) use trees::depth_ends;
+pub(super) use trees::{cost_ends, cost_words, depth_ends};
 
 use super::{facts::Facts, fold::fold, rows::Edits};
 use crate::app::state::State;

@@ -8,12 +8,12 @@ use crate::{
             facts::Facts,
             magnitudes::{histogram, legend},
             ray_path,
-            rows::{Edits, Row, choose, hundredths, slide},
+            rows::{Digits, Edits, Row, choose, hundredths, number, slide},
             style::{compact, digits, grouped, line, significant},
         },
     },
-    config::{BoxDepths, BoxTrees, TreeBoxes},
-    render::{TreeBoxCounts, TreeFigures, tree_boxes::TREE_BOX_DARKEST},
+    config::{BoxDepths, BoxTrees, CostCount, TreeBoxes},
+    render::{Channel, CostRange, TreeBoxCounts, TreeFigures, tree_boxes::TREE_BOX_DARKEST},
 };
 use egui::{Button, DragValue, RichText, Ui};
 
@@ -26,6 +26,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     if let Some(counts) = facts.stats.tree_boxes {
         drawn(ui, &state.config.tree_boxes, counts, edits);
     }
+    cost(ui, state, facts, edits);
     ray_path::show(ui, state, edits);
     state.tree_view.tells_figures = true;
     match state.tree_view.figures.clone() {
@@ -161,6 +162,72 @@ pub(in crate::app::ui) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts
     [
         format!("depth {first}"),
         format!("{}", counts.deepest.max(first + 1)),
+    ]
+}
+
+/// How the channel `cost` is shown.
+fn cost(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
+    let mut is_shown = state.channel == Channel::Cost;
+    let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
+    Row::new("heat map", &[], tip).show(ui, edits, |ui| {
+        let shown = ui.checkbox(&mut is_shown, "shown");
+        if shown.on_hover_text("Shows the channel cost").changed() {
+            state.channel = match is_shown {
+                true => Channel::Cost,
+                false => Channel::Lit,
+            };
+        }
+    });
+    let settings = &mut state.config.cost;
+    let why = (!is_shown).then_some("the channel cost is not shown");
+    Row::new("counts", &["cost.count"], "What the colours stand for")
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let choices = CostCount::ALL.map(|count| (count, count.name(), cost_words(count)));
+            choose(ui, &mut settings.count, &choices);
+        });
+    let found = facts.stats.cost_range;
+    let tip =
+        "How many the brightest colour stands for; auto is what 99 % of the pixels do not exceed";
+    Row::new("range", &["cost.range"], tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let now = found.map_or(256.0, |found| found.range);
+            let mut auto = settings.range == 0.0;
+            if ui.checkbox(&mut auto, "auto").changed() {
+                settings.range = if auto { 0.0 } else { now };
+            }
+            let mut range = if auto { now } else { settings.range };
+            let whole = Digits {
+                decimals: 0,
+                suffix: "",
+            };
+            let drag = |ui: &mut Ui| number(ui, &mut range, 4.0, 1.0..=1e6, whole);
+            if ui.add_enabled_ui(!auto, drag).inner {
+                settings.range = range;
+            }
+        });
+    if let Some(most) = found.filter(|_| is_shown).and_then(|found| found.most) {
+        Row::new("most", &[], "The largest count of a pixel, up to 4,095").show(ui, edits, |ui| {
+            ui.label(digits(grouped(most as u64)));
+        });
+    }
+}
+
+/// What the colours of the channel `cost` stand for.
+pub(in crate::app::ui) fn cost_words(count: CostCount) -> &'static str {
+    match count {
+        CostCount::Both => "nodes and triangles a pixel",
+        CostCount::Nodes => "nodes a pixel",
+        CostCount::Triangles => "triangles a pixel",
+    }
+}
+
+/// What the ends of those colours stand for.
+pub(in crate::app::ui) fn cost_ends(found: CostRange) -> [String; 2] {
+    [
+        "0".into(),
+        format!("{} or more", grouped(found.range as u64)),
     ]
 }
 
