@@ -1116,3 +1116,63 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     point_at("60", "90");
     display.settled("no preview beside", |now| marks(now) == none);
 }
+
+/// Y draws boxes of the trees, the section counts them, and Shift+R and a click trace a ray whose steps are gone through.
+#[test]
+fn trees_are_looked_at() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    // All sections but this one are folded.
+    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
+    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
+    let layout = format!("{{\"width\": 300, \"open\": {{\"Trees\": true, {folded}}}}}");
+    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
+                --set window.still_samples=1 --shadows off --leaf-cutoff 1";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let _canopy = display.canopy_with(&arguments, &[("RUST_LOG", "canopy=debug")]);
+    let log = || std::fs::read_to_string(display.path("stderr")).unwrap();
+    // The picture alone: the panel tells figures, and notices come and go at its lower edge.
+    let changed = |now: &Screenshot, before: &Screenshot| {
+        let rows = now
+            .pixels
+            .chunks(now.width)
+            .zip(before.pixels.chunks(now.width));
+        let pixels = rows.take(480).flat_map(|(a, b)| a.iter().zip(b).take(470));
+        pixels.filter(|(a, b)| a != b).count()
+    };
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    // Two triangles in each of two trees.
+    display.settled("figures", |_| {
+        log().contains("counted the trees: 2 nodes, 4 leaves")
+    });
+    display.press("y");
+    let boxes = display.settled("boxes", |now| changed(now, &scene) > 1500);
+    display.press("shift+y");
+    display.settled("other boxes", |now| changed(now, &boxes) > 300);
+    display.press("y");
+    display.settled("no boxes", |now| changed(now, &scene) < 40);
+
+    display.press("shift+r");
+    // The card is above the middle of the picture.
+    assert!(display.xdotool(&["mousemove", "240", "230", "click", "1"]));
+    let green = |now: &Screenshot| {
+        let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 160 && p[2] < 160;
+        let rows = now.pixels.chunks(now.width).take(480);
+        rows.flat_map(|row| &row[..470]).filter(is_green).count()
+    };
+    let traced = display.settled("a path", |now| changed(now, &scene) > 300);
+    let told = log();
+    assert!(told.contains("a ray visits 2 nodes and tests "), "{told}");
+    assert!(green(&traced) > green(&scene) + 50, "{}", green(&traced));
+    for _ in 0..2 {
+        display.press("comma");
+    }
+    let before = display.settled("a step before", |now| changed(now, &traced) > 50);
+    display.press("period");
+    display.settled("the next step", |now| changed(now, &before) > 20);
+    display.press("Escape");
+    display.settled("no path", |now| changed(now, &scene) < 40);
+}

@@ -108,10 +108,10 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub leaf_cutoff: Option<u32>,
-    /// Boxes of the trees over the picture: of a depth, such as 3 or 0-4, or leaves
+    /// Boxes of the trees over the picture: of depths, or of leaves
     #[arg(
         long,
-        value_name = "DEPTH|A-B|leaves|off",
+        value_name = "N|A-B|leaves|off",
         value_parser = boxes,
         help_heading = "Picture"
     )]
