@@ -44,11 +44,14 @@
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
 //!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
 //!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 13. [`render::present`]: [`render::exposure`], then [`render::tonemap`], and [`render::antialias`] or
+//! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
+//!     [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
+//!     [`render::tree_boxes`], where asked for: boxes of the trees over it.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
-//! trees, and [`render::outline`] draws a line around it for the viewer; [`render::walk`] tells where a person goes, and
+//! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of
+//! a ray; [`render::walk`] tells where a person goes, and
 //! [`render::camera_arm`] how far a camera may be from what it orbits.
 //!
 //! # The layers
