@@ -1165,7 +1165,10 @@ fn trees_are_looked_at() {
     };
     let traced = display.settled("a path", |now| changed(now, &scene) > 300);
     let told = log();
-    assert!(told.contains("a ray visits 2 nodes and tests "), "{told}");
+    assert!(
+        told.contains("a ray visits 3 nodes and tests 2 triangles"),
+        "{told}"
+    );
     assert!(green(&traced) > green(&scene) + 50, "{}", green(&traced));
     for _ in 0..2 {
         display.press("comma");
