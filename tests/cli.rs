@@ -562,6 +562,49 @@ fn background_and_exposure_are_those_of_the_command_line() {
 }
 
 /// Ambient occlusion is on by default in pictures, on software adapters too.
+/// Boxes of the trees are drawn into pictures, not into floats; costs are coloured as the settings say.
+#[test]
+fn boxes_and_costs_of_trees_are_drawn() {
+    let folder = Folder::new();
+    let draw = |name: &str, options: &str| {
+        let view = "--size 64x48 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3";
+        folder.succeeds(&format!("render scene.obj -o {name} {view} {options}"));
+        picture(&folder.path(name)).into_rgba32f()
+    };
+    let plain = draw("plain.png", "");
+    let boxes = draw("boxes.png", "--tree-boxes leaves");
+    assert_ne!(plain, boxes);
+    assert_ne!(
+        boxes,
+        draw("top.png", "--tree-boxes 0 --set tree_boxes.hidden=1")
+    );
+    let floats = draw("plain.exr", "");
+    assert_eq!(floats, draw("boxes.exr", "--tree-boxes leaves"));
+    let cost = |name: &str, options: &str| {
+        draw("unused.png", &format!("--aov cost={name} {options}"));
+        picture(&folder.path(name)).into_rgba8()
+    };
+    let both = cost("both.png", "--set cost.range=8");
+    assert_ne!(
+        both,
+        cost(
+            "triangles.png",
+            "--set cost.range=8 --set cost.count=triangles"
+        )
+    );
+    assert_ne!(both, cost("auto.png", "--set cost.range=0"));
+    folder.fails_with(
+        2,
+        "render scene.obj -o a.png --set cost.count=rays",
+        &["cost.count", "both, nodes or triangles"],
+    );
+    folder.fails_with(
+        2,
+        "render scene.obj -o a.png --set tree_boxes.show=4-2",
+        &["tree_boxes.show", "\"0-4\""],
+    );
+}
+
 #[test]
 fn auto_occlusion_is_the_same_on_every_adapter() {
     let folder = Folder::new();

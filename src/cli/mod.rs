@@ -318,6 +318,8 @@ mod tests {
             "--fov 171",
             "--fov nan",
             "--leaf-cutoff 33",
+            "--tree-boxes 5-2",
+            "--tree-boxes leaf",
             "--shadows soft",
             "--occlusion on",
             "--reflections on",
