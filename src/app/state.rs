@@ -663,6 +663,7 @@ impl State {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
                 self.channel = Channel::Lit;
+                self.tree_view.of_selection = false;
                 self.notify("settings are back to those at the start");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
