@@ -131,6 +131,7 @@ mod tests {
             depth,
             last_ms,
             average_ms: last_ms,
+            spans: Vec::new(),
         }
     }
 

@@ -104,7 +104,10 @@ pub use view::View;
 use crate::{
     Result,
     config::{self, CameraMode, Config},
-    gpu::{Gpu, Needs, image, profiler::Profiler},
+    gpu::{
+        Gpu, Needs, image,
+        profiler::{Profiler, TimedFrame},
+    },
     scene::environment::EnvironmentImage,
 };
 use bands::FirstRows;
@@ -562,6 +565,16 @@ impl Renderer {
         self.reflections.abandon();
         self.intersections.abandon();
         self.present.exposure.abandon();
+    }
+
+    /// Number of the last frame that was submitted whole.
+    pub fn submitted_frames(&self) -> u64 {
+        self.profiler.ended()
+    }
+
+    /// The timings that have come back since the last call, of frames by [`Renderer::submitted_frames`].
+    pub fn take_timed(&mut self) -> impl Iterator<Item = Arc<TimedFrame>> {
+        self.profiler.take_finished()
     }
 
     /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part

@@ -108,6 +108,7 @@ fn state(show: Show, every_section: bool) -> State {
         depth,
         last_ms,
         average_ms: last_ms,
+        spans: Vec::new(),
     };
     let passes = [
         timing("frame", 0, 12_345.6),

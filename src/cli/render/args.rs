@@ -38,6 +38,9 @@ pub struct RenderArgs {
     /// Write counts, and the times of every frame, as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub stats: Option<PathBuf>,
+    /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub profile: Option<PathBuf>,
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
