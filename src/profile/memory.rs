@@ -54,10 +54,65 @@ impl Memory {
     }
 }
 
+/// What labels of allocations begin with, for each of [`KINDS`] but the last.
+const LABELS: [&[&str]; KINDS.len() - 1] = [
+    &[
+        "deform.",
+        "geometry_copy",
+        "last_position",
+        "merged.",
+        "scene.",
+    ],
+    &["cost.", "hierarchy", "lbvh.", "ploc.", "sort.", "tlas"],
+    &[
+        "blue_noise",
+        "brdf_table",
+        "equirect",
+        "image ",
+        "prefilter",
+        "project_sh",
+        "radiance",
+        "sheen_table",
+        "sky",
+    ],
+    &[
+        "accumulate.",
+        "albedo",
+        "blocked_light",
+        "channel",
+        "composite",
+        "depth",
+        "deviation",
+        "display",
+        "edges",
+        "emissive",
+        "hdr",
+        "hits.",
+        "ids",
+        "light_choice",
+        "lobes.",
+        "motion",
+        "normal",
+        "occlusion",
+        "outline.",
+        "picture",
+        "position",
+        "ray_list",
+        "reflect",
+        "reproject.",
+        "shadow_",
+        "signal.",
+        "stretched",
+        "temporal.",
+        "weights",
+    ],
+];
+
 /// The index in [`KINDS`] of an allocation with this label.
 fn kind(label: &str) -> usize {
-    let _ = label;
-    4
+    let is_of = |labels: &&[&str]| labels.iter().any(|start| label.starts_with(start));
+    let found = LABELS.iter().position(|labels| is_of(&labels));
+    found.unwrap_or(KINDS.len() - 1)
 }
 
 /// Resident memory of this process in bytes, where the system tells.
@@ -68,4 +123,34 @@ pub fn resident_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_the_kind() {
+        for (label, expected) in [
+            ("merged.positions", "geometry"),
+            ("lbvh.nodes of 94722 triangles", "trees"),
+            ("image lbvh.png", "textures"),
+            ("normal", "targets"),
+            ("(wgpu internal) zero init buffer", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(KINDS[kind(label)], expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn the_greater_figures_are_kept() {
+        let [a, b] = [[1, 9, 0, 0, 0], [5, 2, 0, 0, 7]].map(|gpu_bytes| Memory {
+            gpu_bytes,
+            process_bytes: None,
+        });
+        assert_eq!(a.max(&b).gpu_bytes, [5, 9, 0, 0, 7]);
+        assert_eq!(a.gpu_total(), Some(10));
+        assert_eq!(Memory::default().gpu_total(), None);
+    }
 }

@@ -7,6 +7,7 @@ pub mod chart;
 pub mod colors;
 pub mod csv;
 pub mod history;
+pub mod html;
 pub mod memory;
 pub mod table;
 pub mod text;

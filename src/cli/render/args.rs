@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    cli::options::{LookArgs, TimeArgs},
+    cli::options::{LookArgs, TimeArgs, fps},
     config::Config,
     render::Channel,
 };
@@ -116,11 +116,6 @@ impl RenderArgs {
         }
         Ok(())
     }
-}
-
-fn fps(text: &str) -> Result<f64, String> {
-    let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
-    fps.ok_or_else(|| "expected frames per second, such as 30".into())
 }
 
 fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
