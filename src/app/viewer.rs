@@ -21,6 +21,7 @@ use super::{
     panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
+    profiling::Profiling,
     recent::{self, Opened},
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
@@ -34,6 +35,7 @@ use super::{
 };
 use crate::{
     Error, Result, gpu,
+    profile::history::History,
     render::{self, Channel, UploadedScene, compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
@@ -50,6 +52,9 @@ use winit::{
     platform::modifier_supplement::KeyEventExtModifierSupplement as _,
     window::Window,
 };
+
+/// Most frames of a profile that is written when the viewer ends: of a long run the last ones.
+const MOST_PROFILED: usize = 20_000;
 
 /// Headline of errors of an environment's file.
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
@@ -79,6 +84,7 @@ pub(super) struct Viewer {
     pub(super) deviation: DeviationFile,
     pub(super) figures: DeviationFigures,
     pub(super) preparation: Preparation,
+    pub(super) profiling: Profiling,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
     /// Whether files hover over the window.
@@ -146,6 +152,7 @@ impl Viewer {
             deviation: DeviationFile::default(),
             figures: DeviationFigures::default(),
             preparation: Preparation::default(),
+            profiling: Profiling::default(),
             says_preparing: false,
             hovering: false,
             layout_file: match options.exit_after {
@@ -171,6 +178,9 @@ impl Viewer {
             options,
         };
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
+        if viewer.options.profile.is_some() {
+            viewer.state.history = History::new(MOST_PROFILED);
+        }
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.layout = file.read();
         }
@@ -352,6 +362,7 @@ impl Viewer {
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
             }
+            Some(Action::SaveProfile(extension)) => self.save_profile(extension),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -616,9 +627,9 @@ impl Viewer {
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
+        self.take_timings();
         let stats = self.graphics.renderer.stats();
         let capabilities = &self.graphics.gpu.capabilities;
-        self.state.passes.record(stats.timed_frames, &stats.passes);
         // The counts of a scene that was replaced stay until another one is drawn.
         let drawn = self.schedule.last().map(|picture| picture.scene);
         let counts = stats.intersections.as_deref();

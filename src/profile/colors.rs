@@ -79,6 +79,7 @@ const STEPS: &[(&[&str], Rgb)] = &[
             "antialias",
             "accumulate",
             "resolve",
+            "present",
         ],
         [190, 190, 190],
     ),
@@ -204,7 +205,9 @@ mod tests {
             "temporal",
             "antialias",
         ];
-        let cpu = ["animate", "panel", "record", "compose", "acquire", "submit"];
+        let cpu = [
+            "animate", "panel", "record", "compose", "acquire", "submit", "present",
+        ];
         let pairs = frame.windows(2).chain(cpu.windows(2));
         for pair in pairs {
             for lacking in [None, Some(0), Some(1)] {

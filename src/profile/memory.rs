@@ -116,7 +116,7 @@ fn kind(label: &str) -> usize {
 }
 
 /// Resident memory of this process in bytes, where the system tells.
-pub fn resident_bytes() -> Option<u64> {
+fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()

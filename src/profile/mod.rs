@@ -14,8 +14,8 @@ pub mod text;
 pub mod trace_events;
 
 use crate::{Result, output};
-use history::History;
-use std::path::Path;
+use history::Frame;
+use std::{collections::VecDeque, path::Path};
 
 /// Extensions of the files that a profile can be written to.
 pub const EXTENSIONS: [&str; 2] = ["json", "csv"];
@@ -30,15 +30,15 @@ pub fn check(path: &Path) -> Result<()> {
     output::check_writable(path)
 }
 
-/// Writes `history` as the extension of `path` says: a trace of events (.json) or a table (.csv).
+/// Writes `frames` as the extension of `path` says: a trace of events (.json) or a table (.csv).
 ///
 /// # Errors
 ///
 /// [`crate::Error::Usage`] for another extension, [`crate::Error::Io`] where it cannot be written.
-pub fn write(path: &Path, history: &History, adapter: &str) -> Result<()> {
+pub fn write(path: &Path, frames: &VecDeque<Frame>, adapter: &str) -> Result<()> {
     let text = match output::extension(path, &EXTENSIONS)? {
-        "csv" => csv::text(history.frames()),
-        _ => trace_events::text(history.frames(), adapter),
+        "csv" => csv::text(frames),
+        _ => trace_events::text(frames, adapter),
     };
     output::write(path, text.as_bytes())
 }

@@ -11,6 +11,7 @@ mod help;
 mod legend;
 mod offers;
 mod overlay;
+mod profiler;
 mod rows;
 mod sections;
 mod selection;
@@ -37,6 +38,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     if state.panel {
         panel(ui, state, facts);
     }
+    profiler::show(ui, state);
     let room = ui.available_rect_before_wrap();
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);

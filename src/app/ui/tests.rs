@@ -8,7 +8,8 @@ use crate::{
         state::{Failure, Stage},
     },
     config::{Config, EnvironmentSource, ShadowMode, Switch, Theme},
-    gpu::profiler::PassTiming,
+    gpu::profiler::{PassTiming, TimedFrame},
+    profile::memory::Memory,
     render::{Channel, Element, FrameStats, IntersectionCounts, MeshPair, Picked, View},
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -38,10 +39,11 @@ enum Show {
     Notice,
     NoScene,
     Selection,
+    Profiler,
 }
 
 impl Show {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -52,6 +54,7 @@ impl Show {
         Self::Notice,
         Self::NoScene,
         Self::Selection,
+        Self::Profiler,
     ];
 }
 
@@ -115,8 +118,14 @@ fn state(show: Show, every_section: bool) -> State {
         timing("occlusion_filter", 1, 0.012),
         timing("lighting", 1, 3.25),
     ];
-    state.passes.record(1, &passes);
-    state.passes.record(2, &passes[..2]);
+    for (number, passes) in [(1, &passes[..]), (2, &passes[..2])] {
+        state.history.span("record", std::time::Instant::now());
+        state.history.push(number, 0.0);
+        let passes = passes.to_vec();
+        state.history.timed(Arc::new(TimedFrame { number, passes }));
+    }
+    state.history.remember_memory(Memory::default());
+    state.profiler.is_open = show == Show::Profiler;
     if every_section {
         for section in sections::names() {
             state.layout.open.insert(section, true);

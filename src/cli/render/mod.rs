@@ -77,7 +77,7 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         stats::write(path, &offscreen, &stats, &times, args.samples)?;
     }
     if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
-        profile::write(path, history, &offscreen.gpu.info.name)?;
+        profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
     }
     report.wrote(&written.text(offscreen.config.output.size));
     Ok(())
