@@ -136,11 +136,11 @@ fn times<'a>(
     lines.extend(presents.map(|summary| line("present to present".into(), summary, None)));
     let cpu = Summary::of(all().map(Frame::cpu_ms));
     lines.extend(cpu.map(|summary| line("CPU".into(), summary, None)));
-    let indented = |row: &Row| format!("{:width$}{}", "", row.name, width = 2 * row.depth + 2);
+    let indented = |row: &Row| format!("{:width$}{}", "", row.name, width = 2 * row.depth);
     for row in &table.cpu {
         lines.extend(
             row.summary()
-                .map(|summary| line(indented(row), summary, None)),
+                .map(|summary| line(format!("  {}", row.name), summary, None)),
         );
     }
     for row in &table.gpu {

@@ -302,7 +302,7 @@ mod tests {
         for broken in breaks {
             let mut trace = good.clone();
             let events = trace["traceEvents"].as_array_mut().unwrap();
-            broken(events.iter_mut().find(|e| e["name"] == "deform").unwrap());
+            broken(events.iter_mut().find(|e| e["name"] == "lbvh").unwrap());
             assert_ne!(faults(&trace), Vec::<String>::new());
         }
         assert_ne!(faults(&json!([])), Vec::<String>::new());

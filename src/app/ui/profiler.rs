@@ -3,7 +3,7 @@
 //! It is painted with egui's painter from the stacks that the report draws too: a plot widget has no layers that are
 //! stacked on each other over time.
 
-use super::style::{digits, significant};
+use super::style::significant;
 use crate::{
     app::{keys::Action, profiler_panel::ProfilerPanel, state::State},
     output::numbers::bytes,
@@ -15,8 +15,8 @@ use crate::{
     },
 };
 use egui::{
-    Align2, Color32, FontId, Mesh, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, Ui, pos2,
-    vec2,
+    Align2, Color32, FontId, Mesh, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, TextStyle,
+    Ui, pos2, vec2,
 };
 
 /// Least room of the panel in points: where there is less, the scene needs it.
@@ -26,6 +26,8 @@ const HEIGHT: f32 = 230.0;
 const LEAST_HEIGHT: f32 = 150.0;
 /// Width of the key beside the charts, where there is room.
 const KEY: f32 = 190.0;
+/// Height of a row of the key.
+const ROW: f32 = 15.0;
 /// Room for the numbers of a scale.
 const SCALE: f32 = 52.0;
 /// Part of the charts that is the GPU's.
@@ -47,17 +49,18 @@ pub(super) fn show(ui: &mut Ui, state: &mut State) {
             let frames = state.profiler.frames(&state.history).range(view.clone());
             let chart = Chart::of(frames);
             buttons(ui, state);
-            let size = ui.available_size();
-            let has_key = size.x > 2.0 * KEY;
-            let width = if has_key { size.x - KEY } else { size.x };
-            ui.horizontal_top(|ui| {
-                let (rect, response) =
-                    ui.allocate_exact_size(vec2(width, size.y), Sense::click_and_drag());
-                charts(ui, rect, &response, &chart, state);
-                if has_key {
-                    key(ui, &chart, state);
-                }
-            });
+            let whole = ui.available_rect_before_wrap();
+            let has_key = whole.width() > 2.0 * KEY;
+            let key_left = whole.right() - if has_key { KEY } else { 0.0 };
+            let left = Rect::from_min_max(whole.min, pos2(key_left, whole.bottom()));
+            let response = ui.allocate_rect(left, Sense::click_and_drag());
+            charts(ui, left, &response, &chart, state);
+            if has_key {
+                let right = Rect::from_min_max(pos2(key_left + 8.0, whole.top()), whole.max);
+                ui.scope_builder(UiBuilder::new().max_rect(right), |ui| {
+                    key(ui, &chart, state)
+                });
+            }
         });
 }
 
@@ -123,7 +126,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             };
             let [gpu, process] = [gpu, process].map(|count| count.unwrap_or_else(unknown));
             let label = RichText::new(format!("GPU {gpu}, process {process}")).weak();
-            ui.label(label).on_hover_text(tip);
+            ui.add(egui::Label::new(label).extend()).on_hover_text(tip);
         }
     });
 }
@@ -355,17 +358,27 @@ fn key(ui: &mut Ui, chart: &Chart, state: &State) {
 }
 
 fn entry(ui: &mut Ui, color: Color32, name: &str, mean_ms: f64) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
-        ui.painter().rect_filled(rect, 2.0, color);
-        let tip = "mean milliseconds a frame of those in view";
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.label(digits(significant(mean_ms))).on_hover_text(tip);
-            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                ui.add(egui::Label::new(RichText::new(name).small()).truncate());
-            });
-        });
-    });
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let number = significant(mean_ms);
+    response.on_hover_text(format!(
+        "{name}: {number} ms a frame, the mean of those in view"
+    ));
+    let painter = ui.painter_at(rect);
+    let swatch = Rect::from_center_size(rect.left_center() + vec2(6.0, 0.0), vec2(10.0, 10.0));
+    painter.rect_filled(swatch, 2.0, color);
+    let ink = ui.visuals().text_color();
+    let (font, at) = (
+        FontId::monospace(10.0),
+        rect.right_center() - vec2(2.0, 0.0),
+    );
+    let number = painter.text(at, Align2::RIGHT_CENTER, number, font, ink);
+    let left = rect.left() + 16.0;
+    let wrap = Some(egui::TextWrapMode::Truncate);
+    let room = number.left() - left - 4.0;
+    let galley = egui::WidgetText::from(name).into_galley(ui, wrap, room, TextStyle::Small);
+    let at = pos2(left, rect.center().y - galley.size().y * 0.5);
+    painter.galley(at, galley, ink);
 }
 
 fn color([r, g, b]: colors::Rgb) -> Color32 {
