@@ -57,7 +57,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State) {
             charts(ui, left, &response, &chart, state);
             if has_key {
                 let right = Rect::from_min_max(pos2(key_left + 8.0, whole.top()), whole.max);
-                ui.scope_builder(UiBuilder::new().max_rect(right), |ui| {
+                ui.scope_builder(egui::UiBuilder::new().max_rect(right), |ui| {
                     key(ui, &chart, state)
                 });
             }
