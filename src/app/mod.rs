@@ -33,6 +33,7 @@ mod panel_layout;
 mod pictures;
 mod preparing;
 mod profiler_panel;
+mod profiles;
 mod profiling;
 mod projector;
 mod recent;

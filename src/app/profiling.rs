@@ -1,10 +1,8 @@
 //! What the viewer measures of its frames, for the profile: which frame is presented when, and memory now and then.
 
-use super::{in_flight::InFlight, pictures, viewer::Viewer};
 use crate::{
-    Result,
     gpu::Gpu,
-    profile::{self, history::History, memory::Memory},
+    profile::{history::History, memory::Memory},
 };
 use std::time::{Duration, Instant};
 
@@ -77,51 +75,6 @@ impl Profiling {
             self.measured = Some(Instant::now());
             history.remember_memory(Memory::now(gpu));
         }
-    }
-}
-
-impl Viewer {
-    /// What a frame that was recorded, and is not submitted yet, is in the profile.
-    pub(super) fn profiled(&self, frame: &InFlight) -> Recorded {
-        Recorded {
-            timing: self.graphics.renderer.submitted_frames() + 1,
-            time_secs: frame.picture.time,
-            is_parted: frame.is_parted,
-        }
-    }
-
-    /// Adds the timings that have come back to the history.
-    pub(super) fn take_timings(&mut self) {
-        for timed in self.graphics.renderer.take_timed() {
-            self.state.history.timed(timed);
-        }
-    }
-
-    /// Saves the profile beside the pictures.
-    pub(super) fn save_profile(&mut self, extension: &str) {
-        let path = pictures::new_path(&self.picture_name(), extension);
-        let frames = self.state.profiler.frames(&self.state.history);
-        let adapter = &self.graphics.gpu.info.name;
-        match profile::write(&path, frames, adapter) {
-            Ok(()) => self.state.notify(format!("saved {}", path.display())),
-            Err(error) => self
-                .state
-                .fail("The profile could not be saved", error.to_string()),
-        }
-    }
-
-    /// Writes the profile that was asked for when the viewer ends.
-    pub(super) fn write_profile(&mut self) -> Result<()> {
-        let Some(path) = self.options.profile.clone() else {
-            return Ok(());
-        };
-        // The last frames are still being timed.
-        if self.graphics.gpu.wait().is_ok() {
-            self.graphics.renderer.collect(&self.graphics.gpu);
-            self.take_timings();
-        }
-        let adapter = &self.graphics.gpu.info.name;
-        profile::write(&path, self.state.history.frames(), adapter)
     }
 }
 
