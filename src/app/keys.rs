@@ -99,7 +99,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
     bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
-    bind("freeze_profiler", &["Shift+F"], "freeze the profiler", Action::FreezeProfiler),
+    bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
     bind("open_environment", &["Ctrl+E"], "open an environment (or drop it here)", Action::OpenEnvironment),
     bind("browse", &["Ctrl+P"], "browse files: recent ones and those of a folder", Action::Browse),

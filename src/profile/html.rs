@@ -268,7 +268,7 @@ fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents:
         }
         writeln!(
             page,
-            "<rect x=\"{:.2}\" y=\"10\" width=\"{:.2}\" height=\"{}\" fill=\"#000\" fill-opacity=\"0\">\
+            "<rect x=\"{:.2}\" y=\"10\" width=\"{:.2}\" height=\"{}\" fill=\"none\" pointer-events=\"all\">\
              <title>{}</title></rect>",
             x(frame),
             x(frame + 1) - x(frame),
