@@ -159,6 +159,7 @@ impl Viewer {
         let presented = self.present(encoder, &paint, recorded)?;
         self.profiling
             .end(&mut self.state.history, frame, presented);
+        self.step_benchmark(frame.is_some());
         self.finish_frame()
     }
 
@@ -465,7 +466,10 @@ impl Viewer {
             self.schedule.draw_by(time);
         }
         let activity = Activity {
-            moves: self.await_trees() || plays || self.input.is_flying(),
+            moves: self.await_trees()
+                || plays
+                || self.benchmark.is_some()
+                || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
             saved: picture.is_some(),

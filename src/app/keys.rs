@@ -15,6 +15,8 @@ pub(super) enum Action {
     FreezeProfiler,
     /// Saves the profile as a file with this extension.
     SaveProfile(&'static str),
+    /// Runs the benchmark of the clip or of a turn around the scene, or ends it.
+    Benchmark,
     Open,
     OpenEnvironment,
     /// Asks for a file to compare the scene with.

@@ -1,6 +1,7 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
 mod arm;
+mod benchmark;
 mod between;
 mod browse;
 mod camera;

@@ -20,6 +20,14 @@ impl Viewer {
         }
     }
 
+    /// Waits until the frames that were submitted have been timed.
+    pub(super) fn wait_for_timings(&mut self) {
+        if self.graphics.gpu.wait().is_ok() {
+            self.graphics.renderer.collect(&self.graphics.gpu);
+            self.take_timings();
+        }
+    }
+
     /// Saves the profile beside the pictures.
     pub(super) fn save_profile(&mut self, extension: &str) {
         let path = pictures::new_path(&self.picture_name(), extension);
@@ -38,11 +46,7 @@ impl Viewer {
         let Some(path) = self.options.profile.clone() else {
             return Ok(());
         };
-        // The last frames are still being timed.
-        if self.graphics.gpu.wait().is_ok() {
-            self.graphics.renderer.collect(&self.graphics.gpu);
-            self.take_timings();
-        }
+        self.wait_for_timings();
         let adapter = &self.graphics.gpu.info.name;
         profile::write(&path, self.state.history.frames(), adapter)
     }

@@ -695,6 +695,7 @@ impl State {
             | Action::Screenshot
             | Action::ScreenshotOfWindow
             | Action::SaveProfile(_)
+            | Action::Benchmark
             | Action::Leave
             | Action::Quit => return Some(action),
         }

@@ -1,6 +1,7 @@
 //! The window at work: events in, frames out.
 
 use super::{
+    benchmark::Benchmark,
     browse::{Browser, Kind},
     chord::Press,
     clicks::Selecting,
@@ -85,6 +86,8 @@ pub(super) struct Viewer {
     pub(super) figures: DeviationFigures,
     pub(super) preparation: Preparation,
     pub(super) profiling: Profiling,
+    /// The benchmark while it runs.
+    pub(super) benchmark: Option<Benchmark>,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
     /// Whether files hover over the window.
@@ -153,6 +156,7 @@ impl Viewer {
             figures: DeviationFigures::default(),
             preparation: Preparation::default(),
             profiling: Profiling::default(),
+            benchmark: None,
             says_preparing: false,
             hovering: false,
             layout_file: match options.exit_after {
@@ -363,6 +367,7 @@ impl Viewer {
                 self.save = Some(Picture::Window);
             }
             Some(Action::SaveProfile(extension)) => self.save_profile(extension),
+            Some(Action::Benchmark) => self.toggle_benchmark(),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {

@@ -100,10 +100,10 @@ pub fn of(name: &str) -> Rgb {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     }) as usize;
     let alike = || {
-        let is_alike = |known: &&str| first_word(known) == first_word(name);
+        let is_alike = |known: &str| first_word(known) == first_word(name);
         let step = STEPS
             .iter()
-            .find(|(names, _)| names.iter().any(|n| is_alike(&n)));
+            .find(|(names, _)| names.iter().any(|known| is_alike(known)));
         let (_, color) = step.unwrap_or(&STEPS[hash % STEPS.len()]);
         (*color, hash)
     };

@@ -8,8 +8,11 @@ use super::{
     memory::{KINDS, Memory},
     table::{Row, Summary, Table},
 };
-use crate::output::numbers::bytes;
-use std::fmt::Write;
+use crate::{gpu::Gpu, output::numbers::bytes};
+use std::{
+    fmt::Write,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Size of a plot in pixels, and the room for the numbers beside it.
 const PLOT: [f64; 2] = [940.0, 240.0];
@@ -40,6 +43,23 @@ pub struct Report {
     pub facts: Vec<(&'static str, String)>,
     /// Settings that differ from the defaults: keys with their values in TOML.
     pub settings: Vec<(String, String)>,
+}
+
+/// What is known of the adapter, with version and date.
+pub fn facts_of(gpu: &Gpu) -> [(&'static str, String); 5] {
+    let info = &gpu.info;
+    let kind = match gpu.capabilities.has_gpu {
+        true => "",
+        false => " (software renderer)",
+    };
+    let driver = format!("{} {}", info.driver, info.driver_info);
+    [
+        ("adapter", format!("{}{kind}", info.name)),
+        ("backend", info.backend.to_str().into()),
+        ("driver", driver.trim().to_owned()),
+        ("canopy", env!("CARGO_PKG_VERSION").into()),
+        ("date", date(SystemTime::now())),
+    ]
 }
 
 /// The page for `frames`.
@@ -323,8 +343,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// The date and the time of day in UTC, such as `2026-03-01 14:05 UTC`.
-pub fn date(now: std::time::SystemTime) -> String {
-    let since = now.duration_since(std::time::UNIX_EPOCH);
+fn date(now: SystemTime) -> String {
+    let since = now.duration_since(UNIX_EPOCH);
     let secs = since.map_or(0, |since| since.as_secs());
     // Gregorian dates of eras of 400 years that begin in March, by which leap days come last.
     let days = secs / 86_400 + 719_468;
@@ -347,7 +367,7 @@ pub fn date(now: std::time::SystemTime) -> String {
 mod tests {
     use super::*;
     use crate::profile::history::samples::frames;
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::Duration;
 
     /// The first fault of a page: a tag that is not closed, closed twice, or an attribute without quotes.
     fn fault(page: &str) -> Option<String> {

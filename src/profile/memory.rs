@@ -110,8 +110,8 @@ const LABELS: [&[&str]; KINDS.len() - 1] = [
 
 /// The index in [`KINDS`] of an allocation with this label.
 fn kind(label: &str) -> usize {
-    let is_of = |labels: &&[&str]| labels.iter().any(|start| label.starts_with(start));
-    let found = LABELS.iter().position(|labels| is_of(&labels));
+    let is_of = |labels: &[&str]| labels.iter().any(|start| label.starts_with(start));
+    let found = LABELS.iter().position(|labels| is_of(labels));
     found.unwrap_or(KINDS.len() - 1)
 }
 

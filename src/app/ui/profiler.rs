@@ -58,7 +58,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State) {
             if has_key {
                 let right = Rect::from_min_max(pos2(key_left + 8.0, whole.top()), whole.max);
                 ui.scope_builder(egui::UiBuilder::new().max_rect(right), |ui| {
-                    key(ui, &chart, state)
+                    key(ui, &chart, state);
                 });
             }
         });
@@ -107,6 +107,11 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             .clicked()
         {
             state.actions.push(Action::SaveProfile("csv"));
+        }
+        let tip =
+            "Plays the clip once, or turns once around the scene, and saves a report as a page";
+        if ui.button("Benchmark").on_hover_text(tip).clicked() {
+            state.actions.push(Action::Benchmark);
         }
         let tip = format!("Closes the profiler{close}");
         if ui.button("Close").on_hover_text(tip).clicked() {

@@ -652,11 +652,13 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Save trace");
     press(&mut state, "Save CSV");
     press(&mut state, "Freeze");
+    press(&mut state, "Benchmark");
     press(&mut state, "Close");
     let pressed = [
         Action::SaveProfile("json"),
         Action::SaveProfile("csv"),
         Action::FreezeProfiler,
+        Action::Benchmark,
         Action::Profiler,
     ];
     assert_eq!(std::mem::take(&mut state.actions), pressed);

@@ -7,12 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    cli::{
-        adapters::{driver, kind},
-        bench::args::BenchArgs,
-        offscreen::Offscreen,
-    },
-    config::Config,
+    cli::{bench::args::BenchArgs, offscreen::Offscreen},
     gpu::Gpu,
     output,
     profile::{
@@ -31,7 +26,6 @@ use crate::{
 };
 use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
-use std::time::SystemTime;
 
 /// Columns of the table.
 pub(super) const COLUMNS: &[Column] = &[
@@ -267,7 +261,6 @@ fn report(session: &mut Session<'_>, offscreen: &Offscreen, route: &Route) -> Re
 
 /// What the page tells beside its frames.
 fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report {
-    let info = &offscreen.gpu.info;
     let [width, height] = offscreen.config.output.size;
     let stats = offscreen.stats();
     let path = match (route, &args.path) {
@@ -275,36 +268,30 @@ fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report 
         (Route::Clip, _) => format!("clip {}", args.clip.as_deref().unwrap_or_default()),
         _ => "a turn around the scene".into(),
     };
-    let defaults = Config::default().values();
-    let settings = offscreen.config.values().into_iter();
-    let differs = |(key, value): &(String, _)| defaults.get(key) != Some(value);
+    let settings = offscreen.config.not_default().into_iter();
+    let mut facts = vec![
+        ("scene", name(args)),
+        ("path", path),
+        (
+            "frames",
+            format!(
+                "{width} × {height} pixels, {} a second",
+                offscreen.config.output.fps
+            ),
+        ),
+        (
+            "geometry",
+            format!(
+                "{} triangles, {} meshes, {} lights",
+                stats.triangles, stats.meshes, stats.lights
+            ),
+        ),
+    ];
+    facts.extend(html::facts_of(&offscreen.gpu));
     html::Report {
         title: format!("canopy bench path: {}", name(args)),
-        facts: vec![
-            ("scene", name(args)),
-            ("path", path),
-            (
-                "frames",
-                format!(
-                    "{width} × {height} pixels, {} a second",
-                    offscreen.config.output.fps
-                ),
-            ),
-            (
-                "geometry",
-                format!(
-                    "{} triangles, {} meshes, {} lights",
-                    stats.triangles, stats.meshes, stats.lights
-                ),
-            ),
-            ("adapter", format!("{} ({})", info.name, kind(info))),
-            ("backend", info.backend.to_str().into()),
-            ("driver", driver(info)),
-            ("canopy", env!("CARGO_PKG_VERSION").into()),
-            ("date", html::date(SystemTime::now())),
-        ],
+        facts,
         settings: settings
-            .filter(differs)
             .map(|(key, value)| (key, value.to_string()))
             .collect(),
     }
