@@ -1152,6 +1152,24 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert!(open.pixels != frozen.pixels, "the scene stands still too");
     display.press("y");
     display.settled("later frames", |now| charts(now) != charts(&frozen));
+    // The button of the benchmark: a turn around the scene.
+    assert!(display.xdotool(&["mousemove", "407", "373", "click", "1"]));
+    let page = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut paths = files.map(|file| file.unwrap().path());
+        paths.find(|path| path.extension().is_some_and(|e| e == "html"))
+    };
+    let start = Instant::now();
+    while page().is_none() {
+        assert!(start.elapsed() < PATIENCE, "no report was saved");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let report = std::fs::read_to_string(page().unwrap()).unwrap();
+    assert_eq!(report.matches("<title>frame ").count(), 2 * 120);
+    assert!(report.contains("scene.obj") && report.contains("window.render_scale"));
+    let after = display.settled("the view as it was", |now| lit(now) > 60);
+    let scene_of = |now: &Screenshot| now.pixels[..340 * now.width].to_vec();
+    assert!(scene_of(&after) == scene_of(&frozen), "another view");
     display.press("shift+p");
     display.settled("the scene alone", |now| lit(now) == 0);
     display.press("ctrl+q");

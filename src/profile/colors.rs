@@ -80,6 +80,7 @@ const STEPS: &[(&[&str], Rgb)] = &[
             "accumulate",
             "resolve",
             "present",
+            "fade",
         ],
         [190, 190, 190],
     ),
