@@ -2,6 +2,7 @@
 
 mod arm;
 mod benchmark;
+mod benchmarking;
 mod between;
 mod browse;
 mod camera;
