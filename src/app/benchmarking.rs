@@ -9,6 +9,8 @@ use crate::{
 
 /// Frames of a turn around the scene.
 const TURN: u32 = 120;
+/// A step of it, where 1 is a half turn.
+const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Most frames of a clip.
 const MOST: f32 = 600.0;
 
@@ -35,8 +37,11 @@ impl Viewer {
             time: stage.time,
             playing: self.state.playing,
         });
-        if plays {
-            stage.time = 0.0;
+        // A picture that is shown already would not be drawn.
+        match fps {
+            Some(fps) if stage.time == 0.0 => stage.time = 0.5 / fps,
+            Some(_) => stage.time = 0.0,
+            None => self.state.orbit(STEP),
         }
         self.state.playing = false;
         self.state.profiler.clear(&mut self.state.history);
@@ -55,7 +60,7 @@ impl Viewer {
                     let time = benchmark.done as f32 / fps;
                     stage.time = time.min(stage.duration());
                 }
-                _ => self.state.orbit(glam::Vec2::new(2.0 / TURN as f32, 0.0)),
+                _ => self.state.orbit(STEP),
             }
             return;
         }
