@@ -35,14 +35,6 @@ impl Config {
         values
     }
 
-    /// The keys whose values are not the defaults.
-    pub fn not_default(&self) -> BTreeMap<String, Value> {
-        let defaults = Self::default().values();
-        let mut values = self.values();
-        values.retain(|key, value| defaults.get(key) != Some(value));
-        values
-    }
-
     /// The keys whose values are not those that canopy would start with, or not those of `config.toml`: with
     /// them, it shows the same anywhere.
     pub fn overrides(&self) -> BTreeMap<String, Value> {
