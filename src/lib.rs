@@ -60,6 +60,7 @@
 //! app, cli ─► render ─► accel ─► gpu        each may also name those further to the right
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render, scene       files and text that leave the program
+//! app, cli ─► profile ─► gpu, output        what frames took
 //! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
@@ -94,6 +95,8 @@ pub mod error;
 pub mod gpu;
 #[cfg(feature = "render")]
 pub mod output;
+#[cfg(feature = "render")]
+pub mod profile;
 #[cfg(feature = "render")]
 pub mod reference;
 #[cfg(feature = "render")]

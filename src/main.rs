@@ -72,6 +72,7 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
         exit_after: args.exit_after,
         screenshot: args.screenshot,
         stats: args.stats,
+        profile: args.profile,
     })?;
     Ok(())
 }

@@ -414,3 +414,74 @@ fn impossible_options_are_wrong_usage() {
     assert!(stderr.starts_with("error: ") && stderr.contains("missing.glb"));
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
+
+/// A camera path along which every frame is measured, a clip that is not there, and the page of a turn.
+#[test]
+fn paths_are_played_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let keys = r#"{"keys": [
+        {"time": 0, "eye": [3, 2, 3], "target": [0, 0, 0]},
+        {"time": 0.5, "eye": [-3, 2, 3], "target": [0, 0, 0], "fov": 60}
+    ]}"#;
+    std::fs::write(file("keys.json"), keys).unwrap();
+    let line = format!(
+        "path scene.obj --path {} --fps 10 --size 64x36 --warm-up 1 --json -o {}",
+        file("keys.json"),
+        file("report.html")
+    );
+    let output = bench(&line);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["suite"], "path");
+    let run = &runs(&report)[0];
+    assert_eq!((&run["path"], &run["samples"]), (&"keys".into(), &6.into()));
+    let frames = run["frames"].as_array().unwrap();
+    assert_eq!(frames.len(), 6);
+    let gpu_ms: Vec<f64> = frames.iter().map(|f| number(&f["gpu_ms"])).collect();
+    let most = gpu_ms.iter().copied().fold(0.0, f64::max);
+    assert_eq!(number(&run["gpu_ms"]["max"]), most);
+    let order = ["min", "median", "p95", "p99", "max"].map(|key| number(&run["gpu_ms"][key]));
+    assert!(order.is_sorted() && order[0] > 0.0, "{order:?}");
+    assert!(number(&frames[0]["passes"]["gbuffer"]) > 0.0);
+    let page = std::fs::read_to_string(file("report.html")).unwrap();
+    let adapter = report["adapter"]["name"].as_str().unwrap();
+    for part in [
+        "<svg",
+        "gbuffer",
+        "output.size",
+        "keys.json",
+        "p99",
+        adapter,
+    ] {
+        assert!(page.contains(part), "no {part} in the page");
+    }
+    // What the page says is what the JSON says.
+    assert!(page.contains(&format!("<td>{most:.3}</td>")), "{most}");
+
+    let turn = bench("path scene.obj --size 32x18 --frames 3 --warm-up 0");
+    let text = String::from_utf8_lossy(&turn.stdout);
+    assert!(
+        turn.status.success() && text.contains("slowest frames"),
+        "{text}"
+    );
+    for (line, part) in [
+        ("path scene.obj --clip Run", "Run"),
+        ("path scene.obj --path nowhere.json", "nowhere.json"),
+        ("path scene.obj --triangles 5", "--triangles is no option"),
+        ("build --fps 5", "--fps is no option"),
+        (
+            "path scene.obj -o page.txt",
+            "page.txt: unknown output format",
+        ),
+    ] {
+        let output = bench(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && stderr.contains(part),
+            "{line}: {stderr}"
+        );
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{line}: {stderr}");
+    }
+}

@@ -17,15 +17,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("render", &["accel", "config", "error", "gpu", "scene"]),
     ("reference", &["accel", "error", "gpu", "scene"]),
     ("output", &["atomic_file", "error", "render", "scene"]),
+    ("profile", &["error", "gpu", "output"]),
     (
         "cli",
         &[
-            "accel", "config", "error", "gpu", "output", "render", "scene",
+            "accel", "config", "error", "gpu", "output", "profile", "render", "scene",
         ],
     ),
     (
         "app",
-        &["config", "error", "gpu", "output", "render", "scene"],
+        &[
+            "config", "error", "gpu", "output", "profile", "render", "scene",
+        ],
     ),
     ("main", &["app", "cli", "config", "error"]),
 ];

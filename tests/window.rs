@@ -1180,3 +1180,95 @@ fn trees_are_looked_at() {
     display.press("Escape");
     display.settled("no path", |now| changed(now, &scene) < 40);
 }
+
+/// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it and
+/// what `--profile` writes at the end are traces of the frames that were shown, paced by the display.
+#[test]
+fn the_profiler_is_shown_and_a_trace_is_written() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 780x590 --set window.render_scale=0.5 --set window.panel=false \
+                --set window.still_samples=1 --set keys.freeze_profiler=y --profile all.json";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let mut canopy = display.canopy(&arguments);
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    // The key's colour of lighting, which nothing else has.
+    let lit = |now: &Screenshot| now.pixels.iter().filter(|p| **p == [213, 94, 0]).count();
+    assert_eq!(lit(&scene), 0);
+    // Frames to see: the camera turns.
+    drag(&display, [100, 100], [400, 120], 40);
+    display.press("shift+p");
+    let open = display.settled("the profiler", |now| lit(now) > 60);
+    display.press("y");
+    drag(&display, [100, 100], [300, 120], 20);
+    let frozen = display.settled("frozen frames", |now| lit(now) > 60);
+    let charts = |now: &Screenshot| -> Vec<[u8; 3]> {
+        // Right of the scale's numbers and below the buttons, left of the key.
+        (400..580)
+            .flat_map(|y| now.pixels[y * now.width + 70..y * now.width + 560].to_vec())
+            .collect()
+    };
+    assert!(
+        charts(&open) == charts(&frozen),
+        "the frozen chart has changed"
+    );
+    assert!(open.pixels != frozen.pixels, "the scene stands still too");
+    display.press("y");
+    display.settled("later frames", |now| charts(now) != charts(&frozen));
+    // The button of the benchmark: a turn around the scene.
+    assert!(display.xdotool(&["mousemove", "407", "373", "click", "1"]));
+    let page = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut paths = files.map(|file| file.unwrap().path());
+        paths.find(|path| path.extension().is_some_and(|e| e == "html"))
+    };
+    let start = Instant::now();
+    while page().is_none() {
+        assert!(start.elapsed() < PATIENCE, "no report was saved");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let report = std::fs::read_to_string(page().unwrap()).unwrap();
+    assert_eq!(report.matches("<title>frame ").count(), 2 * 120);
+    assert!(report.contains("scene.obj") && report.contains("window.render_scale"));
+    let after = display.settled("the view as it was", |now| lit(now) > 60);
+    // Above the profiler; what is averaged over frames has come here another way.
+    let scene_of = |now: &Screenshot| Screenshot {
+        width: now.width,
+        pixels: now.pixels[..340 * now.width].to_vec(),
+    };
+    let (darker, brighter) = scene_of(&after).darker_and_brighter(&scene_of(&frozen));
+    assert!(
+        darker + brighter < 0.01,
+        "another view: {darker} is darker and {brighter} brighter"
+    );
+    display.press("shift+p");
+    display.settled("the scene alone", |now| lit(now) == 0);
+    display.press("ctrl+q");
+    let status = canopy.0.wait().unwrap();
+    assert!(status.success());
+    let trace = std::fs::read(display.path("all.json")).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let count = |cat: &str, name: &str| {
+        let same = |event: &&serde_json::Value| event["cat"] == cat && event["name"] == name;
+        events.iter().filter(same).count()
+    };
+    let frames = count("gpu", "frame");
+    assert!(frames > 20, "{frames} frames");
+    for (cat, name) in [
+        ("cpu", "panel"),
+        ("cpu", "record"),
+        ("cpu", "submit"),
+        ("gpu", "gbuffer"),
+    ] {
+        let count = count(cat, name);
+        assert!(count >= frames, "{count} of {name} in {frames} frames");
+    }
+    let paced = count("present", "picture");
+    assert!(
+        paced > frames / 2,
+        "{paced} of {frames} frames follow another"
+    );
+    assert!(count("memory", "process, bytes") > 0);
+}

@@ -110,6 +110,7 @@ impl Viewer {
         if in_flight.is_parted {
             screen.show_next_picture();
             self.selecting.shown = Some(in_flight.picture.clone());
+            self.profiling.drawn();
         }
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.
@@ -134,8 +135,12 @@ impl Viewer {
             return Ok(());
         };
         self.open_dropped();
+        let began = Instant::now();
         self.tick();
+        self.state.history.span("animate", began);
+        let began = Instant::now();
         let paint = self.run_ui(window);
+        self.state.history.span("panel", began);
         self.poll_loading()?;
         self.follow_environment()?;
         self.follow_deviation()?;
@@ -157,7 +162,11 @@ impl Viewer {
         screen.set_vsync(gpu, self.state.config.window.vsync)?;
         let mut encoder = gpu.encoder("window");
         let recorded = self.record_scene(&mut encoder)?;
-        self.present(encoder, &paint, recorded)?;
+        let frame = recorded.as_ref().map(|frame| self.profiled(frame));
+        let presented = self.present(encoder, &paint, recorded)?;
+        self.profiling
+            .end(&mut self.state.history, frame, presented);
+        self.step_benchmark(frame.is_some());
         self.finish_frame()
     }
 
@@ -207,6 +216,7 @@ impl Viewer {
     /// Records the scene if its picture would differ from the one that is shown, and none is being drawn.
     /// Returns the frame.
     fn record_scene(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Option<InFlight>> {
+        let began = Instant::now();
         let Some(pose) = self.state.stage.as_ref().map(|stage| stage.pose()) else {
             return Ok(None);
         };
@@ -214,6 +224,8 @@ impl Viewer {
         let Some(picture) = self.picture(&pose) else {
             return Ok(None);
         };
+        self.state.history.span("animate", began);
+        let began = Instant::now();
         if !self.abandon_outdated(&picture)? {
             return Ok(None);
         }
@@ -304,6 +316,7 @@ impl Viewer {
         let target = screen.next_picture(gpu, picture.area.size)?;
         match renderer.record_sample(gpu, encoder, &input, uploaded, frame.sample, &target) {
             Ok(()) => {
+                self.state.history.span("record", began);
                 self.schedule.recorded(picture.clone(), frame, now);
                 if let Some(interval) = interval {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
@@ -352,7 +365,8 @@ impl Viewer {
         mut encoder: wgpu::CommandEncoder,
         paint: &Paint,
         mut recorded: Option<InFlight>,
-    ) -> Result<()> {
+    ) -> Result<Option<Instant>> {
+        let began = Instant::now();
         match &recorded {
             Some(frame) if frame.is_parted => {
                 let Graphics { gpu, renderer, .. } = &mut self.graphics;
@@ -392,7 +406,11 @@ impl Viewer {
                 }
             },
         )?;
+        self.state.history.span("compose", began);
+        let began = Instant::now();
         let image = screen.acquire(gpu)?;
+        self.state.history.span("acquire", began);
+        let began = Instant::now();
         match &image {
             Some(image) => screen.copy_to(gpu, &mut encoder, image),
             None => self.schedule.draw_by(Instant::now() + POLL),
@@ -410,6 +428,8 @@ impl Viewer {
         if recorded.is_some() {
             self.in_flight = recorded;
         }
+        self.state.history.span("submit", began);
+        let mut presented = None;
         if let Some(image) = image {
             // Once: an unmapped window keeps nothing of what is presented to it.
             if !std::mem::replace(&mut self.is_visible, true) {
@@ -417,17 +437,21 @@ impl Viewer {
                 self.schedule.draw_by(Instant::now());
             }
             self.window.pre_present_notify();
+            let began = Instant::now();
             gpu.queue.present(image);
+            self.state.history.span("present", began);
+            presented = Some(Instant::now());
             if self.says_preparing {
                 self.preparation.shown();
             }
         }
         match gpu.check() {
             // Nothing can be shown any more, not even the error.
-            Err(error) if gpu.lost().is_some() => Err(error),
-            Err(error) => self.report(error),
-            Ok(()) => Ok(()),
+            Err(error) if gpu.lost().is_some() => return Err(error),
+            Err(error) => self.report(error)?,
+            Ok(()) => {}
         }
+        Ok(presented)
     }
 
     /// Saves the window if requested, and decides when to draw again.
@@ -455,14 +479,22 @@ impl Viewer {
             self.schedule.draw_by(time);
         }
         let activity = Activity {
-            moves: self.await_trees() || plays || self.input.is_flying(),
+            moves: self.await_trees()
+                || plays
+                || self.benchmark.is_some()
+                || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some() || self.environment.loading().is_some(),
             saved: picture.is_some(),
             draws: self.in_flight.is_some(),
         };
         if self.schedule.finish(activity, Instant::now()) {
+            self.profiling.rest();
             self.graphics.gpu.save_pipelines();
+        }
+        if self.state.profiler.is_open || self.options.profile.is_some() {
+            self.profiling
+                .measure_memory(&mut self.state.history, &self.graphics.gpu);
         }
         Ok(())
     }
@@ -470,7 +502,7 @@ impl Viewer {
     /// Writes a picture to a file. Returns its path.
     fn save_picture(&self, picture: Picture) -> Result<PathBuf> {
         let path = self.options.screenshot.clone();
-        let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name()));
+        let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name(), "png"));
         let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
         let (width, height, pixels) = match picture {
             Picture::Window => screen.read(gpu)?,
@@ -484,7 +516,7 @@ impl Viewer {
     }
 
     /// The name of the scene without its extension.
-    fn picture_name(&self) -> String {
+    pub(super) fn picture_name(&self) -> String {
         let stage = self.state.stage.as_ref();
         let first = stage.and_then(|stage| stage.files.first());
         let stem = first.and_then(|file| file.file_stem());

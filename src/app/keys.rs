@@ -9,6 +9,14 @@ use winit::keyboard::KeyCode;
 pub(super) enum Action {
     Help,
     Panel,
+    /// Opens or closes the profiler.
+    Profiler,
+    /// Holds the profiler's frames, or follows them again.
+    FreezeProfiler,
+    /// Saves the profile as a file with this extension.
+    SaveProfile(&'static str),
+    /// Runs the benchmark of the clip or of a turn around the scene, or ends it.
+    Benchmark,
     Open,
     OpenEnvironment,
     /// Asks for a file to compare the scene with.
@@ -100,6 +108,8 @@ const fn bind(
 pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
+    bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
+    bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
     bind("open_environment", &["Ctrl+E"], "open an environment (or drop it here)", Action::OpenEnvironment),
     bind("browse", &["Ctrl+P"], "browse files: recent ones and those of a folder", Action::Browse),

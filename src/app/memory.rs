@@ -3,7 +3,7 @@
 //! An entry holds the largest figures since the entry before it. A window whose size changes between entries
 //! would otherwise be measured at whichever size it has at that moment.
 
-use crate::{Result, gpu::Gpu, output};
+use crate::{Result, gpu::Gpu, output, profile::memory::Memory};
 use serde_json::{Value, json};
 use std::{
     path::Path,
@@ -19,14 +19,8 @@ pub(super) struct MemoryLog {
     start: Instant,
     samples: Vec<Value>,
     next: Instant,
-    /// The largest figures since the last entry, in bytes.
-    peak: Peak,
-}
-
-#[derive(Debug, Default)]
-struct Peak {
-    process: Option<u64>,
-    gpu: Option<u64>,
+    /// The largest figures since the last entry.
+    peak: Memory,
 }
 
 impl MemoryLog {
@@ -35,16 +29,13 @@ impl MemoryLog {
             start: Instant::now(),
             samples: Vec::new(),
             next: Instant::now(),
-            peak: Peak::default(),
+            peak: Memory::default(),
         }
     }
 
     /// Measures, and adds an entry if one is due. The viewer calls it once a frame.
     pub(super) fn tick(&mut self, gpu: &Gpu, frames: u64, scenes: u64) {
-        let report = gpu.device.generate_allocator_report();
-        let gpu_bytes = report.map(|report| report.total_allocated_bytes);
-        self.peak.process = self.peak.process.max(resident_bytes());
-        self.peak.gpu = self.peak.gpu.max(gpu_bytes);
+        self.peak = self.peak.max(&Memory::now(gpu));
         if Instant::now() < self.next {
             return;
         }
@@ -54,8 +45,9 @@ impl MemoryLog {
             "seconds": self.start.elapsed().as_secs_f64(),
             "frames": frames,
             "scenes": scenes,
-            "process_bytes": peak.process,
-            "gpu_bytes": peak.gpu,
+            "process_bytes": peak.process_bytes,
+            "gpu_bytes": peak.gpu_total(),
+            "gpu_bytes_by_kind": peak.kinds_json(),
         }));
     }
 
@@ -64,14 +56,4 @@ impl MemoryLog {
         let report = json!({"frames": frames, "scenes": scenes, "memory": self.samples});
         output::write(path, format!("{report:#}\n").as_bytes())
     }
-}
-
-/// Resident memory of this process in bytes, where the system tells.
-fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
 }

@@ -1,6 +1,8 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
 mod arm;
+mod benchmark;
+mod benchmarking;
 mod between;
 mod browse;
 mod camera;
@@ -31,9 +33,11 @@ mod mesh_gap;
 mod offer;
 mod options;
 mod panel_layout;
-mod pass_history;
 mod pictures;
 mod preparing;
+mod profiler_panel;
+mod profiles;
+mod profiling;
 mod projector;
 mod recent;
 mod resolution;
@@ -83,6 +87,9 @@ pub fn run(options: Options) -> Result<()> {
     }
     if let Some(path) = &options.stats {
         crate::output::check_writable(path)?;
+    }
+    if let Some(path) = &options.profile {
+        crate::profile::check(path)?;
     }
     // A mistyped key is an error without a display too.
     Keymap::new(&options.config.keys)?;
@@ -167,6 +174,12 @@ impl ApplicationHandler<Wake> for App {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
+        if let Some(viewer) = &mut self.viewer
+            && let Err(error) = viewer.write_profile()
+            && self.outcome.is_ok()
+        {
+            self.outcome = Err(error);
+        }
         // The surface must go before the event loop's connection to the display does.
         self.viewer = None;
     }

@@ -19,4 +19,6 @@ pub struct Options {
     pub screenshot: Option<PathBuf>,
     /// File that the figures are written to when [`Options::exit_after`] ends the viewer.
     pub stats: Option<PathBuf>,
+    /// File that the profile of all frames is written to when the viewer ends.
+    pub profile: Option<PathBuf>,
 }

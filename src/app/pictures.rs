@@ -1,4 +1,4 @@
-//! What is saved as a picture, under a name that is new.
+//! What is saved as a picture, and the names of files that are saved without a question.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ pub(super) enum Picture {
 }
 
 /// A path in the person's folder for pictures, or in the current one, at which there is no file.
-pub(super) fn new_path(scene: &str) -> PathBuf {
+pub(super) fn new_path(scene: &str, extension: &str) -> PathBuf {
     let users = directories::UserDirs::new();
     let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
     let folder = folder.filter(|folder| folder.is_dir()).unwrap_or_default();
     let time = jiff::Zoned::now().strftime("%Y-%m-%d %H.%M.%S").to_string();
-    unused(&folder, scene, &time)
+    unused(&folder, scene, &time, extension)
 }
 
 /// The path of a picture of `scene` at `time`, with a number where that is taken.
-fn unused(folder: &Path, scene: &str, time: &str) -> PathBuf {
+fn unused(folder: &Path, scene: &str, time: &str, extension: &str) -> PathBuf {
     // Not every system has all characters in names.
     let plain = |c: char| {
         if c.is_control() || "\\/:*?\"<>|".contains(c) {
@@ -37,8 +37,8 @@ fn unused(folder: &Path, scene: &str, time: &str) -> PathBuf {
         scene + " "
     };
     let name = format!("canopy {scene}{time}");
-    let numbered = (2..).map(|number| format!("{name} ({number}).png"));
-    let names = std::iter::once(format!("{name}.png")).chain(numbered);
+    let numbered = (2..).map(|number| format!("{name} ({number}).{extension}"));
+    let names = std::iter::once(format!("{name}.{extension}")).chain(numbered);
     let mut paths = names.map(|name| folder.join(name));
     // The list has no end.
     paths.find(|path| !path.exists()).unwrap_or_default()
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn pictures_are_named_by_scene_and_time_and_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let path = |scene: &str| unused(folder.path(), scene, "2026-11-22 14.03.12");
+        let path = |scene: &str| unused(folder.path(), scene, "2026-11-22 14.03.12", "png");
         let first = path("fox");
         assert_eq!(
             first,
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_time_is_written_in_figures() {
-        let name = new_path("fox")
+        let name = new_path("fox", "png")
             .file_name()
             .unwrap()
             .to_string_lossy()

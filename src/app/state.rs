@@ -11,7 +11,7 @@ use super::{
     measure::Measure,
     offer::Offer,
     panel_layout::PanelLayout,
-    pass_history::PassHistory,
+    profiler_panel::ProfilerPanel,
     selected::Selection,
     sun::{self, SunOfScene},
     tree_view::TreeView,
@@ -22,6 +22,7 @@ use crate::{
         ReflectionMode, ShadowMode, Sun, Tree, UpAxis,
     },
     gpu::layout::LIGHT_LIMIT,
+    profile::history::{self, History},
     render::{Channel, lights::SunInForce},
     scene::{
         Pose, Projection, Scene,
@@ -95,8 +96,10 @@ pub(super) struct State {
     pub(super) frame_ms: VecDeque<f32>,
     /// What is offered after a scene was opened.
     pub(super) offers: Vec<Offer>,
-    /// The times of the passes of the last frames.
-    pub(super) passes: PassHistory,
+    /// What the last frames took.
+    pub(super) history: History,
+    /// What the profiler shows of them.
+    pub(super) profiler: ProfilerPanel,
     /// The settings that differ from those at the start.
     pub(super) changes: Changes,
     /// The panel's width and foldings.
@@ -343,7 +346,8 @@ impl State {
             notice: None,
             frame_ms: VecDeque::with_capacity(HISTORY),
             offers: Vec::new(),
-            passes: PassHistory::default(),
+            history: History::new(history::FRAMES),
+            profiler: ProfilerPanel::default(),
             changes: Changes::default(),
             layout: PanelLayout::default(),
             selection: Selection::default(),
@@ -569,6 +573,17 @@ impl State {
                 self.panel = !self.panel;
                 self.notify(format!("settings panel {}", on_off(self.panel)));
             }
+            Action::Profiler => {
+                self.profiler.is_open = !self.profiler.is_open;
+                self.notify(format!("profiler {}", on_off(self.profiler.is_open)));
+            }
+            Action::FreezeProfiler => {
+                self.profiler.toggle_freeze(&self.history);
+                self.notify(match self.profiler.is_frozen() {
+                    true => "the profiler is frozen",
+                    false => "the profiler goes on",
+                });
+            }
             Action::Face(view) => {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
@@ -687,6 +702,8 @@ impl State {
             | Action::Fullscreen
             | Action::Screenshot
             | Action::ScreenshotOfWindow
+            | Action::SaveProfile(_)
+            | Action::Benchmark
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -850,6 +867,8 @@ mod tests {
         state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
         for action in [
             Action::Panel,
+            Action::Profiler,
+            Action::FreezeProfiler,
             Action::Frame,
             Action::FirstView,
             Action::Walk,

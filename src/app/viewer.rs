@@ -1,6 +1,7 @@
 //! The window at work: events in, frames out.
 
 use super::{
+    benchmark::Benchmark,
     browse::{Browser, Kind},
     chord::Press,
     clicks::Selecting,
@@ -21,6 +22,7 @@ use super::{
     panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
+    profiling::Profiling,
     recent::{self, Opened},
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
@@ -36,6 +38,7 @@ use super::{
 };
 use crate::{
     Error, Result, gpu,
+    profile::history::History,
     render::{self, Channel, UploadedScene, compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
@@ -52,6 +55,9 @@ use winit::{
     platform::modifier_supplement::KeyEventExtModifierSupplement as _,
     window::Window,
 };
+
+/// Most frames of a profile that is written when the viewer ends: of a long run the last ones.
+const MOST_PROFILED: usize = 20_000;
 
 /// Headline of errors of an environment's file.
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
@@ -81,6 +87,9 @@ pub(super) struct Viewer {
     pub(super) deviation: DeviationFile,
     pub(super) figures: DeviationFigures,
     pub(super) preparation: Preparation,
+    pub(super) profiling: Profiling,
+    /// The benchmark while it runs.
+    pub(super) benchmark: Option<Benchmark>,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
     /// Whether files hover over the window.
@@ -152,6 +161,8 @@ impl Viewer {
             deviation: DeviationFile::default(),
             figures: DeviationFigures::default(),
             preparation: Preparation::default(),
+            profiling: Profiling::default(),
+            benchmark: None,
             says_preparing: false,
             hovering: false,
             layout_file: match options.exit_after {
@@ -179,6 +190,9 @@ impl Viewer {
             options,
         };
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
+        if viewer.options.profile.is_some() {
+            viewer.state.history = History::new(MOST_PROFILED);
+        }
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.layout = file.read();
         }
@@ -365,6 +379,8 @@ impl Viewer {
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
             }
+            Some(Action::SaveProfile(extension)) => self.save_profile(extension),
+            Some(Action::Benchmark) => self.toggle_benchmark(),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -631,9 +647,9 @@ impl Viewer {
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
         let loading = self.load_progress();
+        self.take_timings();
         let stats = self.graphics.renderer.stats();
         let capabilities = &self.graphics.gpu.capabilities;
-        self.state.passes.record(stats.timed_frames, &stats.passes);
         // The counts of a scene that was replaced stay until another one is drawn.
         let drawn = self.schedule.last().map(|picture| picture.scene);
         let counts = stats.intersections.as_deref();

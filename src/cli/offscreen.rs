@@ -8,6 +8,7 @@ use crate::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::{Gpu, layout::LIGHT_LIMIT, profiler::Stopwatch},
     output::picture,
+    profile::{history::History, memory::Memory},
     render::{
         Channel, FloatImage, FrameInput, FrameSample, FrameStats, Merged, Renderer, UploadedScene,
         View,
@@ -21,13 +22,14 @@ use crate::{
         bounds::{Aabb, Bounds},
         compared::Compared,
         environment,
-        framing::{Ground, Look},
+        framing::{Ground, Look, Viewpoint},
         opened::{FirstView, OpenedScene, Span},
     },
 };
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Instant,
 };
 
 /// An uploaded scene, with the view and the exposure that are settled once.
@@ -49,6 +51,8 @@ pub(super) struct Offscreen {
     target: wgpu::Texture,
     /// Channels that are going to be read.
     pub(super) reads: Vec<Channel>,
+    /// What the frames take, where that is asked for.
+    pub(super) profile: Option<History>,
 }
 
 /// What a draw took.
@@ -143,6 +147,8 @@ pub(super) fn deform(
 /// A scene at a time.
 #[derive(Debug)]
 pub(super) struct Moment {
+    /// Time in the clip, in seconds.
+    time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
     /// Bounds of the scene in this pose.
@@ -189,17 +195,26 @@ impl Offscreen {
             renderer,
             uploaded,
             reads: Vec::new(),
+            profile: None,
         })
     }
 
     /// The scene at `time` in its clip, in seconds, as its camera sees it then.
-    pub(super) fn moment(&self, time: f32) -> Moment {
+    pub(super) fn moment(&mut self, time: f32) -> Moment {
+        self.moment_from(time, None)
+    }
+
+    /// As [`Self::moment`], seen from `viewpoint` where there is one.
+    pub(super) fn moment_from(&mut self, time: f32, viewpoint: Option<Viewpoint>) -> Moment {
+        let began = Instant::now();
         let pose = Pose::new(&self.scene, self.clip, time);
         let bounds = self.bounds.scene(&self.scene, &pose);
-        let viewpoint = self.first.at(&self.scene, &pose);
+        let viewpoint = viewpoint.unwrap_or_else(|| self.first.at(&self.scene, &pose));
+        self.profiled("animate", began);
         let ground = self.ground;
         let (near, far) = viewpoint.clip_planes(bounds, f32::INFINITY, ground.as_ref());
         Moment {
+            time,
             view: View {
                 world_from_view: viewpoint.world_from_view,
                 projection: viewpoint.projection,
@@ -240,6 +255,7 @@ impl Offscreen {
             moment,
             &self.reads,
         );
+        let began = Instant::now();
         let mut encoder = self.gpu.encoder("frame");
         let target = self.target.create_view(&wgpu::TextureViewDescriptor {
             label: Some("picture"),
@@ -253,15 +269,34 @@ impl Offscreen {
             sample,
             &target,
         )?;
+        self.profiled("record", began);
         let stopwatch = Stopwatch::new();
+        let began = Instant::now();
         self.renderer.submit(&self.gpu, encoder);
+        self.profiled("submit", began);
+        let began = Instant::now();
         self.gpu.wait()?;
+        self.profiled("wait", began);
         let wall_ms = stopwatch.ms();
         self.renderer.collect(&self.gpu);
+        if let Some(profile) = &mut self.profile {
+            profile.push(self.renderer.submitted_frames(), moment.time);
+            for timed in self.renderer.take_timed() {
+                profile.timed(timed);
+            }
+            profile.remember_memory(Memory::now(&self.gpu));
+        }
         if !self.gpu.capabilities.timestamps {
             self.renderer.learn_wall_ms(wall_ms);
         }
         Ok(Drawn { wall_ms })
+    }
+
+    /// Work on the CPU that began at `began` is part of the profile.
+    fn profiled(&mut self, name: &'static str, began: Instant) {
+        if let Some(profile) = &mut self.profile {
+            profile.span(name, began);
+        }
     }
 
     /// Measures the channel `deviation` from this surface.

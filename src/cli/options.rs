@@ -464,6 +464,12 @@ fn fov(text: &str) -> Result<f64, String> {
     degrees.ok_or_else(|| format!("expected degrees from {least} to {most}"))
 }
 
+/// Frames per second.
+pub(super) fn fps(text: &str) -> Result<f64, String> {
+    let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
+    fps.ok_or_else(|| "expected frames per second, such as 30".into())
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let (least, most) = Animation::TIME.into_inner();
     let range = f64::from(least)..=f64::from(most);

@@ -31,6 +31,9 @@ pub struct ViewArgs {
     /// Save the window as this .png when --exit-after ends, and with F12
     #[arg(long, value_name = "FILE", help_heading = "Without a person")]
     pub screenshot: Option<PathBuf>,
+    /// When the viewer ends, write what every frame took: .json (for Perfetto) or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Without a person")]
+    pub profile: Option<PathBuf>,
     /// When --exit-after ends, write frames and memory over time as JSON
     #[arg(
         long,

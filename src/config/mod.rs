@@ -231,6 +231,15 @@ impl Config {
         Some(with_short_numbers(value))
     }
 
+    /// The keys whose values are not the defaults, with their values.
+    pub fn not_default(&self) -> Vec<(String, Value)> {
+        let defaults = Self::default();
+        let keys = self.set_keys().into_iter();
+        let valued = keys.filter_map(|key| self.value(&key).map(|value| (key, value)));
+        let differs = |(key, value): &(String, Value)| defaults.value(key).as_ref() != Some(value);
+        valued.filter(differs).collect()
+    }
+
     /// These settings as TOML.
     fn table(&self) -> Table {
         // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.

@@ -4,6 +4,13 @@ pub use super::{recorder::Scope, stopwatch::Stopwatch};
 
 use super::device::Gpu;
 use crate::{Error, Result};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+/// Most frames whose timings have not come back.
+const MOST_PENDING: usize = 8;
+
+/// Most frames that are kept for [`Profiler::take_finished`].
+const MOST_FINISHED: usize = 64;
 
 /// The time of one pass.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +23,32 @@ pub struct PassTiming {
     pub last_ms: f64,
     /// An exponential average over about 30 frames.
     pub average_ms: f64,
+    /// Each of its runs in the frame, from its begin to its end in seconds on the GPU's clock, whose zero is
+    /// arbitrary. The lengths add up to `last_ms`.
+    pub spans: Vec<Range<f64>>,
+}
+
+impl PassTiming {
+    /// A pass that ran once.
+    pub fn new(name: &str, depth: usize, span: Range<f64>) -> Self {
+        let last_ms = (span.end - span.start).max(0.0) * 1e3;
+        Self {
+            name: name.into(),
+            depth,
+            last_ms,
+            average_ms: last_ms,
+            spans: vec![span],
+        }
+    }
+}
+
+/// The timings of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimedFrame {
+    /// Number of the frame: see [`Profiler::ended`].
+    pub number: u64,
+    /// Its passes, in order.
+    pub passes: Vec<PassTiming>,
 }
 
 /// One frame that was waited for.
@@ -33,6 +66,12 @@ pub struct Profiler {
     timings: Vec<PassTiming>,
     /// Number of frames whose timings have come back.
     frames: u64,
+    /// Number of frames that have ended.
+    ended: u64,
+    /// Those of them whose timings have not come back.
+    pending: VecDeque<u64>,
+    /// Frames that nobody has taken yet.
+    finished: VecDeque<Arc<TimedFrame>>,
     /// Whether the adapter has timestamps.
     has_times: bool,
 }
@@ -50,13 +89,19 @@ impl Profiler {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let inner = wgpu_profiler::GpuProfiler::new(
             &gpu.device,
-            wgpu_profiler::GpuProfilerSettings::default(),
+            wgpu_profiler::GpuProfilerSettings {
+                max_num_pending_frames: MOST_PENDING,
+                ..Default::default()
+            },
         );
         let inner = inner.map_err(|e| Error::Gpu(format!("no profiler: {e}")))?;
         Ok(Self {
             inner,
             timings: Vec::new(),
             frames: 0,
+            ended: 0,
+            pending: VecDeque::new(),
+            finished: VecDeque::new(),
             has_times: gpu.capabilities.timestamps,
         })
     }
@@ -84,9 +129,26 @@ impl Profiler {
 
     /// The whole frame has been submitted.
     pub fn end_frame(&mut self) {
+        self.ended += 1;
         if let Err(error) = self.inner.end_frame() {
             log::debug!("timings of a frame are lost: {error}");
+            return;
         }
+        if self.pending.len() == MOST_PENDING {
+            // The profiler gives up the last one, so that those before it come back.
+            self.pending.pop_back();
+        }
+        self.pending.push_back(self.ended);
+    }
+
+    /// Number of frames that have ended, which is the number of the last one.
+    pub fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// The frames whose timings have come back since the last call, in order; only the latest of many.
+    pub fn take_finished(&mut self) -> impl Iterator<Item = Arc<TimedFrame>> {
+        self.finished.drain(..)
     }
 
     /// Forgets the frame that was recorded, which is not going to be submitted whole. Timings of earlier ones stay.
@@ -96,9 +158,12 @@ impl Profiler {
     /// [`Error::Gpu`] where the adapter has no room for the queries.
     pub fn abandon(&mut self, gpu: &Gpu) -> Result<()> {
         let timings = std::mem::take(&mut self.timings);
+        let finished = std::mem::take(&mut self.finished);
         *self = Self {
             timings,
+            finished,
             frames: self.frames,
+            ended: self.ended,
             ..Self::new(gpu)?
         };
         Ok(())
@@ -139,8 +204,17 @@ impl Profiler {
                     old.average_ms + (timing.last_ms - old.average_ms) / 30.0
                 });
             }
-            self.timings = fresh;
+            self.timings.clone_from(&fresh);
             self.frames += 1;
+            let Some(number) = self.pending.pop_front() else {
+                continue;
+            };
+            if self.finished.len() == MOST_FINISHED {
+                self.finished.pop_front();
+            }
+            let passes = fresh;
+            self.finished
+                .push_back(Arc::new(TimedFrame { number, passes }));
         }
     }
 
@@ -188,32 +262,25 @@ fn flatten(
     scopes: &[wgpu_profiler::GpuTimerQueryResult],
     depth: usize,
     out: &mut Vec<PassTiming>,
-) -> Option<std::ops::Range<f64>> {
+) -> Option<Range<f64>> {
     let first = out.len();
-    let mut whole: Option<std::ops::Range<f64>> = None;
+    let mut whole: Option<Range<f64>> = None;
     for scope in scopes {
         let place = out.len();
         let nested = flatten(&scope.nested_queries, depth + 1, out);
         let Some(time) = scope.time.clone().or(nested) else {
             continue;
         };
-        let last_ms = (time.end - time.start).max(0.0) * 1e3;
+        let timing = PassTiming::new(&scope.label, depth, time.clone());
         let is_pass = out.len() == place;
         let mut siblings = out[first..].iter_mut().filter(|known| known.depth == depth);
         match siblings.find(|known| is_pass && known.name == scope.label) {
             Some(earlier) => {
-                earlier.last_ms += last_ms;
-                earlier.average_ms += last_ms;
+                earlier.last_ms += timing.last_ms;
+                earlier.average_ms += timing.last_ms;
+                earlier.spans.extend(timing.spans);
             }
-            None => out.insert(
-                place,
-                PassTiming {
-                    name: scope.label.clone(),
-                    depth,
-                    last_ms,
-                    average_ms: last_ms,
-                },
-            ),
+            None => out.insert(place, timing),
         }
         whole = Some(whole.map_or(time.clone(), |whole| {
             whole.start.min(time.start)..whole.end.max(time.end)

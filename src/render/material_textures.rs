@@ -280,9 +280,11 @@ impl<'a> Textures<'a> {
         if makes_mipmaps {
             usage |= wgpu::TextureUsages::RENDER_ATTACHMENT;
         }
+        // Names of files are not to be taken for those of other textures.
+        let label = format!("image {}", image.name);
         self.gpu.catch(|| {
             let texture = self.gpu.device.create_texture(&wgpu::TextureDescriptor {
-                label: Some(&image.name),
+                label: Some(&label),
                 size,
                 mip_level_count,
                 sample_count: 1,
@@ -314,7 +316,7 @@ impl<'a> Textures<'a> {
             }
             self.gpu.queue.submit([encoder.finish()]);
             Ok(texture.create_view(&wgpu::TextureViewDescriptor {
-                label: Some(&image.name),
+                label: Some(&label),
                 ..Default::default()
             }))
         })?

@@ -114,7 +114,11 @@ pub use view::{PickQuery, View};
 use crate::{
     Result,
     config::{self, CameraMode, Config},
-    gpu::{Gpu, Needs, image, layout::TreeBox, profiler::Profiler},
+    gpu::{
+        Gpu, Needs, image,
+        layout::TreeBox,
+        profiler::{Profiler, TimedFrame},
+    },
     scene::environment::EnvironmentImage,
 };
 use bands::FirstRows;
@@ -585,6 +589,16 @@ impl Renderer {
         self.tree_boxes.abandon();
         self.present.cost_range.abandon();
         self.present.exposure.abandon();
+    }
+
+    /// Number of the last frame that was submitted whole.
+    pub fn submitted_frames(&self) -> u64 {
+        self.profiler.ended()
+    }
+
+    /// The timings that have come back since the last call, of frames by [`Renderer::submitted_frames`].
+    pub fn take_timed(&mut self) -> impl Iterator<Item = Arc<TimedFrame>> {
+        self.profiler.take_finished()
     }
 
     /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part

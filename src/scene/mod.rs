@@ -9,6 +9,7 @@ pub mod animation;
 pub mod atmosphere;
 pub mod bounds;
 mod camera;
+pub mod camera_path;
 mod clip;
 pub mod compared;
 pub mod deform;

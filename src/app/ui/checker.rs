@@ -134,6 +134,44 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), look).flatten()
     }
 
+    /// Moves the pointer, and returns every text that is shown then, tooltips too.
+    pub(super) fn hover(&mut self, at: Pos2) -> Vec<String> {
+        self.frame(vec![Event::PointerMoved(at)], |_| ());
+        self.frame(Vec::new(), |_| ());
+        self.texts()
+    }
+
+    /// Turns the wheel by so many points at the pointer.
+    pub(super) fn wheel(&mut self, at: Pos2, points: f32) {
+        self.frame(vec![Event::PointerMoved(at)], |_| ());
+        let wheel = Event::MouseWheel {
+            source: egui::MouseWheelSource::Wheel,
+            unit: egui::MouseWheelUnit::Point,
+            delta: vec2(0.0, points),
+            phase: egui::TouchPhase::Move,
+            modifiers: egui::Modifiers::NONE,
+        };
+        self.frame(vec![wheel], |_| ());
+        for _ in 0..8 {
+            self.frame(Vec::new(), |_| ());
+        }
+    }
+
+    /// Drags with the left button.
+    pub(super) fn drag(&mut self, from: Pos2, to: Pos2) {
+        let button = |pos, pressed| Event::PointerButton {
+            pos,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        };
+        self.frame(vec![Event::PointerMoved(from)], |_| ());
+        self.frame(vec![button(from, true)], |_| ());
+        self.frame(vec![Event::PointerMoved(from.lerp(to, 0.5))], |_| ());
+        self.frame(vec![Event::PointerMoved(to)], |_| ());
+        self.frame(vec![button(to, false)], |_| ());
+    }
+
     /// Clicks, `count` times in a row.
     pub(super) fn click(&mut self, at: Pos2, count: usize) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());

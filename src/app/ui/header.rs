@@ -4,10 +4,12 @@ use super::{
     facts::Facts,
     style::{accent, digits, line, significant},
 };
-use crate::app::{
-    keys::Action,
-    pass_history::percentile,
-    state::{HISTORY, State, counted},
+use crate::{
+    app::{
+        keys::Action,
+        state::{HISTORY, State, counted},
+    },
+    profile::table::percentile,
 };
 use egui::{Align, Layout, Pos2, RichText, Sense, Stroke, Ui, vec2};
 

@@ -12,6 +12,7 @@ mod legend;
 mod magnitudes;
 mod offers;
 mod overlay;
+mod profiler;
 mod ray_path;
 mod rows;
 mod sections;
@@ -40,6 +41,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     if state.panel {
         panel(ui, state, facts);
     }
+    profiler::show(ui, state);
     let room = ui.available_rect_before_wrap();
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);

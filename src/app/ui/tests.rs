@@ -8,7 +8,8 @@ use crate::{
         state::{Failure, Stage},
     },
     config::{BoxDepths, Config, EnvironmentSource, ShadowMode, Switch, Theme},
-    gpu::profiler::PassTiming,
+    gpu::profiler::{PassTiming, TimedFrame},
+    profile::memory::Memory,
     render::{
         Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf,
         PathStep, Picked, RayPath, TreeBoxCounts, TreeFigures, View,
@@ -41,10 +42,11 @@ enum Show {
     Notice,
     NoScene,
     Selection,
+    Profiler,
 }
 
 impl Show {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -55,6 +57,7 @@ impl Show {
         Self::Notice,
         Self::NoScene,
         Self::Selection,
+        Self::Profiler,
     ];
 }
 
@@ -111,14 +114,21 @@ fn state(show: Show, every_section: bool) -> State {
         depth,
         last_ms,
         average_ms: last_ms,
+        spans: Vec::new(),
     };
     let passes = [
         timing("frame", 0, 12_345.6),
         timing("occlusion_filter", 1, 0.012),
         timing("lighting", 1, 3.25),
     ];
-    state.passes.record(1, &passes);
-    state.passes.record(2, &passes[..2]);
+    for (number, passes) in [(1, &passes[..]), (2, &passes[..2])] {
+        state.history.span("record", std::time::Instant::now());
+        state.history.push(number, 0.0);
+        let passes = passes.to_vec();
+        state.history.timed(Arc::new(TimedFrame { number, passes }));
+    }
+    state.history.remember_memory(Memory::default());
+    state.profiler.is_open = show == Show::Profiler;
     if every_section {
         for section in sections::names() {
             state.layout.open.insert(section, true);
@@ -455,7 +465,7 @@ fn every_control_has_a_tooltip() {
         let without = with_run(&mut state, Show::Panel, window, |run| run.without_tooltip());
         assert!(without.is_empty(), "{variation}: {}", without.join("\n"));
     }
-    for shown in [Show::Help, Show::Error, Show::Selection] {
+    for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
         state.panel = false;
         let window = ([1280.0, 800.0], 1.0);
@@ -683,4 +693,132 @@ fn steps_of_a_ray_are_gone_through() {
         run.click(trace.center(), 1);
     });
     assert_eq!(state.actions, [Action::TraceRay]);
+}
+
+/// A state whose profiler shows 100 frames, the 80th of which is slow.
+fn profiled() -> State {
+    let mut state = state(Show::Profiler, false);
+    state.panel = false;
+    state.profiler.clear(&mut state.history);
+    for number in 1..=100 {
+        let ms = if number == 80 { 40.0 } else { 8.0 };
+        let pass = |name: &str, depth, ms: f64| PassTiming::new(name, depth, 0.0..ms * 1e-3);
+        let passes = vec![
+            pass("frame", 0, 2.0 * ms),
+            pass("lbvh", 1, 0.5 * ms),
+            pass("shadow_rays", 1, 1.5 * ms),
+        ];
+        state.history.span("record", std::time::Instant::now());
+        state.history.push(1000 + number, 0.0);
+        let number = 1000 + number;
+        state.history.timed(Arc::new(TimedFrame { number, passes }));
+    }
+    state
+}
+
+const PROFILER: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
+
+/// Where a share of the way through the frames is on the chart of the GPU.
+fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
+    run.faults(&[]);
+    let gpu = run.find("GPU").expect("the chart is shown");
+    // Left of the key, a little above the line of no time.
+    let (left, right) = (gpu.right() + 4.0, 1280.0 - 8.0 - 190.0 - 8.0);
+    egui::pos2(left + share * (right - left), gpu.center().y - 4.0)
+}
+
+/// The pointer tells the frame, the pass with its time and share, and what the frame took in all.
+#[test]
+fn the_profiler_tells_what_the_pointer_is_over() {
+    let mut state = profiled();
+    let first = state.history.frames()[0].number;
+    let texts = with_run(&mut state, Show::Profiler, PROFILER, |run| {
+        let at = on_chart(run, 0.795);
+        run.hover(at)
+    });
+    let tip = texts
+        .iter()
+        .find(|text| text.starts_with("frame "))
+        .expect("a tooltip");
+    let number: u64 = tip.lines().next().unwrap()[6..].parse().unwrap();
+    assert!(number.abs_diff(first + 79) <= 1, "{tip}");
+    assert!(
+        tip.contains("lbvh: ") && tip.contains(" ms, 25.0 %"),
+        "{tip}"
+    );
+    for name in ["lbvh", "shadow_rays", "record", "Freeze", "Save trace"] {
+        assert!(texts.iter().any(|text| text == name), "{name}: {texts:?}");
+    }
+    state.profiler.is_open = false;
+    let texts = with_run(&mut state, Show::Panel, PROFILER, |run| {
+        run.faults(&[]);
+        run.texts()
+    });
+    assert!(!texts.iter().any(|text| text == "Save trace"), "{texts:?}");
+}
+
+/// The wheel zooms in time around the pointer, and a drag goes into the past.
+#[test]
+fn the_profiler_zooms_and_pans() {
+    let mut state = profiled();
+    with_run(&mut state, Show::Profiler, PROFILER, |run| {
+        let at = on_chart(run, 0.5);
+        run.wheel(at, 200.0);
+    });
+    let zoomed = state.profiler.view(&state.history);
+    assert!((20..70).contains(&zoomed.len()), "{zoomed:?}");
+    assert!(
+        zoomed.contains(&50) && zoomed.start > 10 && zoomed.end < 90,
+        "{zoomed:?}"
+    );
+    with_run(&mut state, Show::Profiler, PROFILER, |run| {
+        let at = on_chart(run, 0.5);
+        run.drag(at, at + egui::vec2(200.0, 0.0));
+    });
+    let panned = state.profiler.view(&state.history);
+    assert!(
+        panned.start < zoomed.start && panned.len() == zoomed.len(),
+        "{panned:?}"
+    );
+}
+
+/// The buttons freeze, copy what is in view, save and clear.
+#[test]
+fn the_profiler_s_buttons_work() {
+    let mut state = profiled();
+    let press = |state: &mut State, text: &str| {
+        with_run(state, Show::Profiler, PROFILER, |run| {
+            run.faults(&[]);
+            let button = run.find(text).unwrap_or_else(|| panic!("no {text}"));
+            run.click(button.center(), 1);
+        });
+    };
+    press(&mut state, "Save trace");
+    press(&mut state, "Save CSV");
+    press(&mut state, "Freeze");
+    press(&mut state, "Benchmark");
+    press(&mut state, "Close");
+    let pressed = [
+        Action::SaveProfile("json"),
+        Action::SaveProfile("csv"),
+        Action::FreezeProfiler,
+        Action::Benchmark,
+        Action::Profiler,
+    ];
+    assert_eq!(std::mem::take(&mut state.actions), pressed);
+    press(&mut state, "Copy");
+    let (notice, _) = state.notice.take().expect("a notice");
+    assert_eq!(notice, "copied the table of passes");
+    let copied = profiler::in_view(&state);
+    assert!(
+        copied.contains("(100 of them)") && copied.contains("shadow_rays"),
+        "{copied}"
+    );
+    let look = crate::scene::framing::Look::default();
+    state.perform(Action::FreezeProfiler, 1.0, &look);
+    press(&mut state, "Go on");
+    assert_eq!(state.actions, [Action::FreezeProfiler]);
+    press(&mut state, "Clear");
+    assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
+    press(&mut state, "Freeze");
 }

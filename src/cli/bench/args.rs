@@ -3,7 +3,7 @@
 use super::inputs::TriangleKind;
 use crate::{
     Error, Result,
-    cli::options::{size, within},
+    cli::options::{fps, size, within},
     config::Tree,
 };
 use clap::{Args, ValueEnum};
@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, query, reflect, textures, irradiance or compile
+    /// What to measure: sort, build, trace, frame, path, query, reflect, textures, irradiance, compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, query, frame, reflect)
+    /// Scene files, which make one scene (build, trace, query, frame, path, reflect)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -64,7 +64,27 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub faces: Vec<u32>,
-    /// Size of the picture whose pixels send rays (trace, frame, reflect)
+    /// Clip that is played from begin to end, by name or number (path)
+    #[arg(long, value_name = "NAME|N", help_heading = "Input")]
+    pub clip: Option<String>,
+    /// Keys that the camera moves along, as JSON: see docs/usage.md (path)
+    #[arg(long, value_name = "FILE.json", help_heading = "Input")]
+    pub path: Option<PathBuf>,
+    /// Frames per second of the clip and of the camera (path)
+    #[arg(long, value_name = "F", value_parser = fps, help_heading = "Input")]
+    pub fps: Option<f64>,
+    /// Number of frames, instead of the whole clip or path, or 120 of a turn (path)
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        help_heading = "Input"
+    )]
+    pub frames: Option<u32>,
+    /// Also write a page with plots that can be sent (path)
+    #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Size of the picture whose pixels send rays (trace, frame, path, reflect)
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Input")]
     pub size: Option<[u32; 2]>,
     /// Seed of generated triangles and of random rays
@@ -106,6 +126,7 @@ Suites:
   query  nearest points and what boxes touch, as they are given and sorted by Morton codes; what boxes touch by
          counting first beside one pass
   frame  every pass of a whole frame, for every policy tree.rebuild
+  path   every frame of a clip, of a camera's path, or of a turn around the scene while its clip plays
   reflect
          reflections by rays, with each step left out: skipping tiles, compacting rays, sorting hits by material;
          in time, and in steps of rays and of hits in lockstep
@@ -136,7 +157,8 @@ trust its totals.
 
 Examples:
   canopy bench build --triangles 64K,128K --kind soup,slivers
-  canopy bench trace cave.glb --size 1920x1080 --json";
+  canopy bench trace cave.glb --size 1920x1080 --json
+  canopy bench path fox.glb --clip Run -o fox.html";
 
 /// A suite of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -151,6 +173,8 @@ pub enum Suite {
     Query,
     /// The whole frame
     Frame,
+    /// Every frame of a clip or of a camera's path
+    Path,
     /// Steps of reflections by rays
     Reflect,
     /// Ways to bind the textures of hits
@@ -170,6 +194,7 @@ impl Suite {
             Self::Trace => "trace",
             Self::Query => "query",
             Self::Frame => "frame",
+            Self::Path => "path",
             Self::Reflect => "reflect",
             Self::Textures => "textures",
             Self::Irradiance => "irradiance",
@@ -187,14 +212,22 @@ impl BenchArgs {
     /// Fails for an option that the suite does not have.
     pub(super) fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
-        let draws = matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Reflect);
+        let plays = self.suite == Suite::Path;
+        let draws = plays || matches!(self.suite, Suite::Trace | Suite::Frame | Suite::Reflect);
         let projects = self.suite == Suite::Irradiance;
         let no_scene = sorts || projects || matches!(self.suite, Suite::Textures | Suite::Compile);
+        let not_generated = no_scene || plays;
         let wrong = [
             ("FILE", no_scene && !self.files.is_empty()),
-            ("--triangles", no_scene && !self.triangles.is_empty()),
-            ("--kind", no_scene && !self.kind.is_empty()),
-            ("--meshes", no_scene && self.meshes.is_some()),
+            ("--triangles", not_generated && !self.triangles.is_empty()),
+            ("--kind", not_generated && !self.kind.is_empty()),
+            ("--meshes", not_generated && self.meshes.is_some()),
+            ("--samples", plays && self.samples.is_some()),
+            ("--clip", !plays && self.clip.is_some()),
+            ("--path", !plays && self.path.is_some()),
+            ("--fps", !plays && self.fps.is_some()),
+            ("--frames", !plays && self.frames.is_some()),
+            ("--output", !plays && self.output.is_some()),
             (
                 "--queries",
                 self.suite != Suite::Query && self.queries.is_some(),

@@ -13,6 +13,7 @@ mod frame;
 pub mod inputs;
 pub(super) mod irradiance;
 mod lockstep;
+mod path;
 mod progress;
 mod query;
 mod rays;
@@ -60,7 +61,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         budget_ms: if software { 1e3 } else { 3e3 },
     };
     let mut meter = Meter::new(gpu, sampling)?;
-    if !matches!(args.suite, Suite::Frame | Suite::Compile) {
+    if !matches!(args.suite, Suite::Frame | Suite::Path | Suite::Compile) {
         report.copy_gb_per_s = Some(floor::copy_gb_per_s(&mut meter)?);
     }
     let mut session = Session {
@@ -77,6 +78,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
         Suite::Trace => trace::run(&mut session)?,
         Suite::Query => query::run(&mut session)?,
         Suite::Frame => frame::run(&mut session)?,
+        Suite::Path => path::run(&mut session)?,
         Suite::Reflect => reflect::run(&mut session)?,
         Suite::Textures => textures::run(&mut session)?,
         Suite::Irradiance => irradiance::run(&mut session)?,
@@ -97,6 +99,7 @@ fn columns(suite: Suite) -> &'static [Column] {
         Suite::Trace => trace::COLUMNS,
         Suite::Query => query::COLUMNS,
         Suite::Frame => frame::COLUMNS,
+        Suite::Path => path::COLUMNS,
         Suite::Reflect => reflect::COLUMNS,
         Suite::Textures => textures::COLUMNS,
         Suite::Irradiance => irradiance::COLUMNS,

@@ -256,6 +256,7 @@ mod tests {
             depth,
             last_ms,
             average_ms: 0.0,
+            spans: Vec::new(),
         }
     }
 

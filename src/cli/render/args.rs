@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    cli::options::{LookArgs, TimeArgs},
+    cli::options::{LookArgs, TimeArgs, fps},
     config::Config,
     render::Channel,
 };
@@ -38,6 +38,9 @@ pub struct RenderArgs {
     /// Write counts, and the times of every frame, as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub stats: Option<PathBuf>,
+    /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub profile: Option<PathBuf>,
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
@@ -113,11 +116,6 @@ impl RenderArgs {
         }
         Ok(())
     }
-}
-
-fn fps(text: &str) -> Result<f64, String> {
-    let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
-    fps.ok_or_else(|| "expected frames per second, such as 30".into())
 }
 
 fn aov(text: &str) -> Result<(Channel, PathBuf), String> {

@@ -15,6 +15,7 @@ use crate::{
     Result,
     config::Config,
     gpu::profiler::Stopwatch,
+    profile::{self, history::History},
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
         compared::Compared,
@@ -28,6 +29,9 @@ use std::path::Path;
 /// Most poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
 
+/// Most frames of a profile: of a long sequence the last ones.
+const MOST_PROFILED: usize = 100_000;
+
 /// Draws the pictures.
 ///
 /// # Errors
@@ -37,6 +41,9 @@ const MOST_POSES: u32 = 9;
 pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.apply(&mut config)?;
     let outputs = outputs(args, &config)?;
+    if let Some(path) = &args.profile {
+        profile::check(path)?;
+    }
     every_adapter::choose(&mut config);
     let report = Report::new(quiet);
     let gpu = every_adapter::open(&report, &config)?;
@@ -62,11 +69,15 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         })?;
         offscreen.set_compared(compared)?;
     }
+    offscreen.profile = args.profile.is_some().then(|| History::new(MOST_PROFILED));
     let mut times = Times::default();
     let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;
     offscreen.gpu.save_pipelines();
     if let Some(path) = &args.stats {
         stats::write(path, &offscreen, &stats, &times, args.samples)?;
+    }
+    if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
+        profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
     }
     report.wrote(&written.text(offscreen.config.output.size));
     Ok(())

@@ -179,6 +179,7 @@ mod tests {
             depth,
             last_ms,
             average_ms: last_ms,
+            spans: Vec::new(),
         }
     }
 

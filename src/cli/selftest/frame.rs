@@ -100,7 +100,7 @@ impl Stage {
         set(&mut own);
         let gpu = options::as_set(Gpu::new(&own.gpu)?, &own.gpu);
         let opened = OpenedScene::new(scene.clone(), &own, Span::MOMENT);
-        let offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), own)?;
+        let mut offscreen = Offscreen::new(gpu, opened.checked()?, &Look::default(), own)?;
         let moment = offscreen.moment(0.0);
         Ok(Self {
             offscreen,

@@ -1,13 +1,16 @@
 //! The section `Timings`: the passes of the last frames, a row for each.
 
-use crate::app::{
-    pass_history::{PassHistory, PassRow, PassSummary},
-    state::State,
-    ui::{
-        facts::Facts,
-        rows::Edits,
-        style::{accent, significant},
+use crate::{
+    app::{
+        keys::Action,
+        state::State,
+        ui::{
+            facts::Facts,
+            rows::Edits,
+            style::{accent, significant},
+        },
     },
+    profile::table::{Row, Summary, Table},
 };
 use egui::{Align2, FontId, Pos2, Rect, Sense, TextStyle, Ui, vec2};
 
@@ -17,6 +20,8 @@ const COLUMN: [f32; 2] = [31.0, 38.0];
 const NAME: f32 = 112.0;
 /// Height of a row, in points.
 const ROW: f32 = 17.0;
+/// Number of frames that the statistics cover.
+const FRAMES: usize = 120;
 /// The columns behind the name.
 const COLUMNS: [&str; 5] = ["min", "med", "p95", "max", "share"];
 
@@ -25,8 +30,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         let text = "In software, passes overlap: the time of a single pass is not to be trusted.";
         ui.small(text);
     }
-    let rows = state.passes.rows();
-    if rows.is_empty() {
+    let frames = state.history.frames().iter().rev();
+    let timed = frames.filter(|frame| frame.gpu.is_some()).take(FRAMES);
+    let frames: Vec<_> = timed.collect();
+    let table = Table::of(frames.into_iter().rev());
+    if table.gpu.is_empty() {
         ui.weak("No timings yet, or none on this adapter.");
     } else {
         let tip = "Milliseconds on the GPU over the last 120 frames: least, median, 95th percentile, \
@@ -39,8 +47,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
             None,
             tip,
         );
-        for row in rows {
-            pass(ui, &state.passes, row);
+        for row in &table.gpu {
+            pass(ui, &table, row);
         }
     }
     let record = format!(
@@ -49,23 +57,26 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
     );
     ui.weak(record)
         .on_hover_text("Time in which the CPU wrote the commands of the last frame");
+    let keys = state.keymap.keys_of(Action::Profiler);
+    let tip = format!("Every pass of the last frames over time, with memory and files ({keys})");
+    if ui.button("Profiler").on_hover_text(tip).clicked() {
+        state.actions.push(Action::Profiler);
+    }
 }
 
-fn pass(ui: &mut Ui, history: &PassHistory, row: &PassRow) {
+fn pass(ui: &mut Ui, table: &Table, row: &Row) {
     let last = row.last_ms();
-    let Some(summary) = history.summary(row) else {
-        let none = COLUMNS.map(|_| "–".to_owned());
-        let tip = format!("{}: not run in the last 120 frames", row.name);
-        let weak = ui.visuals().weak_text_color();
-        return table_row(ui, (&row.name, row.depth, weak), &none, None, &tip);
+    let Some(summary) = row.summary() else {
+        return;
     };
-    let PassSummary {
+    let Summary {
         min_ms,
         median_ms,
         p95_ms,
         max_ms,
-        share,
+        ..
     } = summary;
+    let share = table.share(row);
     let [min, median, p95, max] = [min_ms, median_ms, p95_ms, max_ms].map(significant);
     let last = last.map_or("not run".into(), |ms| format!("{} ms", significant(ms)));
     let tip = format!(

@@ -1,0 +1,53 @@
+//! The viewer's profile: timings that come back, and files that it is written to.
+
+use super::{in_flight::InFlight, pictures, profiling::Recorded, viewer::Viewer};
+use crate::{Result, profile};
+
+impl Viewer {
+    /// What a frame that was recorded, and is not submitted yet, is in the profile.
+    pub(super) fn profiled(&self, frame: &InFlight) -> Recorded {
+        Recorded {
+            timing: self.graphics.renderer.submitted_frames() + 1,
+            time_secs: frame.picture.time,
+            is_parted: frame.is_parted,
+        }
+    }
+
+    /// Adds the timings that have come back to the history.
+    pub(super) fn take_timings(&mut self) {
+        for timed in self.graphics.renderer.take_timed() {
+            self.state.history.timed(timed);
+        }
+    }
+
+    /// Waits until the frames that were submitted have been timed.
+    pub(super) fn wait_for_timings(&mut self) {
+        if self.graphics.gpu.wait().is_ok() {
+            self.graphics.renderer.collect(&self.graphics.gpu);
+            self.take_timings();
+        }
+    }
+
+    /// Saves the profile beside the pictures.
+    pub(super) fn save_profile(&mut self, extension: &str) {
+        let path = pictures::new_path(&self.picture_name(), extension);
+        let frames = self.state.profiler.frames(&self.state.history);
+        let adapter = &self.graphics.gpu.info.name;
+        match profile::write(&path, frames, adapter) {
+            Ok(()) => self.state.notify(format!("saved {}", path.display())),
+            Err(error) => self
+                .state
+                .fail("The profile could not be saved", error.to_string()),
+        }
+    }
+
+    /// Writes the profile that was asked for when the viewer ends.
+    pub(super) fn write_profile(&mut self) -> Result<()> {
+        let Some(path) = self.options.profile.clone() else {
+            return Ok(());
+        };
+        self.wait_for_timings();
+        let adapter = &self.graphics.gpu.info.name;
+        profile::write(&path, self.state.history.frames(), adapter)
+    }
+}

@@ -1,0 +1,170 @@
+//! A chart of frames: times stacked on each other, which the panel and the report draw.
+
+use super::{colors, history::Frame, table::Table};
+
+/// Name of the time of a frame in which no pass ran.
+pub const BETWEEN: &str = "between passes";
+
+/// The chart of some frames.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chart {
+    /// Numbers of the frames.
+    pub numbers: Vec<u64>,
+    /// Passes on the GPU, undermost first.
+    pub gpu: Stack,
+    /// Work on the CPU.
+    pub cpu: Stack,
+    /// Time of each picture on the display, where the frames follow one another.
+    pub present_ms: Vec<Option<f64>>,
+}
+
+/// Times that are stacked on each other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stack {
+    /// What there is, undermost first.
+    pub layers: Vec<Layer>,
+    /// Number of frames.
+    frames: usize,
+}
+
+/// A pass, or work on the CPU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub color: colors::Rgb,
+    /// Its time in each frame; 0 where it was not run.
+    pub ms: Vec<f64>,
+}
+
+impl Chart {
+    /// The chart of `frames`.
+    pub fn of<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> Self {
+        let table = Table::of(frames.clone());
+        let layer = |(name, times): (&str, &[Option<f64>])| Layer {
+            name: name.into(),
+            color: colors::of(name),
+            ms: times.iter().map(|ms| ms.unwrap_or(0.0)).collect(),
+        };
+        let mut chart = Self::default();
+        let stack = |layers: Vec<Layer>| Stack {
+            layers,
+            frames: table.frames,
+        };
+        let top = table.top().map(|row| (&row.name[..], &row.ms[..]));
+        chart.gpu = stack(top.map(layer).collect());
+        let cpu = table.cpu.iter().map(|row| (&row.name[..], &row.ms[..]));
+        chart.cpu = stack(cpu.map(layer).collect());
+        let mut between = Vec::with_capacity(table.frames);
+        for (index, frame) in frames.into_iter().enumerate() {
+            chart.numbers.push(frame.number);
+            chart.present_ms.push(frame.present_ms);
+            let sum = chart.gpu.total_ms(index);
+            between.push((frame.gpu_ms().unwrap_or(0.0) - sum).max(0.0));
+        }
+        if !chart.gpu.layers.is_empty() {
+            chart.gpu.layers.push(Layer {
+                name: BETWEEN.into(),
+                color: colors::BETWEEN,
+                ms: between,
+            });
+        }
+        chart
+    }
+
+    /// The greatest time in the chart of the GPU, with that between presents.
+    pub fn most_gpu_ms(&self) -> f64 {
+        let presents = self.present_ms.iter().flatten().copied();
+        presents.fold(self.gpu.most_ms(), f64::max)
+    }
+}
+
+impl Stack {
+    /// Time of a frame.
+    pub fn total_ms(&self, frame: usize) -> f64 {
+        self.layers.iter().map(|layer| layer.ms[frame]).sum()
+    }
+
+    /// The greatest time of a frame.
+    pub fn most_ms(&self) -> f64 {
+        let totals = (0..self.frames).map(|frame| self.total_ms(frame));
+        totals.fold(0.0, f64::max)
+    }
+
+    /// The layers of a frame that took time, each with its lower and its upper edge in milliseconds.
+    pub fn edges(&self, frame: usize) -> impl Iterator<Item = (&Layer, [f64; 2])> {
+        let mut below = 0.0;
+        let edges = self.layers.iter().map(move |layer| {
+            let from = below;
+            below += layer.ms[frame];
+            (layer, [from, below])
+        });
+        edges.filter(|(_, [from, to])| to > from)
+    }
+
+    /// The layer of a frame at a height in milliseconds.
+    pub fn at(&self, frame: usize, ms: f64) -> Option<&Layer> {
+        let mut edges = self.edges(frame);
+        let found = edges.find(|(_, [from, to])| (*from..*to).contains(&ms));
+        found.map(|(layer, _)| layer)
+    }
+}
+
+/// A round length of at least `ms`, for the height of a chart, and the distance of its lines.
+pub fn scale(ms: f64) -> (f64, f64) {
+    let ms = ms.max(1e-3);
+    let power = 10_f64.powf((ms / 4.0).log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
+    let step = steps.into_iter().find(|step| step * 4.0 >= ms);
+    let step = step.unwrap_or(10.0 * power);
+    ((ms / step).ceil() * step, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::history::samples::frames;
+
+    #[test]
+    fn layers_add_up_to_the_frame() {
+        let frames = frames();
+        let chart = Chart::of(&frames);
+        assert_eq!(chart.numbers, [1, 2, 3]);
+        for (index, frame) in frames.iter().enumerate() {
+            let gpu_ms = frame.gpu_ms().unwrap();
+            assert!((chart.gpu.total_ms(index) - gpu_ms).abs() < 1e-6);
+            assert!((chart.cpu.total_ms(index) - frame.cpu_ms()).abs() < 1e-9);
+            let edges: Vec<_> = chart.gpu.edges(index).map(|(_, edges)| edges).collect();
+            assert!(edges.windows(2).all(|pair| pair[0][1] == pair[1][0]));
+        }
+        let names: Vec<_> = chart.gpu.layers.iter().map(|l| &l.name[..]).collect();
+        // Nested passes are part of theirs.
+        assert_eq!(names, ["deform", "lbvh", "shadows", BETWEEN]);
+        assert!((chart.gpu.most_ms() - 12.0).abs() < 1e-6);
+        assert_eq!(chart.most_gpu_ms(), 25.0);
+        let at = |frame, ms| chart.gpu.at(frame, ms).map(|layer| &layer.name[..]);
+        assert_eq!(at(0, 0.5), Some("deform"));
+        assert_eq!(at(1, 7.0), Some("shadows"));
+        assert_eq!(at(0, 5.5), Some(BETWEEN));
+        assert_eq!(at(0, 6.5), None);
+        assert_eq!(Chart::of([]), Chart::default());
+    }
+
+    #[test]
+    fn scales_are_round_and_hold_all() {
+        for (ms, expected) in [
+            (0.0, (0.001, 0.00025)),
+            (3.9, (4.0, 1.0)),
+            (16.7, (20.0, 5.0)),
+            (9.0, (10.0, 2.5)),
+            (410.0, (600.0, 200.0)),
+        ] {
+            let (most, step) = scale(ms);
+            assert!(
+                (most - expected.0).abs() < 1e-9 && (step - expected.1).abs() < 1e-9,
+                "{ms}: {most} {step}"
+            );
+        }
+    }
+}

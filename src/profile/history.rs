@@ -1,0 +1,321 @@
+//! The frames of a profile, as they are drawn. Their timings on the GPU come back later.
+
+use super::memory::Memory;
+use crate::gpu::profiler::{PassTiming, TimedFrame};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
+
+/// Frames that the viewer remembers.
+pub const FRAMES: usize = 600;
+
+/// A part of a frame's work on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuSpan {
+    /// What was done.
+    pub name: &'static str,
+    /// Begin, in milliseconds since the history's start.
+    pub start_ms: f64,
+    /// How long it took.
+    pub ms: f64,
+}
+
+/// A frame of the scene.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The scene's time in its clip, in seconds.
+    pub time_secs: f32,
+    /// Work on the CPU, one after another.
+    pub cpu: Vec<CpuSpan>,
+    /// Its passes; `None` until they come back, or where the adapter has no timestamps.
+    pub gpu: Option<Arc<TimedFrame>>,
+    /// When its picture was presented, in milliseconds since the history's start.
+    pub presented_ms: Option<f64>,
+    /// Time since the picture before it was presented; `None` after a pause, or without a window.
+    pub present_ms: Option<f64>,
+    /// Memory after it, where it was measured.
+    pub memory: Option<Memory>,
+    /// The number by which its timings come back.
+    timing: u64,
+}
+
+impl Frame {
+    /// Its passes on the GPU; none until they are known.
+    pub fn passes(&self) -> &[PassTiming] {
+        self.gpu.as_ref().map_or(&[], |timed| &timed.passes)
+    }
+
+    /// Time on the GPU.
+    pub fn gpu_ms(&self) -> Option<f64> {
+        let outermost = self.passes().iter().filter(|pass| pass.depth == 0);
+        let ms: f64 = outermost.map(|pass| pass.last_ms).sum();
+        self.gpu.as_ref().map(|_| ms)
+    }
+
+    /// Time on the CPU.
+    pub fn cpu_ms(&self) -> f64 {
+        self.cpu.iter().map(|span| span.ms).sum()
+    }
+
+    /// The time that it is judged by: between pictures where they follow one another, else the longer of those on
+    /// the GPU and on the CPU.
+    pub fn frame_ms(&self) -> f64 {
+        let alone = self.gpu_ms().unwrap_or(0.0).max(self.cpu_ms());
+        self.present_ms.unwrap_or(alone)
+    }
+}
+
+/// The last frames.
+#[derive(Debug)]
+pub struct History {
+    start: Instant,
+    frames: VecDeque<Frame>,
+    most: usize,
+    /// Number of the last frame.
+    last: u64,
+    /// Work on the CPU since the last frame ended.
+    spans: Vec<CpuSpan>,
+    /// When the last picture was presented.
+    presented: Option<Instant>,
+}
+
+impl History {
+    /// An empty history of at most so many frames.
+    pub fn new(most: usize) -> Self {
+        Self {
+            start: Instant::now(),
+            frames: VecDeque::new(),
+            most,
+            last: 0,
+            spans: Vec::new(),
+            presented: None,
+        }
+    }
+
+    /// The frames, the latest last.
+    pub fn frames(&self) -> &VecDeque<Frame> {
+        &self.frames
+    }
+
+    /// Forgets all frames. Numbers go on.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Work on the CPU that began at `began` and ends now belongs to the next frame.
+    pub fn span(&mut self, name: &'static str, began: Instant) {
+        let span = CpuSpan {
+            name,
+            start_ms: self.ms_at(began),
+            ms: began.elapsed().as_secs_f64() * 1e3,
+        };
+        self.spans.push(span);
+    }
+
+    /// What was done since the last frame led to none.
+    pub fn discard(&mut self) {
+        self.spans.clear();
+    }
+
+    /// A frame was recorded, at this time of the clip. Its timings come back as those of frame `timing` of the
+    /// profiler. Returns its number.
+    pub fn push(&mut self, timing: u64, time_secs: f32) -> u64 {
+        self.last += 1;
+        if self.frames.len() == self.most {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(Frame {
+            number: self.last,
+            time_secs,
+            cpu: std::mem::take(&mut self.spans),
+            gpu: None,
+            presented_ms: None,
+            present_ms: None,
+            memory: None,
+            timing,
+        });
+        self.last
+    }
+
+    /// Adds timings that have come back to their frame, if it is still remembered.
+    pub fn timed(&mut self, timed: Arc<TimedFrame>) {
+        let mut latest_first = self.frames.iter_mut().rev();
+        if let Some(frame) = latest_first.find(|frame| frame.timing == timed.number) {
+            frame.gpu = Some(timed);
+        }
+    }
+
+    /// The picture of frame `number` was presented `at` this time. `follows` says whether the one before was to be
+    /// followed at once.
+    pub fn presented(&mut self, number: u64, at: Instant, follows: bool) {
+        let before = self.presented.replace(at).filter(|_| follows);
+        let presented_ms = self.ms_at(at);
+        let mut latest_first = self.frames.iter_mut().rev();
+        if let Some(frame) = latest_first.find(|frame| frame.number == number) {
+            frame.presented_ms = Some(presented_ms);
+            frame.present_ms = before.map(|before| (at - before).as_secs_f64() * 1e3);
+        }
+    }
+
+    /// Memory after the last frame.
+    pub fn remember_memory(&mut self, memory: Memory) {
+        if let Some(frame) = self.frames.back_mut() {
+            frame.memory = Some(memory);
+        }
+    }
+
+    /// The memory that was measured last.
+    pub fn memory(&self) -> Option<&Memory> {
+        self.frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.memory.as_ref())
+    }
+
+    fn ms_at(&self, time: Instant) -> f64 {
+        time.saturating_duration_since(self.start).as_secs_f64() * 1e3
+    }
+}
+
+/// Frames for tests of what is made of them.
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+
+    /// A pass that begins after and lasts so many milliseconds.
+    pub(crate) fn pass(name: &str, depth: usize, start_ms: f64, ms: f64) -> PassTiming {
+        PassTiming::new(name, depth, start_ms * 1e-3..(start_ms + ms) * 1e-3)
+    }
+
+    /// Three frames, the second of which is slow, has a pass that ran twice and no time between presents.
+    pub(crate) fn frames() -> Vec<Frame> {
+        let frame = |number: u64, passes: Vec<PassTiming>, present_ms| {
+            let start_ms = 20.0 * number as f64;
+            let span = |name, after_ms, ms| CpuSpan {
+                name,
+                start_ms: start_ms + after_ms,
+                ms,
+            };
+            Frame {
+                number,
+                time_secs: number as f32 / 50.0,
+                cpu: vec![
+                    span("panel", 0.0, 1.0),
+                    span("record", 1.5, 2.0),
+                    span("submit", 4.0, 0.5),
+                ],
+                gpu: Some(Arc::new(TimedFrame { number, passes })),
+                presented_ms: Some(start_ms + 5.0),
+                present_ms,
+                memory: Some(Memory {
+                    gpu_bytes: [1 << 20, 2 << 20, 3, 4, 5],
+                    process_bytes: Some(1 << 30),
+                }),
+                timing: number,
+            }
+        };
+        // The GPU's clock began 5 seconds before that of the CPU.
+        let at = |number: u64| 5000.0 + 20.0 * number as f64 + 5.0;
+        let short = |number| {
+            vec![
+                pass("frame", 0, at(number), 6.0),
+                pass("deform", 1, at(number), 1.0),
+                pass("lbvh", 1, at(number) + 1.0, 4.0),
+                pass("sort", 2, at(number) + 2.0, 2.0),
+            ]
+        };
+        let mut slow = short(2);
+        slow[0] = pass("frame", 0, at(2), 12.0);
+        slow[3]
+            .spans
+            .push((at(2) + 4.5) * 1e-3..(at(2) + 5.0) * 1e-3);
+        slow[3].last_ms += 0.5;
+        slow.push(pass("shadows", 1, at(2) + 6.0, 5.5));
+        vec![
+            frame(1, short(1), Some(20.0)),
+            frame(2, slow, None),
+            frame(3, short(3), Some(25.0)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn timed(number: u64) -> Arc<TimedFrame> {
+        let passes = vec![samples::pass("frame", 0, 0.0, number as f64)];
+        Arc::new(TimedFrame { number, passes })
+    }
+
+    #[test]
+    fn timings_find_their_frame_and_old_frames_go() {
+        let mut history = History::new(3);
+        for frame in 1..=5 {
+            history.span("record", Instant::now());
+            assert_eq!(history.push(10 * frame, 0.0), frame);
+        }
+        assert_eq!(history.frames().len(), 3);
+        assert_eq!(history.frames()[0].number, 3);
+        for number in [10, 50, 30, 31] {
+            history.timed(timed(number));
+        }
+        let gpu_ms: Vec<_> = history.frames().iter().map(Frame::gpu_ms).collect();
+        assert_eq!(gpu_ms, [Some(30.0), None, Some(50.0)]);
+        assert!(history.frames().iter().all(|frame| frame.cpu.len() == 1));
+        history.span("panel", Instant::now());
+        history.discard();
+        history.push(60, 0.0);
+        assert_eq!(history.frames()[2].cpu, []);
+        history.clear();
+        assert_eq!((history.frames().len(), history.push(70, 0.0)), (0, 7));
+    }
+
+    /// What the viewer keeps of a frame whether anyone looks at it or not costs far less than a hundredth of a
+    /// frame at 60 Hz, and takes no more memory from the 600th frame on.
+    #[test]
+    fn a_frame_costs_little() {
+        let passes: Vec<_> = (0..50)
+            .map(|n| samples::pass("reflection_surface", n % 3, 0.0, 0.1))
+            .collect();
+        let mut history = History::new(FRAMES);
+        let mut times = Vec::new();
+        for number in 1..=2 * FRAMES as u64 {
+            let began = Instant::now();
+            for name in ["animate", "panel", "record", "compose", "acquire", "submit"] {
+                history.span(name, began);
+            }
+            history.push(number, 0.0);
+            // Two copies: one of the profiler, one of the frame.
+            let passes = (passes.clone(), passes.clone());
+            history.timed(Arc::new(TimedFrame {
+                number,
+                passes: passes.0,
+            }));
+            history.presented(number, began, true);
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        assert_eq!(history.frames().len(), FRAMES);
+        assert!(history.frames.capacity() <= 2 * FRAMES);
+        times.sort_by(f64::total_cmp);
+        let median_ms = times[FRAMES];
+        println!("a frame of the profile takes {median_ms:.4} ms");
+        assert!(median_ms < 0.01 * 1e3 / 60.0, "{median_ms} ms");
+    }
+
+    /// The time between presents is that of frames that follow one another.
+    #[test]
+    fn presents_are_paced_where_they_follow() {
+        let mut history = History::new(9);
+        let start = Instant::now();
+        for (number, ms, follows) in [(1, 0, true), (2, 16, true), (3, 900, false), (4, 950, true)]
+        {
+            history.push(number, 0.0);
+            history.presented(number, start + Duration::from_millis(ms), follows);
+        }
+        let paces: Vec<_> = history.frames().iter().map(|f| f.present_ms).collect();
+        assert_eq!(paces, [None, Some(16.0), None, Some(50.0)]);
+        assert!((history.frames()[3].frame_ms() - 50.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,156 @@
+//! Memory by kind: of the GPU, from the allocations that wgpu reports with their labels, and of the process.
+
+use crate::gpu::Gpu;
+use serde_json::{Value, json};
+
+/// Kinds of GPU memory, in the order of [`Memory::gpu_bytes`].
+pub const KINDS: [&str; 5] = ["geometry", "trees", "textures", "targets", "other"];
+
+/// Memory at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// Allocated bytes on the GPU of each of [`KINDS`]; zeros where the backend does not report them.
+    pub gpu_bytes: [u64; KINDS.len()],
+    /// Resident bytes of the process, where the system tells.
+    pub process_bytes: Option<u64>,
+}
+
+impl Memory {
+    /// The memory that is in use now.
+    pub fn now(gpu: &Gpu) -> Self {
+        let mut gpu_bytes = [0; KINDS.len()];
+        if let Some(report) = gpu.device.generate_allocator_report() {
+            for allocation in &report.allocations {
+                log::trace!("{} bytes of {}", allocation.size, allocation.name);
+                gpu_bytes[kind(&allocation.name)] += allocation.size;
+            }
+        }
+        Self {
+            gpu_bytes,
+            process_bytes: resident_bytes(),
+        }
+    }
+
+    /// Allocated bytes on the GPU; `None` where the backend does not report them.
+    pub fn gpu_total(&self) -> Option<u64> {
+        Some(self.gpu_bytes.iter().sum()).filter(|total| *total > 0)
+    }
+
+    /// The greater of each figure.
+    pub fn max(mut self, other: &Self) -> Self {
+        for (mine, others) in self.gpu_bytes.iter_mut().zip(other.gpu_bytes) {
+            *mine = others.max(*mine);
+        }
+        self.process_bytes = self.process_bytes.max(other.process_bytes);
+        self
+    }
+
+    /// Bytes of the kinds by their names.
+    pub fn kinds_json(&self) -> Value {
+        let kinds = KINDS.iter().zip(self.gpu_bytes);
+        kinds
+            .map(|(kind, bytes)| ((*kind).to_owned(), json!(bytes)))
+            .collect()
+    }
+}
+
+/// What labels of allocations begin with, for each of [`KINDS`] but the last.
+const LABELS: [&[&str]; KINDS.len() - 1] = [
+    &[
+        "deform.",
+        "geometry_copy",
+        "last_position",
+        "merged.",
+        "scene.",
+    ],
+    &["cost.", "hierarchy", "lbvh.", "ploc.", "sort.", "tlas"],
+    &[
+        "blue_noise",
+        "brdf_table",
+        "equirect",
+        "image ",
+        "prefilter",
+        "project_sh",
+        "radiance",
+        "sheen_table",
+        "sky",
+    ],
+    &[
+        "accumulate.",
+        "albedo",
+        "blocked_light",
+        "channel",
+        "composite",
+        "depth",
+        "deviation",
+        "display",
+        "edges",
+        "emissive",
+        "hdr",
+        "hits.",
+        "ids",
+        "light_choice",
+        "lobes.",
+        "motion",
+        "normal",
+        "occlusion",
+        "outline.",
+        "picture",
+        "position",
+        "ray_list",
+        "reflect",
+        "reproject.",
+        "shadow_",
+        "signal.",
+        "stretched",
+        "temporal.",
+        "weights",
+    ],
+];
+
+/// The index in [`KINDS`] of an allocation with this label.
+fn kind(label: &str) -> usize {
+    let is_of = |labels: &[&str]| labels.iter().any(|start| label.starts_with(start));
+    let found = LABELS.iter().position(|labels| is_of(labels));
+    found.unwrap_or(KINDS.len() - 1)
+}
+
+/// Resident memory of this process in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_the_kind() {
+        for (label, expected) in [
+            ("merged.positions", "geometry"),
+            ("lbvh.nodes of 94722 triangles", "trees"),
+            ("image lbvh.png", "textures"),
+            ("normal", "targets"),
+            ("(wgpu internal) zero init buffer", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(KINDS[kind(label)], expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn the_greater_figures_are_kept() {
+        let [a, b] = [[1, 9, 0, 0, 0], [5, 2, 0, 0, 7]].map(|gpu_bytes| Memory {
+            gpu_bytes,
+            process_bytes: None,
+        });
+        assert_eq!(a.max(&b).gpu_bytes, [5, 9, 0, 0, 7]);
+        assert_eq!(a.gpu_total(), Some(10));
+        assert_eq!(Memory::default().gpu_total(), None);
+    }
+}

@@ -1,0 +1,255 @@
+//! The times of a profile by pass: a row for each, with its statistics.
+
+use super::history::Frame;
+
+/// The rows of some frames.
+#[derive(Debug, Default, PartialEq)]
+pub struct Table {
+    /// Passes on the GPU, in the order of the frame.
+    pub gpu: Vec<Row>,
+    /// Work on the CPU, in order.
+    pub cpu: Vec<Row>,
+    /// Number of frames.
+    pub frames: usize,
+}
+
+/// A pass, or work on the CPU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// How deep it is nested.
+    pub depth: usize,
+    /// Its time in each frame; `None` where it was not run. A pass that runs several times in a frame has one time.
+    pub ms: Vec<Option<f64>>,
+}
+
+/// Statistics of some times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// The least.
+    pub min_ms: f64,
+    /// The median.
+    pub median_ms: f64,
+    /// The 95th percentile.
+    pub p95_ms: f64,
+    /// The 99th percentile.
+    pub p99_ms: f64,
+    /// The greatest.
+    pub max_ms: f64,
+}
+
+impl Summary {
+    /// Statistics of `times`, in milliseconds; `None` of none.
+    pub fn of(times: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut sorted: Vec<f64> = times.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        Some(Self {
+            min_ms: *sorted.first()?,
+            median_ms: percentile(&sorted, 0.5),
+            p95_ms: percentile(&sorted, 0.95),
+            p99_ms: percentile(&sorted, 0.99),
+            max_ms: *sorted.last()?,
+        })
+    }
+
+    /// All of them, in the order of the fields.
+    pub fn all(self) -> [f64; 5] {
+        [
+            self.min_ms,
+            self.median_ms,
+            self.p95_ms,
+            self.p99_ms,
+            self.max_ms,
+        ]
+    }
+}
+
+impl Table {
+    /// The times of `frames`.
+    pub fn of<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Self {
+        let mut table = Self::default();
+        for frame in frames {
+            let index = table.frames;
+            table.frames += 1;
+            let mut next = 0;
+            for pass in frame.passes() {
+                next = 1 + add(
+                    &mut table.gpu,
+                    next,
+                    (&pass.name, pass.depth),
+                    index,
+                    pass.last_ms,
+                );
+            }
+            next = 0;
+            for span in &frame.cpu {
+                next = 1 + add(&mut table.cpu, next, (span.name, 0), index, span.ms);
+            }
+        }
+        let frames = table.frames;
+        for row in table.gpu.iter_mut().chain(&mut table.cpu) {
+            row.ms.resize(frames, None);
+        }
+        table
+    }
+
+    /// The passes that stand beside each other below the frame, whose times add up to about that of the frame.
+    pub fn top(&self) -> impl Iterator<Item = &Row> {
+        self.gpu.iter().filter(|row| row.depth == 1)
+    }
+
+    /// A row's part of the time of all frames on the GPU.
+    pub fn share(&self, row: &Row) -> f64 {
+        let outermost = self.gpu.iter().filter(|row| row.depth == 0);
+        let all: f64 = outermost.map(Row::sum).sum();
+        if all > 0.0 { row.sum() / all } else { 0.0 }
+    }
+
+    /// Names of the passes with those of what they are nested in: `frame/lbvh/sort`.
+    pub fn gpu_paths(&self) -> Vec<String> {
+        let mut stack: Vec<&str> = Vec::new();
+        let mut paths = Vec::with_capacity(self.gpu.len());
+        for row in &self.gpu {
+            stack.truncate(row.depth);
+            stack.push(&row.name);
+            paths.push(stack.join("/"));
+        }
+        paths
+    }
+}
+
+/// Adds the time of a pass to its row, or to a new one at `next`. Returns the row's index.
+fn add(
+    rows: &mut Vec<Row>,
+    next: usize,
+    (name, depth): (&str, usize),
+    frame: usize,
+    ms: f64,
+) -> usize {
+    let same = |row: &Row| row.depth == depth && row.name == name;
+    let next = next.min(rows.len());
+    // Mostly it is the next one.
+    let found = match rows.get(next).is_some_and(same) {
+        true => Some(next),
+        false => rows.iter().position(same),
+    };
+    let index = found.unwrap_or_else(|| {
+        let row = Row {
+            name: name.into(),
+            depth,
+            ms: Vec::new(),
+        };
+        rows.insert(next, row);
+        next
+    });
+    let times = &mut rows[index].ms;
+    times.resize(frame + 1, None);
+    times[frame] = Some(times[frame].unwrap_or(0.0) + ms);
+    index
+}
+
+impl Row {
+    /// Statistics of the frames in which it was run.
+    pub fn summary(&self) -> Option<Summary> {
+        Summary::of(self.ms.iter().flatten().copied())
+    }
+
+    /// Its time in the last frame; `None` if it was not run.
+    pub fn last_ms(&self) -> Option<f64> {
+        self.ms.last().copied().flatten()
+    }
+
+    /// Its time in all frames.
+    pub fn sum(&self) -> f64 {
+        self.ms.iter().flatten().sum()
+    }
+}
+
+/// The nearest-rank percentile of sorted values: the least that a `share` of all does not exceed.
+pub fn percentile<T: Copy + Default>(sorted: &[T], share: f64) -> T {
+    let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
+    sorted.get(rank - 1).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::profiler::{PassTiming, TimedFrame};
+    use crate::profile::history::{
+        History,
+        samples::{frames, pass},
+    };
+
+    fn history(frames: &[&[PassTiming]]) -> History {
+        let mut history = History::new(600);
+        for (number, passes) in (1..).zip(frames) {
+            history.push(number, 0.0);
+            let passes = passes.to_vec();
+            history.timed(TimedFrame { number, passes }.into());
+        }
+        history
+    }
+
+    fn row<'a>(table: &'a Table, name: &str) -> &'a Row {
+        table.gpu.iter().find(|row| row.name == name).unwrap()
+    }
+
+    #[test]
+    fn percentiles_are_values_by_their_rank() {
+        let sorted: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(percentile(&sorted, 0.5), 10.0);
+        assert_eq!(percentile(&sorted, 0.95), 19.0);
+        assert_eq!(percentile(&sorted, 1.0), 20.0);
+        assert_eq!(percentile(&[7.0], 0.05), 7.0);
+        assert_eq!(percentile::<f64>(&[], 0.5), 0.0);
+        let summary = Summary::of((1..=200).rev().map(f64::from)).unwrap();
+        let of = [summary.min_ms, summary.median_ms, summary.p95_ms];
+        assert_eq!(of, [1.0, 100.0, 190.0]);
+        assert_eq!([summary.p99_ms, summary.max_ms], [198.0, 200.0]);
+        assert_eq!(Summary::of([]), None);
+    }
+
+    /// A pass that is not run keeps its row, and runs in a frame are one time.
+    #[test]
+    fn rows_stay_in_the_order_of_the_frame() {
+        let names = |table: &Table| -> Vec<String> {
+            table.gpu.iter().map(|row| row.name.clone()).collect()
+        };
+        let [frame, lbvh, fog] = ["frame", "lbvh", "fog"].map(|name| {
+            let depth = usize::from(name != "frame");
+            pass(name, depth, 0.0, 3.0)
+        });
+        let shadows = pass("shadows", 1, 0.0, 1.0);
+        let whole: &[_] = &[frame.clone(), lbvh, fog.clone()];
+        let history = history(&[
+            whole,
+            &[frame.clone(), fog.clone()],
+            &[frame, shadows, fog.clone(), fog],
+        ]);
+        let table = Table::of(history.frames());
+        assert_eq!(names(&table), ["frame", "shadows", "lbvh", "fog"]);
+        assert_eq!(row(&table, "lbvh").ms, [Some(3.0), None, None]);
+        assert_eq!(row(&table, "lbvh").last_ms(), None);
+        assert_eq!(row(&table, "fog").last_ms(), Some(6.0));
+        assert_eq!(row(&table, "shadows").ms, [None, None, Some(1.0)]);
+        assert_eq!(table.share(row(&table, "fog")), 12.0 / 9.0);
+    }
+
+    #[test]
+    fn paths_name_what_a_pass_is_nested_in() {
+        let frames = frames();
+        let table = Table::of(&frames);
+        let expected = [
+            "frame",
+            "frame/deform",
+            "frame/lbvh",
+            "frame/lbvh/sort",
+            "frame/shadows",
+        ];
+        assert_eq!(table.gpu_paths(), expected);
+        let cpu: Vec<_> = table.cpu.iter().map(|row| &row.name[..]).collect();
+        assert_eq!(cpu, ["panel", "record", "submit"]);
+        assert_eq!(Table::of([]), Table::default());
+    }
+}

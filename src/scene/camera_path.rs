@@ -1,0 +1,238 @@
+//! Cameras that move along keys, from a file of JSON.
+//!
+//! ```json
+//! {"keys": [
+//!     {"time": 0, "eye": [4, 2, 4], "target": [0, 1, 0], "fov": 45},
+//!     {"time": 2, "eye": [-4, 2, 4], "target": [0, 1, 0]}
+//! ]}
+//! ```
+//!
+//! Times are in seconds and rise from key to key; positions are in metres of the world; the vertical field of view
+//! is in degrees, and where it is left out that of the settings. Between keys, eyes and targets follow a cubic
+//! Hermite spline whose tangents are the mean slopes around each key (Catmull and Rom 1974, for times of any
+//! distance), and fields of view a line.
+
+use super::{Projection, framing::Viewpoint};
+use crate::{Error, Result};
+use glam::Vec3;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Most bytes of a file.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// A path of at least one key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CameraPath {
+    keys: Vec<Key>,
+    /// Vertical field of view where a key has none, in degrees.
+    fov: f32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    time: f32,
+    eye: Vec3,
+    target: Vec3,
+    fov: Option<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    keys: Vec<Key>,
+}
+
+impl CameraPath {
+    /// Reads a file; `fov` in degrees is that of keys without.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where it cannot be read, [`Error::Scene`] that names the key that is wrong.
+    pub fn read(path: &Path, fov: f32) -> Result<Self> {
+        let length = std::fs::metadata(path)
+            .map_err(|e| Error::io(path, e))?
+            .len();
+        if length > MOST_BYTES {
+            return Err(Error::scene(path, "a camera path has at most 16 MiB"));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::parse(&bytes, fov).map_err(|what| Error::scene(path, what))
+    }
+
+    fn parse(bytes: &[u8], fov: f32) -> std::result::Result<Self, String> {
+        let file: File =
+            serde_json::from_slice(bytes).map_err(|e| format!("no camera path: {e}"))?;
+        let keys = file.keys;
+        if keys.is_empty() {
+            return Err("a camera path needs at least one key".into());
+        }
+        for (index, key) in keys.iter().enumerate() {
+            let fault = if !(key.time.is_finite() && key.eye.is_finite() && key.target.is_finite())
+            {
+                "has a number that is too large"
+            } else if key.eye == key.target {
+                "looks at its own eye"
+            } else if !key.fov.is_none_or(|fov| (1.0..=170.0).contains(&fov)) {
+                "needs a fov from 1 to 170 degrees"
+            } else if index > 0 && key.time <= keys[index - 1].time {
+                "is not later than the key before it"
+            } else {
+                continue;
+            };
+            return Err(format!("keys[{index}] {fault}"));
+        }
+        Ok(Self { keys, fov })
+    }
+
+    /// Time from the first to the last key, in seconds.
+    pub fn duration_secs(&self) -> f32 {
+        let [first, last] = [self.keys.first(), self.keys.last()];
+        first
+            .zip(last)
+            .map_or(0.0, |(first, last)| last.time - first.time)
+    }
+
+    /// The camera so many seconds after the first key; before it and after the last one it stands still.
+    pub fn at(&self, seconds: f32) -> Viewpoint {
+        let first = self.keys[0];
+        let last = self.keys[self.keys.len() - 1];
+        let time = (first.time + seconds).clamp(first.time, last.time);
+        let next = self.keys.partition_point(|key| key.time <= time);
+        let (a, b) = (next - 1, next.min(self.keys.len() - 1));
+        let length = self.keys[b].time - self.keys[a].time;
+        let t = if length > 0.0 {
+            (time - self.keys[a].time) / length
+        } else {
+            0.0
+        };
+        let fov = |key: usize| self.keys[key].fov.unwrap_or(self.fov);
+        let (eye, target) = (
+            self.spline([a, b], t, |key| key.eye),
+            self.spline([a, b], t, |key| key.target),
+        );
+        let fov_y = (fov(a) + (fov(b) - fov(a)) * t).to_radians();
+        Viewpoint::looking(
+            eye,
+            target - eye,
+            Vec3::Y,
+            Projection::Perspective { fov_y },
+        )
+    }
+
+    /// A point of the spline at `t` of 0 to 1 between two keys.
+    fn spline(&self, [a, b]: [usize; 2], t: f32, point: impl Fn(&Key) -> Vec3) -> Vec3 {
+        let slope = |key: usize| {
+            let before = &self.keys[key.saturating_sub(1)];
+            let after = &self.keys[(key + 1).min(self.keys.len() - 1)];
+            let length = after.time - before.time;
+            let way = point(after) - point(before);
+            if length > 0.0 {
+                way / length
+            } else {
+                Vec3::ZERO
+            }
+        };
+        let length = self.keys[b].time - self.keys[a].time;
+        let (t2, t3) = (t * t, t * t * t);
+        (2.0 * t3 - 3.0 * t2 + 1.0) * point(&self.keys[a])
+            + (t3 - 2.0 * t2 + t) * length * slope(a)
+            + (3.0 * t2 - 2.0 * t3) * point(&self.keys[b])
+            + (t3 - t2) * length * slope(b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> std::result::Result<CameraPath, String> {
+        CameraPath::parse(text.as_bytes(), 45.0)
+    }
+
+    #[test]
+    fn keys_are_passed_through_and_lines_stay_lines() {
+        let path = r#"{"keys": [
+            {"time": 1, "eye": [0, 0, 5], "target": [0, 0, 0], "fov": 30},
+            {"time": 2, "eye": [1, 0, 5], "target": [1, 0, 0]},
+            {"time": 4, "eye": [3, 0, 5], "target": [3, 0, 0], "fov": 60}
+        ]}"#;
+        let path = parse(path).unwrap();
+        assert_eq!(path.duration_secs(), 3.0);
+        // At one metre a second, whatever the distance of the keys.
+        for (seconds, x, fov) in [
+            (-1.0, 0.0, 30.0),
+            (0.5, 0.5, 37.5),
+            (1.0, 1.0, 45.0),
+            (2.0, 2.0, 52.5),
+            (9.0, 3.0, 60.0),
+        ] {
+            let view = path.at(seconds);
+            assert!(
+                (view.eye() - Vec3::new(x, 0.0, 5.0)).length() < 1e-5,
+                "{seconds}: {view:?}"
+            );
+            assert!((view.forward() - Vec3::NEG_Z).length() < 1e-5);
+            let Projection::Perspective { fov_y } = view.projection else {
+                panic!("{view:?}")
+            };
+            assert!(
+                (fov_y.to_degrees() - fov).abs() < 1e-3,
+                "{seconds}: {fov_y}"
+            );
+        }
+    }
+
+    #[test]
+    fn corners_are_rounded() {
+        let path = r#"{"keys": [
+            {"time": 0, "eye": [0, 0, 0], "target": [0, 0, -9]},
+            {"time": 1, "eye": [2, 0, 0], "target": [2, 0, -9]},
+            {"time": 2, "eye": [2, 2, 0], "target": [2, 2, -9]}
+        ]}"#;
+        let path = parse(path).unwrap();
+        let velocity = |at: f32| (path.at(at + 1e-3).eye() - path.at(at - 1e-3).eye()) / 2e-3;
+        let around = [velocity(0.995), velocity(1.005)];
+        assert!((around[0] - around[1]).length() < 0.1, "{around:?}");
+        assert!(
+            (around[0] - Vec3::new(1.0, 1.0, 0.0)).length() < 0.1,
+            "{around:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let key = r#"{"time": 0, "eye": [0, 0, 1], "target": [0, 0, 0]}"#;
+        assert!(parse(&format!(r#"{{"keys": [{key}]}}"#)).is_ok());
+        for (text, part) in [
+            ("".to_owned(), "no camera path"),
+            (r#"{"keys": []}"#.to_owned(), "at least one key"),
+            (
+                format!(r#"{{"keys": [{key}, {key}]}}"#),
+                "keys[1] is not later",
+            ),
+            (
+                key.replace("[0, 0, 1]", "[0, 0, 0]"),
+                "keys[0] looks at its own eye",
+            ),
+            (
+                key.replace("\"time\": 0", "\"time\": 0, \"fov\": 0"),
+                "keys[0] needs a fov",
+            ),
+            (key.replace("\"time\"", "\"when\""), "unknown field `when`"),
+            (
+                key.replace("[0, 0, 1]", "[0, 0, 1e39]"),
+                "keys[0] has a number",
+            ),
+        ] {
+            let text = if text.starts_with("{\"time\"") || text.starts_with("{\"when\"") {
+                format!(r#"{{"keys": [{text}]}}"#)
+            } else {
+                text
+            };
+            let why = parse(&text).unwrap_err();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+    }
+}
