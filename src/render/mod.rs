@@ -12,6 +12,7 @@ pub mod blend_gbuffer;
 pub mod blue_noise;
 pub mod camera_arm;
 pub mod channel;
+pub mod compare;
 pub mod compared_tree;
 pub mod deform;
 pub mod deviation;

@@ -95,6 +95,7 @@ pub static SHADERS: Library = Library {
         "render/blend_gbuffer.wgsl",
         "render/blend_points_lines.wgsl",
         "render/channel.wgsl",
+        "render/compare.wgsl",
         "render/deform.wgsl",
         "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",
