@@ -46,6 +46,14 @@ pub(super) enum Action {
     PreviousChannel,
     /// Shows which triangles pass through those of other meshes, or the lit picture.
     Intersections,
+    /// Compares side by side with what was compared last, or ends that.
+    Compare,
+    /// The next way to show both sides.
+    CompareMode,
+    /// Shows the other side.
+    CompareFlip,
+    /// Compares with the picture of this moment.
+    ComparePicture,
     /// Begins or ends measuring.
     Measure,
     FrameSelection,
@@ -138,6 +146,10 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_channel", &["V"], "next channel", Action::NextChannel),
     bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
     bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
+    bind("compare", &["K"], "compare with these settings, or stop", Action::Compare),
+    bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
+    bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
+    bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

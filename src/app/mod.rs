@@ -8,6 +8,8 @@ mod changes;
 mod chord;
 mod clicks;
 mod command_line;
+mod compare;
+mod comparing;
 mod deviation;
 mod deviation_figures;
 mod dialogs;
@@ -41,6 +43,7 @@ mod screen;
 mod selected;
 mod selecting;
 mod selection;
+mod side;
 mod state;
 mod sun;
 mod ui;
@@ -50,7 +53,7 @@ mod walker;
 mod watch;
 mod window;
 
-pub use options::Options;
+pub use options::{CompareOptions, Options};
 
 use crate::Result;
 use keymap::Keymap;

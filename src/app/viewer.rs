@@ -25,6 +25,7 @@ use super::{
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
+    side::Comparing,
     state::State,
     ui,
     wake::{Wake, Waker},
@@ -78,6 +79,8 @@ pub(super) struct Viewer {
     pub(super) environment: EnvironmentFile,
     pub(super) deviation: DeviationFile,
     pub(super) figures: DeviationFigures,
+    /// Side B.
+    pub(super) comparing: Comparing,
     pub(super) preparation: Preparation,
     /// Whether the panel's last frame names the passes that are being compiled.
     pub(super) says_preparing: bool,
@@ -145,6 +148,7 @@ impl Viewer {
             environment: EnvironmentFile::default(),
             deviation: DeviationFile::default(),
             figures: DeviationFigures::default(),
+            comparing: Comparing::default(),
             preparation: Preparation::default(),
             says_preparing: false,
             hovering: false,
@@ -352,6 +356,12 @@ impl Viewer {
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
             }
+            Some(Action::ComparePicture) => {
+                if let Err(error) = self.compare_with_picture() {
+                    self.state
+                        .fail("There is no picture to compare with", error.to_string());
+                }
+            }
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -541,7 +551,7 @@ impl Viewer {
         }
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
-        Ok(())
+        self.begin_to_compare()
     }
 
     /// As [`Self::report_as`], for what happens while the scene is drawn.
@@ -578,6 +588,9 @@ impl Viewer {
     /// Lets time pass.
     pub(super) fn tick(&mut self) {
         let elapsed = self.schedule.begin(Instant::now());
+        if let Some(wait) = self.state.compare.turn(Instant::now()) {
+            self.draw_within(wait);
+        }
         let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
@@ -592,7 +605,8 @@ impl Viewer {
 
     /// What is being loaded.
     fn load_progress(&self) -> Option<ui::LoadProgress> {
-        let scene = self.loading.as_ref().map(|loading| {
+        let side = self.comparing.loading.as_ref().map(|(_, loading)| loading);
+        let scene = self.loading.as_ref().or(side).map(|loading| {
             let (stage, share) = loading.progress();
             ui::LoadProgress {
                 name: name_of(&loading.files),

@@ -189,7 +189,11 @@ pub struct Renderer {
 impl Renderer {
     /// Every pass is compiled by the first frame that needs it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let uploader = Uploader::new(gpu);
+        Self::beside(gpu, Arc::new(Uploader::new(gpu)))
+    }
+
+    /// As [`Renderer::new`], for scenes of the uploader of another renderer on the same device.
+    pub fn beside(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
         let layouts = &uploader.layouts;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu)?,
@@ -226,7 +230,7 @@ impl Renderer {
             last: None,
             frames: 0,
             frames_are_of: None,
-            uploader: Arc::new(uploader),
+            uploader,
         })
     }
 
