@@ -60,7 +60,12 @@ impl Picture {
                 .iter()
                 .map(|h| Vec3::from(h.map(f16::to_f32)))
                 .collect(),
-            image: image(gpu, size, Format::Rgba16Float, bytemuck::cast_slice(&texels)),
+            image: image(
+                gpu,
+                size,
+                Format::Rgba16Float,
+                bytemuck::cast_slice(&texels),
+            ),
         }
     }
 }
@@ -211,7 +216,12 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     let mut byte = move || random.bits() as u8;
     let a = Picture::encoded(&gpu, [50, 30], |_| [byte(), byte(), byte()]);
     let of_a = a.pixels.clone();
-    let bytes = |i: u32| (of_a[i as usize] * 255.0).round().to_array().map(|c| c as u8);
+    let bytes = |i: u32| {
+        (of_a[i as usize] * 255.0)
+            .round()
+            .to_array()
+            .map(|c| c as u8)
+    };
     let mut params = params(&a, &a, [50, 30]);
     (params.is_difference, params.gain) = (1, 1000.0);
     let (shown, errors) = drawn(&gpu, &mut pass, &params, [&a, &a]);
@@ -225,7 +235,10 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     });
     let (shown, errors) = drawn(&gpu, &mut pass, &params, [&a, &changed]);
     assert!((errors.max - 1.0 / 255.0).abs() < 1e-9, "{errors:?}");
-    assert!((errors.mean - errors.max / 1500.0).abs() < 1e-12, "{errors:?}");
+    assert!(
+        (errors.mean - errors.max / 1500.0).abs() < 1e-12,
+        "{errors:?}"
+    );
     let colored = shown.iter().filter(|pixel| **pixel != black).count();
     assert_eq!(colored, 1);
     // Both comparers tell them apart.

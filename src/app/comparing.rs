@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{
     Error, Result,
+    config::Config,
     gpu::layout::CompareParams,
     output::magma,
     render::{self, Renderer, View, compare::placed},
-    scene::{is_stdin, picture::Picture},
+    scene::{Pose, is_stdin, picture::Picture},
 };
 use std::{
     sync::Arc,
@@ -218,7 +219,7 @@ impl Viewer {
     }
 
     /// Takes over the scene of B once it is loaded.
-    fn take_loaded(&mut self, config: &crate::config::Config) -> Result<()> {
+    fn take_loaded(&mut self, config: &Config) -> Result<()> {
         let Some((_, loading)) = &self.comparing.loading else {
             return Ok(());
         };
@@ -249,13 +250,8 @@ impl Viewer {
         self.schedule.counts_frames() && waits
     }
 
-    /// The frame of B that belongs to the picture `a`; `None` where what is shown stays.
-    pub(super) fn plan_side(
-        &mut self,
-        a: &PictureKey,
-        scales: Scales,
-        now: Instant,
-    ) -> Option<Plan> {
+    /// The picture of B that belongs to `a`, its pose and its settings; `None` where B cannot be drawn yet.
+    fn side_picture(&mut self, a: &PictureKey) -> Option<(PictureKey, Pose, Config)> {
         let scene = self.state.compare.scene()?;
         let side = self.comparing.side.as_mut()?;
         let config = scene.config(&self.state.config);
@@ -295,6 +291,19 @@ impl Viewer {
             config: of_picture(&config, &self.state.initial),
             ..a.clone()
         };
+        Some((picture, pose, config))
+    }
+
+    /// The frame of B that belongs to the picture `a`; `None` where what is shown stays.
+    pub(super) fn plan_side(
+        &mut self,
+        a: &PictureKey,
+        scales: Scales,
+        now: Instant,
+    ) -> Option<Plan> {
+        let (picture, pose, config) = self.side_picture(a)?;
+        let side = self.comparing.side.as_mut()?;
+        let gpu = &self.graphics.gpu;
         let state = renderer_state(gpu, &side.renderer, &side.stage, &pose, &picture.config);
         let frame = side.schedule.choose(&picture, state, scales, now)?;
         Some(Plan {
@@ -381,35 +390,25 @@ impl Viewer {
         side.is_some_and(|side| side.in_flight.is_some())
     }
 
-    /// As of A: whether the next frame of B may be recorded, where `plan` is what it is going to show. One at rest that
-    /// is no longer wanted is abandoned.
+    /// Whether the next frame of B may be recorded, which belongs to the picture `a`. One at rest that is no longer
+    /// wanted is abandoned.
     pub(super) fn abandon_outdated_side(&mut self, a: &PictureKey) -> Result<bool> {
-        let gpu = &self.graphics.gpu;
+        if !self.draws_side() {
+            return Ok(true);
+        }
+        let wanted = self.side_picture(a).map(|(picture, ..)| picture);
         let Some(side) = &mut self.comparing.side else {
             return Ok(true);
         };
-        let Some(in_flight) = &side.in_flight else {
-            return Ok(true);
-        };
-        let drawn = &in_flight.picture;
-        let same_moment =
-            drawn.time == a.time && drawn.area == a.area && drawn.channel == a.channel;
-        let config = self
-            .state
-            .compare
-            .scene()
-            .map(|scene| of_picture(&scene.config(&self.state.config), &self.state.initial));
-        let is_wanted = same_moment
-            && drawn.view.world_from_view == a.view.world_from_view
-            && drawn.view.projection == a.view.projection
-            && drawn.hidden == a.hidden
-            && config.as_ref() == Some(&drawn.config);
-        if is_wanted || !in_flight.frame.at_rest {
+        let is_outdated =
+            |drawn: &InFlight| drawn.frame.at_rest && Some(&drawn.picture) != wanted.as_ref();
+        if !side.in_flight.as_ref().is_some_and(is_outdated) {
             return Ok(false);
         }
         side.in_flight = None;
         side.schedule.abandon();
-        side.renderer.abandon(gpu, &mut side.uploaded)?;
+        side.renderer
+            .abandon(&self.graphics.gpu, &mut side.uploaded)?;
         Ok(true)
     }
 

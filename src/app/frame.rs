@@ -413,7 +413,8 @@ impl Viewer {
             .map(|frame| frame.is_parted)
             .or(is_side_parted);
         self.submit_side(is_parted.unwrap_or(false));
-        self.comparing.is_stale |= recorded.is_some();
+        let is_whole = |frame: &InFlight| !frame.is_parted;
+        self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);
         match &recorded {
             Some(frame) if frame.is_parted => {
                 let Graphics { gpu, renderer, .. } = &mut self.graphics;

@@ -62,7 +62,7 @@ fn line(ctx: &Context, room: Rect, compare: &mut Compare) {
                 .on_hover_and_drag_cursor(cursor);
             if let Some(pointer) = response
                 .interact_pointer_pos()
-                .filter(|_| response.dragged())
+                .filter(|_| response.dragged() || response.drag_stopped())
             {
                 let share = (across(pointer) - start) / (end - start).max(1.0);
                 compare.line = share.clamp(0.0, 1.0);
@@ -106,7 +106,7 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
     ];
     let width = match stacked {
         true => room.width() - 60.0,
-        false => 0.5 * room.width() - 50.0,
+        false => 0.5 * room.width() - 40.0,
     };
     if width < 60.0 {
         return;

@@ -38,10 +38,11 @@ enum Show {
     Notice,
     NoScene,
     Selection,
+    Comparison,
 }
 
 impl Show {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -52,6 +53,7 @@ impl Show {
         Self::Notice,
         Self::NoScene,
         Self::Selection,
+        Self::Comparison,
     ];
 }
 
@@ -99,6 +101,9 @@ fn state(show: Show, every_section: bool) -> State {
     if show == Show::Selection {
         select(&mut state);
     }
+    if show == Show::Comparison {
+        compare(&mut state);
+    }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
     }
@@ -122,6 +127,18 @@ fn state(show: Show, every_section: bool) -> State {
         }
     }
     state
+}
+
+/// Both sides have long names, and their difference is shown.
+fn compare(state: &mut State) {
+    let compare = &mut state.compare;
+    for text in ["environment.file=a_long_name.hdr", "shadows.mode=map"] {
+        compare.set(&state.config, text).unwrap();
+    }
+    compare.mode = crate::app::compare::Mode::Difference;
+    compare.key = "shadows".into();
+    compare.told.is_shown = true;
+    compare.told.ms = [Some(12_345.6), None];
 }
 
 /// Two meshes with long names, and three measured points.
