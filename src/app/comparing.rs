@@ -106,6 +106,7 @@ impl Viewer {
             return self.end_comparison(error);
         }
         let told = &mut self.state.compare.told;
+        let before = (told.is_shown, told.ms);
         told.is_shown = self.comparing.shown().is_some();
         let Graphics { gpu, renderer, .. } = &self.graphics;
         told.is_gpu_time = gpu.capabilities.timestamps;
@@ -118,6 +119,8 @@ impl Viewer {
             ms(renderer, self.comparing.wall_ms),
             side.and_then(|side| ms(&side.renderer, side.wall_ms)),
         ];
+        // The panel was laid out before.
+        let mut has_news = (told.is_shown, told.ms) != before;
         if let Some(errors) = self.comparing.collect(gpu) {
             log::debug!(
                 "the sides differ by {:.6} on average and by {:.6} at most, over {} pixels",
@@ -126,9 +129,10 @@ impl Viewer {
                 errors.pixels
             );
             told.errors = Some(errors);
+            has_news = true;
+        }
+        if has_news {
             self.draw_within(Duration::ZERO);
-        } else if self.comparing.is_measured {
-            self.draw_within(AGAIN);
         }
         Ok(())
     }
@@ -415,6 +419,9 @@ impl Viewer {
     /// Ends a redraw for B: when it has to be drawn again.
     pub(super) fn finish_side(&mut self, activity: Activity) {
         let now = Instant::now();
+        if self.comparing.is_measured {
+            self.schedule.draw_by(now + AGAIN);
+        }
         let Some(side) = &mut self.comparing.side else {
             return;
         };

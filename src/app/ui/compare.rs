@@ -152,6 +152,9 @@ pub(super) fn cost(compare: &Compare, side: usize) -> String {
 
 /// What the colours of errors mean, and how large they are.
 fn difference(ctx: &Context, room: Rect, compare: &Compare) {
+    if room.width() < LEGEND[0] + 60.0 || room.height() < 160.0 {
+        return;
+    }
     Area::new(Id::unique("compare legend"))
         .order(Order::Middle)
         .pivot(Align2::LEFT_BOTTOM)

@@ -132,7 +132,8 @@ fn state(show: Show, every_section: bool) -> State {
 /// Both sides have long names, and their difference is shown.
 fn compare(state: &mut State) {
     let compare = &mut state.compare;
-    for text in ["environment.file=a_long_name.hdr", "shadows.mode=map"] {
+    state.config.environment.file = LONG.into();
+    for text in [&format!("environment.file=b_{LONG}"), "shadows.mode=map"] {
         compare.set(&state.config, text).unwrap();
     }
     compare.mode = crate::app::compare::Mode::Difference;

@@ -114,7 +114,7 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "A setting of B alone: a part of its name, then a value as in config.toml";
     Row::new("setting", &[], tip).show(ui, edits, |ui| {
         let width = ui.available_width();
-        let field = TextEdit::singleline(&mut state.compare.key).hint_text("look for a key");
+        let field = TextEdit::singleline(&mut state.compare.key).hint_text("key");
         ui.add(field.desired_width(0.58 * width));
         let value = TextEdit::singleline(&mut state.compare.value).hint_text("value");
         let value = ui.add(value.desired_width(0.42 * width - 16.0));
@@ -155,7 +155,7 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "Path of a scene, or of a picture (.png, .jpg, .exr). A picture can be dropped on the window too";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
-        let field = TextEdit::singleline(&mut state.compare.file).hint_text("scene or picture");
+        let field = TextEdit::singleline(&mut state.compare.file).hint_text("path");
         let field = ui.add(field.desired_width(ui.available_width() - 8.0));
         if field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter)) {
             let path = state.compare.file.trim().to_owned();
