@@ -30,6 +30,9 @@ const SHARED: [&str; 7] = [
 /// Setting of a scene that its panel chooses, and not the settings.
 const VARIANT: &str = "scene.variant";
 
+/// How near the line the mouse takes hold of it, in points.
+pub(super) const LINE_REACH: f32 = 8.0;
+
 /// How both sides are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -111,6 +114,8 @@ pub(super) struct Compare {
     /// Where the line is, as a share of the picture's width or height.
     pub(super) line: f32,
     pub(super) is_horizontal: bool,
+    /// Whether the mouse holds the line.
+    pub(super) is_held: bool,
     /// Turns from A to B and back in a second.
     pub(super) flicker_hz: f32,
     pub(super) is_paused: bool,
@@ -136,6 +141,7 @@ impl Default for Compare {
             mode: Mode::Wipe,
             line: 0.5,
             is_horizontal: false,
+            is_held: false,
             flicker_hz: 2.0,
             is_paused: false,
             shows_b: false,
@@ -305,6 +311,11 @@ impl Compare {
         self.shows_b = !self.shows_b;
         self.flipped = Some(now);
         Some(period)
+    }
+
+    /// Whether a line is there that the mouse can take hold of.
+    pub(super) fn has_line(&self) -> bool {
+        self.mode == Mode::Wipe && self.other.is_some() && self.told.is_shown
     }
 
     /// The share of the picture from which B is shown.

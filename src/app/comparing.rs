@@ -1,7 +1,7 @@
 //! The window compares: side B is loaded, drawn beside A, and both are composed.
 
 use super::{
-    compare::{Mode, Other, SavedPicture},
+    compare::{LINE_REACH, Mode, Other, SavedPicture},
     frame::of_picture,
     graphics::Graphics,
     in_flight::{GPU_POLL, InFlight},
@@ -24,6 +24,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use winit::event::{ElementState, MouseButton};
 
 /// Headline of errors of side B.
 const FAILED: &str = "It cannot be compared with";
@@ -98,6 +99,39 @@ impl Viewer {
     pub(super) fn forget_comparison(&mut self) {
         self.comparing.holds_a = None;
         self.drop_comparison();
+    }
+
+    /// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the line's.
+    pub(super) fn hold_line(&mut self, button: MouseButton, state: ElementState) -> bool {
+        if button != MouseButton::Left {
+            return false;
+        }
+        if state == ElementState::Released {
+            return std::mem::take(&mut self.state.compare.is_held);
+        }
+        let reach = LINE_REACH * self.window.scale_factor() as f32;
+        let compare = &self.state.compare;
+        let (at, side) = self.along_line();
+        let is_near = (at - compare.line * side).abs() <= reach;
+        let is_held = compare.has_line() && is_near && self.is_in_scene();
+        self.state.compare.is_held = is_held;
+        is_held
+    }
+
+    /// Moves the line that is held to the mouse.
+    pub(super) fn drag_line(&mut self) {
+        if self.state.compare.is_held {
+            let (at, side) = self.along_line();
+            self.state.compare.line = (at / side.max(1.0)).clamp(0.0, 1.0);
+            self.draw_within(Duration::ZERO);
+        }
+    }
+
+    /// How far the mouse is from the side that the line moves away from, and how far the line can, in pixels.
+    fn along_line(&self) -> (f32, f32) {
+        let axis = usize::from(self.state.compare.is_horizontal);
+        let at = self.input.pointer()[axis] - self.area.origin[axis] as f32;
+        (at, self.area.size[axis] as f32)
     }
 
     /// Makes what side B needs, and drops what it needs no more.

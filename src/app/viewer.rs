@@ -255,7 +255,11 @@ impl Viewer {
                 self.hovering = false;
                 self.dropped.push(path.clone());
             }
-            WindowEvent::Focused(false) => self.input.release_all(),
+            WindowEvent::Focused(false) => {
+                self.state.compare.is_held = false;
+                self.input.release_all();
+            }
+            WindowEvent::MouseInput { state, button, .. } if self.hold_line(*button, *state) => {}
             WindowEvent::ModifiersChanged(modifiers) => self.input.set_modifiers(modifiers.state()),
             WindowEvent::KeyboardInput {
                 event,
@@ -272,6 +276,7 @@ impl Viewer {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
                 let height = self.area.size[1] as f32;
                 self.input.set_pointer(pointer, height, &mut self.state);
+                self.drag_line();
                 self.hover();
             }
             WindowEvent::CursorLeft { .. } => {

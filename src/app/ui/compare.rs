@@ -3,7 +3,7 @@
 use super::style::{card, digits};
 use crate::{
     app::{
-        compare::{Compare, Mode},
+        compare::{Compare, LINE_REACH, Mode},
         state::State,
     },
     output::{magma, numbers::significant},
@@ -13,20 +13,18 @@ use egui::{
     Ui, Vec2, pos2, vec2,
 };
 
-/// How near the line the mouse takes hold of it, in points.
-const REACH: f32 = 8.0;
 /// Half the sides of the handle, along and across the line.
 const HANDLE: [f32; 2] = [16.0, 5.0];
 /// Points of the legend.
 const LEGEND: [f32; 2] = [190.0, 12.0];
 
 /// Shows it, where anything is compared.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
+pub(super) fn show(ctx: &Context, room: Rect, state: &State) {
     if state.compare.other().is_none() || !state.compare.told.is_shown || !room.is_positive() {
         return;
     }
     if state.compare.mode == Mode::Wipe {
-        line(ctx, room, &mut state.compare);
+        line(ctx, room, &state.compare);
     }
     labels(ctx, room, state);
     if state.compare.mode == Mode::Difference {
@@ -34,7 +32,7 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
     }
 }
 
-fn line(ctx: &Context, room: Rect, compare: &mut Compare) {
+fn line(ctx: &Context, room: Rect, compare: &Compare) {
     let horizontal = compare.is_horizontal;
     let across = |at: egui::Pos2| if horizontal { at.y } else { at.x };
     let (start, end) = (across(room.min), across(room.max));
@@ -47,27 +45,25 @@ fn line(ctx: &Context, room: Rect, compare: &mut Compare) {
         true => [room.left(), room.right()],
         false => [room.top(), room.bottom()],
     };
-    let grip = Rect::from_two_pos(along(at - REACH, low), along(at + REACH, high)).intersect(room);
-    let cursor = match horizontal {
-        true => CursorIcon::ResizeVertical,
-        false => CursorIcon::ResizeHorizontal,
+    let grip = Rect::from_two_pos(along(at - LINE_REACH, low), along(at + LINE_REACH, high));
+    let pointer = ctx.input(|input| input.pointer.hover_pos());
+    let is_over = |at| {
+        let layer = ctx.layer_id_at(at);
+        let is_free = layer.is_none_or(|layer| layer.order == Order::Background);
+        is_free && grip.intersect(room).contains(at)
     };
+    if compare.is_held || pointer.is_some_and(is_over) {
+        ctx.set_cursor_icon(match horizontal {
+            true => CursorIcon::ResizeVertical,
+            false => CursorIcon::ResizeHorizontal,
+        });
+    }
     Area::new(Id::unique("compare line"))
         .order(Order::Middle)
         .fixed_pos(grip.min)
+        .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
-            let response = ui
-                .allocate_rect(grip, Sense::drag())
-                .on_hover_and_drag_cursor(cursor);
-            if let Some(pointer) = response
-                .interact_pointer_pos()
-                .filter(|_| response.dragged() || response.drag_stopped())
-            {
-                let share = (across(pointer) - start) / (end - start).max(1.0);
-                compare.line = share.clamp(0.0, 1.0);
-                ctx.request_repaint();
-            }
             let painter = ui.painter().with_clip_rect(room);
             for (width, color) in [(3.0, Color32::from_black_alpha(110)), (1.0, Color32::WHITE)] {
                 let ends = [along(at, low), along(at, high)];
