@@ -50,15 +50,15 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             state.compare.end();
         }
     });
-    Row::new("  is", &[], "What B is from now on").show(ui, edits, |ui| {
-        let freeze = ui.button("these settings");
+    Row::new("  keep", &[], "B is what A is now, and stays so").show(ui, edits, |ui| {
+        let freeze = ui.button("settings");
         if freeze
             .on_hover_text("B keeps the settings of this moment, while those of A are changed")
             .clicked()
         {
             state.compare.freeze(&state.config);
         }
-        let picture = ui.button("this picture");
+        let picture = ui.button("picture");
         if picture
             .on_hover_text("B is the picture of this moment (Ctrl+K)")
             .clicked()
