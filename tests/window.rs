@@ -1259,9 +1259,15 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     });
     // Between both places there was A, and is B now; elsewhere nothing has changed: the camera stands.
     let column = |shot: &Screenshot, columns: std::ops::Range<usize>| shot.columns(columns);
-    assert!(column(&middle, 225..305) != column(&dragged, 225..305));
-    assert!(column(&middle, 340..640) == column(&dragged, 340..640));
-    assert!(column(&middle, 0..180) == column(&dragged, 0..180));
+    // Frames that converge may end some levels apart.
+    let same = |a: &Screenshot, b: &Screenshot, columns: std::ops::Range<usize>| {
+        let [a, b] = [a, b].map(|shot| column(shot, columns.clone()));
+        let near = |(a, b): (&[u8; 3], &[u8; 3])| (0..3).all(|i| a[i].abs_diff(b[i]) <= 6);
+        a.iter().zip(&b).all(near)
+    };
+    assert!(!same(&middle, &dragged, 225..305));
+    assert!(same(&middle, &dragged, 340..640));
+    assert!(same(&middle, &dragged, 0..180));
     // Alt+K shows one side alone, then the other.
     display.press("alt+k");
     let one = display.settled("a side", |now| !(195..210).any(|x| handle(now, x)));
@@ -1294,7 +1300,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     }
     display.press("k");
     let ended = display.settled("A alone", |now| !is_dark(now));
-    assert!(column(&ended, 0..180) == column(&middle, 0..180));
+    assert!(same(&ended, &middle, 0..180));
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
