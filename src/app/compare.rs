@@ -464,8 +464,10 @@ mod tests {
     /// At any rate that can be set, there are fewer than three flashes in any second.
     #[test]
     fn flicker_turns_at_its_rate_and_rests_when_it_is_paused() {
-        let mut compare = Compare::default();
-        compare.mode = Mode::Flicker;
+        let mut compare = Compare {
+            mode: Mode::Flicker,
+            ..Compare::default()
+        };
         compare.told.is_shown = true;
         let start = Instant::now();
         for hz in [0.2, 2.0, *Compare::FLICKER_HZ.end()] {
