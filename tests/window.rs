@@ -1247,13 +1247,15 @@ fn a_comparison_is_dragged_flipped_and_ended() {
         (-2..=2).all(|by| shot.pixels[240 * shot.width + (x as i32 + by) as usize] == [255; 3])
     };
     display.focus("scene.obj");
+    // The pointer is drawn too: it waits beside the window.
+    assert!(display.xdotool(&["mousemove", "700", "550"]));
     let middle = display.settled("a line in the middle", |now| handle(now, 320));
     assert!(display.xdotool(&["mousemove", "323", "300", "mousedown", "1"]));
     for x in ["300", "250", "203"] {
         assert!(display.xdotool(&["mousemove", x, "310"]));
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert!(display.xdotool(&["mouseup", "1", "mousemove", "500", "420"]));
+    assert!(display.xdotool(&["mouseup", "1", "mousemove", "700", "550"]));
     let dragged = display.settled("a line at the left", |now| {
         (195..210).any(|x| handle(now, x)) && !handle(now, 320)
     });
