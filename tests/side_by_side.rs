@@ -147,7 +147,8 @@ fn most_apart(a: &[Vec3], b: &[Vec3]) -> f32 {
     apart.fold(0.0, f32::max)
 }
 
-/// Whether the errors are those of the twin: exactly for sRGB values, to a step of the powers for linear light.
+/// Whether the errors are those of the twin: exactly for sRGB values, to a step of the powers for linear
+/// light.
 fn agree(errors: &Errors, (sum, max, count): (u64, u32, u32), is_exact: bool) -> bool {
     let count = f64::from(count);
     let steps = |value: f64| value * 65535.0;

@@ -1203,7 +1203,8 @@ fn told_differences(display: &Display) -> Vec<[f64; 2]> {
     lines.collect()
 }
 
-/// While a clip plays, both sides show the same moment: with a setting that changes nothing they never differ.
+/// While a clip plays, both sides show the same moment: with a setting that changes nothing, they are
+/// equal.
 #[test]
 fn both_sides_of_a_comparison_move_together() {
     let display = Display::start();
@@ -1228,7 +1229,7 @@ fn both_sides_of_a_comparison_move_together() {
     }
 }
 
-/// The line is dragged, keys change how both sides are shown, and what cannot be compared is told in the window.
+/// The line is dragged, keys change how both sides are shown, and a picture of now equals now.
 #[test]
 fn a_comparison_is_dragged_flipped_and_ended() {
     let display = Display::start();

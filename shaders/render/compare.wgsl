@@ -1,12 +1,14 @@
-// compare: what the viewer shows of two pictures, A and B: one on each side of a line, or their error as a colour.
+// compare: what the viewer shows of two pictures, A and B: one on each side of a line, or their error as a
+//          colour.
 // compare_errors: the sum, the largest and the number of these errors.
 //
-// in   a_texture, b_texture: sRGB-encoded; B linear where b_exposure is not 0. Pictures of other sizes than the
-//      target's part are scaled about its middle and filtered; where they are as large, texels are taken as they are
-// out  compare: the composed picture, sRGB-encoded. compare_errors: totals, which are 0 before: the low 16 bits of
-//      sums, what is above them, the largest error and the number of pixels, errors in 1/65535
-// compare: a triangle that covers the target. compare_errors: one thread per pixel; threads of a workgroup add up in
-//      its memory, workgroups by relaxed atomics, which nothing reads before the dispatch has ended.
+// in   a_texture, b_texture: sRGB-encoded; B linear where b_exposure is not 0. Pictures of other sizes than
+//      the target's part are scaled about its middle and filtered; where they are as large, texels are taken
+//      as they are
+// out  compare: the composed picture, sRGB-encoded. compare_errors: totals, which are 0 before: the low 16
+//      bits of sums, what is above them, the largest error and the number of pixels, errors in 1/65535
+// compare: a triangle that covers the target. compare_errors: one thread per pixel; threads of a workgroup
+// add up in its memory, workgroups by relaxed atomics, which nothing reads before the dispatch has ended.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
 
@@ -99,7 +101,8 @@ fn compare(in: Corner) -> @location(0) vec4f {
     let pixel = vec2u(in.clip.xy) - params.origin;
     let a = picture_a(pixel);
     let b = picture_b(pixel);
-    let along = select(in.clip.x - f32(params.origin.x), in.clip.y - f32(params.origin.y), params.is_horizontal != 0u);
+    let place = in.clip.xy - vec2f(params.origin);
+    let along = select(place.x, place.y, params.is_horizontal != 0u);
     let wiped = select(b.rgb, a.rgb, along < params.line);
     let colored = select(BACKDROP, color_of(error_of(a.rgb, b.rgb)), a.a * b.a > 0.0);
     return vec4f(select(wiped, colored, params.is_difference != 0u), 1.0);

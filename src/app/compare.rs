@@ -1,6 +1,7 @@
 //! What the scene is compared with in the window, and how both are shown. Nothing here is on the GPU.
 //!
-//! Side A is what the viewer shows anyway. Side B is the same with other settings, another scene, or a picture.
+//! Side A is what the viewer shows anyway. Side B is the same with other settings, another scene, or a
+//! picture.
 
 use crate::{
     Error, Result,
@@ -157,8 +158,8 @@ impl Default for Compare {
 }
 
 impl Compare {
-    /// Turns of the flicker in a second. Three flashes a second and more may harm people with photosensitive epilepsy
-    /// (WCAG 2.2, 2.3.1).
+    /// Turns of the flicker in a second. Three flashes a second and more may harm people with photosensitive
+    /// epilepsy (WCAG 2.2, 2.3.1).
     pub(super) const FLICKER_HZ: RangeInclusive<f32> = 0.2..=2.5;
     /// What differences may be multiplied by.
     pub(super) const GAIN: RangeInclusive<f32> = 0.1..=1000.0;
@@ -188,7 +189,8 @@ impl Compare {
         self.told = Told::default();
     }
 
-    /// Ends the comparison, or begins the last one again; the first is with the settings `now`. Returns what to tell.
+    /// Ends the comparison, or begins the last one again; the first is with the settings `now`. Returns what
+    /// to tell.
     pub(super) fn toggle(&mut self, now: &Config) -> String {
         if self.other.is_some() {
             self.end();
@@ -215,7 +217,8 @@ impl Compare {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for keys that do not exist or that both sides share, and for values that are not allowed.
+    /// [`Error::Config`] for keys that do not exist or that both sides share, and for values that are not
+    /// allowed.
     pub(super) fn set(&mut self, config: &Config, text: &str) -> Result<()> {
         let mut scene = self.scene().cloned().unwrap_or_default();
         let mut other = scene.config(config);

@@ -101,7 +101,8 @@ impl Viewer {
         self.drop_comparison();
     }
 
-    /// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the line's.
+    /// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the
+    /// line's.
     pub(super) fn hold_line(&mut self, button: MouseButton, state: ElementState) -> bool {
         if button != MouseButton::Left {
             return false;
@@ -369,7 +370,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Submits the frame of B that was recorded, or has its parts submitted behind the window and behind those of A.
+    /// Submits the frame of B that was recorded, or has its parts submitted behind the window and behind
+    /// those of A.
     pub(super) fn submit_side(&mut self, is_parted: bool) {
         let Some((mut frame, encoder)) = self.comparing.recorded.take() else {
             return;
@@ -390,8 +392,8 @@ impl Viewer {
         side.in_flight = Some(frame);
     }
 
-    /// Goes on with the frame of B on the GPU, once that of A is done. Returns when to come back, or `None` where there
-    /// is none.
+    /// Goes on with the frame of B on the GPU, once that of A is done. Returns when to come back, or `None`
+    /// where there is none.
     pub(super) fn poll_side(&mut self) -> Option<Instant> {
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         let side = self.comparing.side.as_mut()?;
@@ -428,8 +430,8 @@ impl Viewer {
         side.is_some_and(|side| side.in_flight.is_some())
     }
 
-    /// Whether the next frame of B may be recorded, which belongs to the picture `a`. One at rest that is no longer
-    /// wanted is abandoned.
+    /// Whether the next frame of B may be recorded, which belongs to the picture `a`. One at rest that is no
+    /// longer wanted is abandoned.
     pub(super) fn abandon_outdated_side(&mut self, a: &PictureKey) -> Result<bool> {
         if !self.draws_side() {
             return Ok(true);

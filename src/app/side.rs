@@ -1,5 +1,5 @@
-//! Side B of a comparison on the GPU: a scene with a renderer of its own, so that trees, histories and still pictures
-//! of both sides are their own, or a picture. All of it is dropped when nothing is compared.
+//! Side B of a comparison on the GPU: a scene with a renderer of its own, so that trees, histories and still
+//! pictures of both sides are their own, or a picture. All of it is dropped when nothing is compared.
 
 use super::{
     compare::SavedPicture,

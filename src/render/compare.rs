@@ -1,5 +1,5 @@
-//! `compare`: two pictures in one, on either side of a line or as their error in colours, and how large that error is.
-//! No frame draws it: a viewer does, over two finished pictures.
+//! `compare`: two pictures in one, on either side of a line or as their error in colours, and how large that
+//! error is. No frame draws it: a viewer does, over two finished pictures.
 
 use crate::{
     Result,
@@ -54,8 +54,8 @@ impl Compare {
         }
     }
 
-    /// Draws both pictures into the part of `target`, which is sRGB-encoded, that `params` say. Where that `measures`,
-    /// their errors are summed up, for [`Compare::collect`].
+    /// Draws both pictures into the part of `target`, which is sRGB-encoded, that `params` say. Where that
+    /// `measures`, their errors are summed up, for [`Compare::collect`].
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Compare {
         self.cover.draw(gpu, &mut pass, TARGET, &own)
     }
 
-    /// After the submission: the errors that have come back since the last call. Never waits: the device has to be
-    /// polled.
+    /// After the submission: the errors that have come back since the last call. Never waits: the device has
+    /// to be polled.
     pub fn collect(&mut self) -> Option<Errors> {
         let mut errors = None;
         self.counters.collect_each(|_, [low, high, max, pixels]| {
@@ -117,8 +117,8 @@ impl Compare {
     }
 }
 
-/// Factor and offset, in texels, that put a picture of `picture` pixels about the middle of one of `room` pixels, as
-/// high as that: what a camera sees above and below stays at its place, whatever the width.
+/// Factor and offset, in texels, that put a picture of `picture` pixels about the middle of one of `room`
+/// pixels, as high as that: what a camera sees above and below stays at its place, whatever the width.
 pub fn placed(picture: [u32; 2], room: [u32; 2]) -> (f32, [f32; 2]) {
     let [picture, room] = [picture, room].map(|size| size.map(|side| side as f32));
     let scale = picture[1] / room[1].max(1.0);

@@ -1,4 +1,5 @@
-//! What a comparison shows over the scene: the line with its handle, the names and costs of both sides, the legend.
+//! What a comparison shows over the scene: the line with its handle, the names and costs of both sides, the
+//! legend.
 
 use super::style::{card, digits};
 use crate::{

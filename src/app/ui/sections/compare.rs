@@ -153,7 +153,7 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 
 /// The path of a scene or of a picture.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "Path of a scene, or of a picture (.png, .jpg, .exr). A picture can be dropped on the window too";
+    let tip = "Path of a scene or of a picture (.png, .jpg, .exr). A picture can be dropped on the window too";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let field = TextEdit::singleline(&mut state.compare.file).hint_text("path");
         let field = ui.add(field.desired_width(ui.available_width() - 8.0));
