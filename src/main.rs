@@ -65,8 +65,13 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
     args.check_files()?;
+    let is_compared = args.compare.is_some() || !args.compare_with.is_empty();
     canopy::app::run(canopy::app::Options {
         look: args.look.look(),
+        compare: is_compared.then_some(canopy::app::CompareOptions {
+            file: args.compare,
+            with: args.compare_with,
+        }),
         files: args.files,
         config,
         exit_after: args.exit_after,

@@ -1,7 +1,7 @@
 //! What files and folders that are dropped at once mean.
 
 use super::environment::is_environment;
-use crate::scene::folder;
+use crate::scene::{folder, picture::is_picture};
 use std::path::PathBuf;
 
 /// What files and folders that are dropped at once mean.
@@ -10,6 +10,8 @@ pub(super) struct Dropped {
     /// Scene files and folders, which make one scene.
     pub(super) scenes: Vec<PathBuf>,
     pub(super) environment: Option<PathBuf>,
+    /// A picture to compare with, where it was dropped alone.
+    pub(super) picture: Option<PathBuf>,
     /// The number of files that are left out: buffers and textures that were dropped along with their scene,
     /// and environments but for the last.
     pub(super) ignored: usize,
@@ -25,6 +27,14 @@ impl Dropped {
             others.into_iter().partition(|path| is_environment(path));
         let environment = environments.pop();
         if scenes.is_empty() && environment.is_none() {
+            if let [only] = &others[..]
+                && is_picture(only)
+            {
+                return Self {
+                    picture: Some(only.clone()),
+                    ..Self::default()
+                };
+            }
             return Self {
                 scenes: others,
                 ..Self::default()
@@ -34,6 +44,7 @@ impl Dropped {
             ignored: environments.len() + others.len(),
             scenes,
             environment,
+            picture: None,
         }
     }
 }
@@ -56,6 +67,9 @@ mod tests {
         assert_eq!(dropped.ignored, 3);
         let unknown = Dropped::new(all(&["a.fbx"]));
         assert_eq!((unknown.scenes, unknown.ignored), (all(&["a.fbx"]), 0));
+        let picture = Dropped::new(all(&["before.png"]));
+        assert_eq!(picture.picture, Some("before.png".into()));
+        assert_eq!((picture.scenes, picture.ignored), (Vec::new(), 0));
         assert_eq!(Dropped::new(Vec::new()), Dropped::default());
     }
 }

@@ -162,6 +162,9 @@ impl Viewer {
         if let Some(file) = dropped.environment {
             self.choose_environment(&file);
         }
+        if let Some(file) = dropped.picture {
+            self.compare_with_file(&file);
+        }
     }
 
     /// A load has failed. A folder of several scenes is no failure where the person can choose. Returns what

@@ -5,18 +5,17 @@ use super::{
     in_flight::{GPU_POLL, InFlight},
     pictures::{self, Picture},
     preparing::Preparation,
-    schedule::{Activity, POLL, PictureKey, Readiness, RendererState, Scales},
+    schedule::{Activity, POLL, PictureKey, Readiness, Scales},
     screen::{self, Paint},
+    side::{Plan, frame_input, renderer_state},
     viewer::Viewer,
 };
 use crate::{
     Error, Result,
     config::{self, Antialias, Config},
+    gpu::Needs,
     output,
-    render::{
-        Channel, FrameInput, View, compared_tree::ComparedTree, frame::may_reflect,
-        lights::may_be_soft,
-    },
+    render::{Channel, View, compared_tree::ComparedTree},
     scene::Pose,
 };
 use std::{
@@ -63,6 +62,7 @@ impl Viewer {
         self.counted_trees.forget();
         self.traced_ray.forget();
         self.state.tree_view.path = None;
+        self.forget_comparison();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
         self.schedule.forget();
@@ -76,6 +76,7 @@ impl Viewer {
 
     /// Goes on with the scene's frame on the GPU. Returns when to come back, or `None` where there is none.
     pub(super) fn poll_frame(&mut self) -> Option<Instant> {
+        let has_side = self.draws_side();
         let Graphics {
             screen,
             gpu,
@@ -83,7 +84,9 @@ impl Viewer {
             part_times,
             ..
         } = &mut self.graphics;
-        let in_flight = self.in_flight.as_mut()?;
+        let Some(in_flight) = self.in_flight.as_mut() else {
+            return self.poll_side();
+        };
         let timed_frames = renderer.stats().timed_frames;
         let Some(wall_ms) = in_flight.poll(gpu, renderer, part_times) else {
             if gpu.lost().is_some() {
@@ -107,11 +110,16 @@ impl Viewer {
         let frame = in_flight.frame;
         let [width, height] = in_flight.size();
         log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
-        if in_flight.is_parted {
+        if in_flight.is_parted && has_side {
+            // Both sides are shown at the same moment.
+            self.comparing.holds_a = Some(in_flight.picture.clone());
+        } else if in_flight.is_parted {
             screen.show_next_picture();
             self.selecting.shown = Some(in_flight.picture.clone());
             self.profiling.drawn();
         }
+        self.comparing.wall_ms = Some(wall_ms);
+        self.comparing.is_stale = true;
         self.in_flight = None;
         // Where frames follow one another in time, the time between them is what was recorded.
         if self.schedule.since_last_frame(Instant::now()).is_none() {
@@ -122,10 +130,17 @@ impl Viewer {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,
                 budget_ms => budget_ms,
             };
-            self.resolution.learn(frame.scale, frame_ms, budget_ms);
+            // Both sides share the time of a frame.
+            let side = self.comparing.side.as_ref();
+            let of_b = side.and_then(|side| {
+                let gpu_ms = side.renderer.stats().frame_ms();
+                gpu_ms.map(|ms| ms as f32).or(side.wall_ms)
+            });
+            let both_ms = frame_ms + of_b.unwrap_or(0.0);
+            self.resolution.learn(frame.scale, both_ms, budget_ms);
         }
         self.draw_within(Duration::ZERO);
-        None
+        has_side.then(Instant::now)
     }
 
     /// Draws the window once.
@@ -144,6 +159,7 @@ impl Viewer {
         self.poll_loading()?;
         self.follow_environment()?;
         self.follow_deviation()?;
+        self.follow_comparison()?;
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
@@ -172,6 +188,10 @@ impl Viewer {
 
     /// What the scene's picture would show now; `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
+        // Frames that are counted show both sides of a comparison.
+        if self.awaits_side() {
+            return None;
+        }
         let luminance = self.environment.luminance(&self.state.config);
         let stage = self.state.stage.as_ref()?;
         let bounds = stage.bounds.scene(&stage.scene, pose);
@@ -225,8 +245,8 @@ impl Viewer {
             return Ok(None);
         };
         self.state.history.span("animate", began);
-        let began = Instant::now();
-        if !self.abandon_outdated(&picture)? {
+        let is_free = self.abandon_outdated(&picture)?;
+        if !(self.abandon_outdated_side(&picture)? && is_free) {
             return Ok(None);
         }
         let compiling = match self.preparation.poll(&picture) {
@@ -237,7 +257,6 @@ impl Viewer {
             }
         };
         let now = Instant::now();
-        let is_new = self.schedule.last().map(|last| last.scene) != Some(picture.scene);
         let fast = self.graphics.gpu.capabilities.fast_rays;
         let is_temporal = self.state.config.image.antialias.on(fast) == Antialias::Temporal;
         let scales = match self.state.config.window.render_scale {
@@ -252,6 +271,80 @@ impl Viewer {
             },
         };
         let Graphics {
+            gpu,
+            renderer,
+            uploaded: Some(_),
+            ..
+        } = &self.graphics
+        else {
+            return Ok(None);
+        };
+        let Some(stage) = &self.state.stage else {
+            return Ok(None);
+        };
+        let renderer_state = renderer_state(gpu, renderer, stage, &pose, &picture.config);
+        let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
+        let side_plan = self.plan_side(&picture, scales, now);
+        let plan = chosen.map(|frame| Plan {
+            config: self.state.config.clone(),
+            picture,
+            frame,
+            pose,
+        });
+        let Some(picture) = plan.as_ref().or(side_plan.as_ref()).map(|p| &p.picture) else {
+            return Ok(None);
+        };
+        // Both sides of a comparison are drawn once both are compiled.
+        let mut needs = self.needs(plan.as_ref(), now);
+        if let (Some(side), Some(plan)) = (&mut self.comparing.side, &side_plan) {
+            needs.append(side.needs(&self.graphics.gpu, plan, now));
+        }
+        match self.schedule.readiness(needs.is_empty(), compiling) {
+            Readiness::Ready => {}
+            Readiness::Waits => return Ok(None),
+            Readiness::Compile => {
+                let gpu = &self.graphics.gpu;
+                self.preparation.start(picture, needs, gpu, &self.waker);
+                return Ok(None);
+            }
+        }
+        if let Some(plan) = &side_plan {
+            self.record_side(plan, now)?;
+        }
+        match plan {
+            Some(plan) => self.record_plan(encoder, plan, now),
+            None => Ok(None),
+        }
+    }
+
+    /// What has to be compiled before the frame of `plan` is recorded.
+    fn needs(&mut self, plan: Option<&Plan>, now: Instant) -> Needs {
+        let Graphics {
+            gpu,
+            renderer,
+            uploaded,
+            ..
+        } = &mut self.graphics;
+        let (Some(plan), Some(stage), Some(uploaded)) = (plan, &self.state.stage, uploaded) else {
+            return Needs::default();
+        };
+        let input = frame_input(stage, &self.schedule, plan, now);
+        let drawn_to = (screen::FORMAT, plan.picture.area.size);
+        let buffers = &uploaded.buffers;
+        let mut needs = renderer.needs(gpu, &input, buffers, plan.frame.sample, drawn_to);
+        renderer.camera_needs(&plan.config.camera, &mut needs);
+        needs
+    }
+
+    /// Records the frame of `plan`.
+    fn record_plan(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        plan: Plan,
+        now: Instant,
+    ) -> Result<Option<InFlight>> {
+        let began = Instant::now();
+        let Graphics {
             screen,
             gpu,
             renderer,
@@ -261,54 +354,13 @@ impl Viewer {
         let (Some(stage), Some(uploaded)) = (&self.state.stage, uploaded) else {
             return Ok(None);
         };
-        let stats = renderer.stats();
-        let renderer_state = RendererState {
-            fast_rays: gpu.capabilities.fast_rays,
-            environment_is_pending: renderer.environment_is_pending(),
-            exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
-            averages_shadows: picture.config.shadows.averages()
-                && may_be_soft(&stage.scene, &picture.config),
-            may_reflect: may_reflect(&stage.scene, &pose, &picture.config, |_| true),
-        };
-        let chosen = self.schedule.choose(&picture, renderer_state, scales, now);
-        let Some(frame) = chosen else {
-            return Ok(None);
-        };
         let interval = self.schedule.since_last_frame(now);
-        let input = FrameInput {
-            scene: &stage.scene,
-            pose: &pose,
-            view: picture.view,
-            config: &self.state.config,
-            exposure_ev: picture.exposure_ev,
-            elapsed_secs: match interval {
-                _ if is_new => f32::INFINITY,
-                Some(interval) => interval.as_secs_f32(),
-                None => 0.0,
-            },
-            channel: picture.channel,
-            size: frame.size(picture.area.size),
-            ground: stage.ground(self.state.config.scene.ground),
-            reads: match picture.counts_intersections {
-                true => &[Channel::Intersections],
-                false => &[],
-            },
-        };
-        let drawn_to = (screen::FORMAT, picture.area.size);
-        let mut needs = renderer.needs(gpu, &input, &uploaded.buffers, frame.sample, drawn_to);
-        renderer.camera_needs(&input.config.camera, &mut needs);
-        match self.schedule.readiness(needs.is_empty(), compiling) {
-            Readiness::Ready => {}
-            Readiness::Waits => return Ok(None),
-            Readiness::Compile => {
-                self.preparation.start(&picture, needs, gpu, &self.waker);
-                return Ok(None);
-            }
-        }
+        let input = frame_input(stage, &self.schedule, &plan, now);
+        let Plan { picture, frame, .. } = &plan;
         let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
         let counted =
             |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
-        let begins_to_count = counted(&picture) && !self.schedule.last().is_some_and(counted);
+        let begins_to_count = counted(picture) && !self.schedule.last().is_some_and(counted);
         if begins_to_count || pixels(input.size) > pixels(self.schedule.size()) {
             // Nobody knows yet that it is short.
             renderer.budget.in_parts = true;
@@ -317,16 +369,17 @@ impl Viewer {
         match renderer.record_sample(gpu, encoder, &input, uploaded, frame.sample, &target) {
             Ok(()) => {
                 self.state.history.span("record", began);
-                self.schedule.recorded(picture.clone(), frame, now);
+                self.schedule.recorded(picture.clone(), *frame, now);
                 if let Some(interval) = interval {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
                 }
                 // Frames that are counted are shown with the panel that belongs to them.
                 let is_parted = renderer.budget.in_parts && !self.schedule.counts_frames();
-                Ok(Some(InFlight::new(picture, frame, is_parted, now)))
+                let frame = *frame;
+                Ok(Some(InFlight::new(plan.picture, frame, is_parted, now)))
             }
             Err(error) => {
-                self.schedule.give_up(picture);
+                self.schedule.give_up(plan.picture);
                 // What was recorded before the failure must not run.
                 *encoder = gpu.encoder("window");
                 renderer.withdraw();
@@ -367,6 +420,22 @@ impl Viewer {
         mut recorded: Option<InFlight>,
     ) -> Result<Option<Instant>> {
         let began = Instant::now();
+        let is_side_parted = self
+            .comparing
+            .recorded
+            .as_ref()
+            .map(|(frame, _)| frame.is_parted);
+        if let (Some(frame), Some(is_parted)) = (&mut recorded, is_side_parted) {
+            // Both are shown at the same moment.
+            frame.is_parted |= is_parted;
+        }
+        let is_parted = recorded
+            .as_ref()
+            .map(|frame| frame.is_parted)
+            .or(is_side_parted);
+        self.submit_side(is_parted.unwrap_or(false));
+        let is_whole = |frame: &InFlight| !frame.is_parted;
+        self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);
         match &recorded {
             Some(frame) if frame.is_parted => {
                 let Graphics { gpu, renderer, .. } = &mut self.graphics;
@@ -381,12 +450,18 @@ impl Viewer {
             None => {}
         }
         let (has_outline, has_path) = (self.has_outline(), self.has_path());
+        let composition = self.composition(self.area);
         let Graphics {
             screen,
             gpu,
             renderer,
             ..
         } = &mut self.graphics;
+        let picture = screen
+            .picture()
+            .map(|picture| picture.create_view(&Default::default()));
+        let compared = composition.zip(picture);
+        let comparing = &mut self.comparing;
         let [r, g, b] = [0.055, 0.06, 0.068];
         let background = wgpu::Color { r, g, b, a: 1.0 };
         let origin = self.area.origin;
@@ -397,6 +472,9 @@ impl Viewer {
             background,
             paint,
             |encoder, target| {
+                if let Some((params, a)) = &compared {
+                    comparing.draw(gpu, encoder, params, a, target)?;
+                }
                 if has_outline {
                     renderer.show_outline(gpu, encoder, target, origin)?;
                 }
@@ -484,10 +562,13 @@ impl Viewer {
                 || self.benchmark.is_some()
                 || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
-            loads: self.loading.is_some() || self.environment.loading().is_some(),
+            loads: self.loading.is_some()
+                || self.comparing.loading.is_some()
+                || self.environment.loading().is_some(),
             saved: picture.is_some(),
-            draws: self.in_flight.is_some(),
+            draws: self.in_flight.is_some() || self.draws_side(),
         };
+        self.finish_side(activity);
         if self.schedule.finish(activity, Instant::now()) {
             self.profiling.rest();
             self.graphics.gpu.save_pipelines();
@@ -525,7 +606,7 @@ impl Viewer {
 }
 
 /// The settings that the picture depends on. Others leave it as it is, and are those of the start.
-fn of_picture(config: &Config, initial: &Config) -> Config {
+pub(super) fn of_picture(config: &Config, initial: &Config) -> Config {
     let window = &config.window;
     let initial = initial.clone();
     Config {

@@ -113,6 +113,13 @@ impl InFlight {
         waits.then(|| self.begun + AWAITED)
     }
 
+    /// Its time begins now, unless something of it was submitted: it waited for another frame.
+    pub(super) fn begin(&mut self, now: Instant) {
+        if !self.is_submitted && self.submitted.is_empty() && self.part_ms.is_empty() {
+            (self.begun, self.last_done) = (now, now);
+        }
+    }
+
     /// The caller has submitted the rest of the frame.
     pub(super) fn submitted_whole(&mut self, gpu: &Gpu, now: Instant) {
         self.watch(gpu, FRAME_SCOPE, now);

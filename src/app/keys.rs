@@ -62,6 +62,14 @@ pub(super) enum Action {
     TraceRay,
     /// Goes on by so many steps of the ray that was traced.
     RayStep(i32),
+    /// Compares side by side with what was compared last, or ends that.
+    Compare,
+    /// The next way to show both sides.
+    CompareMode,
+    /// Shows the other side.
+    CompareFlip,
+    /// Compares with the picture of this moment.
+    ComparePicture,
     /// Begins or ends measuring.
     Measure,
     FrameSelection,
@@ -161,6 +169,10 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
     bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
     bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),
+    bind("compare", &["K"], "compare with these settings, or stop", Action::Compare),
+    bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
+    bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
+    bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

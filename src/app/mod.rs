@@ -10,6 +10,8 @@ mod changes;
 mod chord;
 mod clicks;
 mod command_line;
+mod compare;
+mod comparing;
 mod counting_trees;
 mod deviation;
 mod deviation_figures;
@@ -46,6 +48,7 @@ mod screen;
 mod selected;
 mod selecting;
 mod selection;
+mod side;
 mod state;
 mod sun;
 mod traced_ray;
@@ -60,7 +63,7 @@ mod walker;
 mod watch;
 mod window;
 
-pub use options::Options;
+pub use options::{CompareOptions, Options};
 
 use crate::Result;
 use keymap::Keymap;

@@ -3,6 +3,15 @@
 use crate::{config::Config, scene::framing::Look};
 use std::path::PathBuf;
 
+/// What the scene is compared with from the start: a file, or itself, with other settings.
+#[derive(Debug, Clone)]
+pub struct CompareOptions {
+    /// A scene or a picture.
+    pub file: Option<PathBuf>,
+    /// Settings of the other side, as `KEY=VALUE`.
+    pub with: Vec<String>,
+}
+
 /// What the viewer starts with.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -12,6 +21,8 @@ pub struct Options {
     pub config: Config,
     /// Eye and target of the first view, as far as the command line gives them.
     pub look: Look,
+    /// What the scene is compared with from the start.
+    pub compare: Option<CompareOptions>,
     /// Number of frames of the loaded scene after which the viewer ends. An error then ends the viewer
     /// instead of being shown.
     pub exit_after: Option<u64>,

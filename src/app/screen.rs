@@ -183,6 +183,11 @@ impl Screen {
         Ok(view(texture, "picture"))
     }
 
+    /// The picture of the scene that is shown.
+    pub(super) fn picture(&self) -> Option<&wgpu::Texture> {
+        self.picture.as_ref()
+    }
+
     /// The next picture is finished: from now on it is shown.
     pub(super) fn show_next_picture(&mut self) {
         std::mem::swap(&mut self.picture, &mut self.next_picture);

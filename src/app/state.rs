@@ -5,6 +5,7 @@ use super::{
     arm::Arm,
     camera::Camera,
     changes::Changes,
+    compare::Compare,
     deviation::ComparedWith,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
@@ -85,6 +86,8 @@ pub(super) struct State {
     pub(super) figures_lag: bool,
     /// Whether the panel shows them.
     pub(super) tells_figures: bool,
+    /// What the scene is compared with, side by side.
+    pub(super) compare: Compare,
     /// The sun that shines, as of the last [`State::find_sun`].
     pub(super) sun: Option<SunInForce>,
     sun_of_scene: SunOfScene,
@@ -230,7 +233,7 @@ impl Stage {
     }
 
     /// Turns the scene as `wanted` says. Returns whether it stood otherwise.
-    fn turn_up(&mut self, wanted: UpAxis) -> bool {
+    pub(super) fn turn_up(&mut self, wanted: UpAxis) -> bool {
         let before = self.scene.world_from_file;
         self.scene.turn_up(wanted);
         if self.scene.world_from_file == before {
@@ -340,6 +343,7 @@ impl State {
             figures: None,
             figures_lag: false,
             tells_figures: false,
+            compare: Compare::default(),
             sun: None,
             sun_of_scene: SunOfScene::default(),
             error: None,
@@ -674,6 +678,18 @@ impl State {
             Action::NextChannel => self.step_channel(1),
             Action::PreviousChannel => self.step_channel(Channel::ALL.len() - 1),
             Action::Intersections => self.toggle_intersections(),
+            Action::Compare => {
+                let text = self.compare.toggle(&self.config);
+                self.notify(text);
+            }
+            Action::CompareMode => {
+                let name = self.compare.next_mode();
+                self.notify(format!("comparing by {name}"));
+            }
+            Action::CompareFlip => {
+                let side = self.compare.flip();
+                self.notify(format!("side {side}"));
+            }
             Action::Reset => {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
@@ -704,6 +720,7 @@ impl State {
             | Action::ScreenshotOfWindow
             | Action::SaveProfile(_)
             | Action::Benchmark
+            | Action::ComparePicture
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -889,6 +906,9 @@ mod tests {
             Action::TraceRay,
             Action::RayStep(1),
             Action::TraceRay,
+            Action::Compare,
+            Action::CompareMode,
+            Action::CompareFlip,
             Action::Measure,
             Action::FrameSelection,
             Action::Hide,

@@ -27,6 +27,7 @@ use super::{
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
+    side::Comparing,
     state::State,
     traced_ray::TracedRay,
     tree_figures::CountedTrees,
@@ -86,6 +87,8 @@ pub(super) struct Viewer {
     pub(super) environment: EnvironmentFile,
     pub(super) deviation: DeviationFile,
     pub(super) figures: DeviationFigures,
+    /// Side B.
+    pub(super) comparing: Comparing,
     pub(super) preparation: Preparation,
     pub(super) profiling: Profiling,
     /// The benchmark while it runs.
@@ -160,6 +163,7 @@ impl Viewer {
             environment: EnvironmentFile::default(),
             deviation: DeviationFile::default(),
             figures: DeviationFigures::default(),
+            comparing: Comparing::default(),
             preparation: Preparation::default(),
             profiling: Profiling::default(),
             benchmark: None,
@@ -273,7 +277,11 @@ impl Viewer {
                 self.hovering = false;
                 self.dropped.push(path.clone());
             }
-            WindowEvent::Focused(false) => self.input.release_all(),
+            WindowEvent::Focused(false) => {
+                self.state.compare.is_held = false;
+                self.input.release_all();
+            }
+            WindowEvent::MouseInput { state, button, .. } if self.hold_line(*button, *state) => {}
             WindowEvent::ModifiersChanged(modifiers) => self.input.set_modifiers(modifiers.state()),
             WindowEvent::KeyboardInput {
                 event,
@@ -290,6 +298,7 @@ impl Viewer {
                 let pointer = Vec2::new(position.x as f32, position.y as f32);
                 let height = self.area.size[1] as f32;
                 self.input.set_pointer(pointer, height, &mut self.state);
+                self.drag_line();
                 self.hover();
             }
             WindowEvent::CursorLeft { .. } => {
@@ -381,6 +390,12 @@ impl Viewer {
             }
             Some(Action::SaveProfile(extension)) => self.save_profile(extension),
             Some(Action::Benchmark) => self.toggle_benchmark(),
+            Some(Action::ComparePicture) => {
+                if let Err(error) = self.compare_with_picture() {
+                    self.state
+                        .fail("There is no picture to compare with", error.to_string());
+                }
+            }
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -572,7 +587,7 @@ impl Viewer {
         }
         let name = self.state.stage.as_ref().map(|stage| stage.name());
         self.set_title(name.as_deref());
-        Ok(())
+        self.begin_to_compare()
     }
 
     /// As [`Self::report_as`], for what happens while the scene is drawn.
@@ -609,6 +624,9 @@ impl Viewer {
     /// Lets time pass.
     pub(super) fn tick(&mut self) {
         let elapsed = self.schedule.begin(Instant::now());
+        if let Some(wait) = self.state.compare.turn(Instant::now()) {
+            self.draw_within(wait);
+        }
         let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
         if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
             stage.advance(seconds * self.state.config.animation.speed);
@@ -623,7 +641,8 @@ impl Viewer {
 
     /// What is being loaded.
     fn load_progress(&self) -> Option<ui::LoadProgress> {
-        let scene = self.loading.as_ref().map(|loading| {
+        let side = self.comparing.loading.as_ref().map(|(_, loading)| loading);
+        let scene = self.loading.as_ref().or(side).map(|loading| {
             let (stage, share) = loading.progress();
             ui::LoadProgress {
                 name: name_of(&loading.files),

@@ -20,6 +20,12 @@ pub struct ViewArgs {
     /// Reload when the files of the scene or of the environment change
     #[arg(long)]
     pub watch: bool,
+    /// Show a scene or a picture (.png, .jpg, .exr) beside it, as side B
+    #[arg(long, value_name = "FILE", help_heading = "Side by side")]
+    pub compare: Option<PathBuf>,
+    /// A setting of side B alone; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Side by side")]
+    pub compare_with: Vec<String>,
     /// End after this many frames of the loaded scene
     #[arg(
         long,
@@ -52,7 +58,8 @@ impl ViewArgs {
     /// [`Error::Io`].
     pub fn check_files(&self) -> Result<()> {
         let named = self.files.iter().filter(|file| !scene::is_stdin(file));
-        for file in named.chain(&self.look.env).chain(&self.look.deviation) {
+        let others = [&self.look.env, &self.look.deviation, &self.compare];
+        for file in named.chain(others.into_iter().flatten()) {
             std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
         }
         Ok(())

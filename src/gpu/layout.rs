@@ -100,6 +100,8 @@ wgsl_constants! {
     pub const TREE_BOX_CURRENT: u32 = 1;
     /// [`TreeBox::kind`]: a line from one corner to the other.
     pub const TREE_BOX_LINE: u32 = 2;
+    /// Colours of errors of pictures.
+    pub const COMPARE_COLORS: u32 = 17;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
     /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
@@ -581,6 +583,32 @@ gpu_structs! {
         mean_share: f32,
         /// As [`TonemapParams::dither`].
         dither: u32,
+    }
+    /// How two pictures are shown together.
+    CompareParams {
+        /// Colours of errors from 0 to 1, evenly spaced, sRGB-encoded.
+        colors: [[f32; 4]; COMPARE_COLORS as usize],
+        /// Upper left corner in pixels of the part of the target that they are shown in.
+        origin: [u32; 2],
+        /// Its size in pixels.
+        size: [u32; 2],
+        /// From a pixel's middle in that part to a place in A, in texels: this behind the factor.
+        offset_a: [f32; 2],
+        /// The same for B.
+        offset_b: [f32; 2],
+        scale_a: f32,
+        scale_b: f32,
+        /// Pixels from the left, or from the top, from which B is shown.
+        line: f32,
+        is_horizontal: u32,
+        /// Whether errors are shown instead.
+        is_difference: u32,
+        /// What errors are multiplied by before they get a colour.
+        gain: f32,
+        /// Whether errors are those of linear light.
+        is_linear: u32,
+        /// What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
+        b_exposure: f32,
     }
     /// What the equirectangular image, or a cube of another size, is to become.
     EquirectParams {

@@ -133,6 +133,19 @@ impl Needs {
         }
     }
 
+    /// Adds those of `more` that are not there already.
+    pub fn append(&mut self, more: Self) {
+        for one in more.0 {
+            if self
+                .0
+                .iter()
+                .all(|other| other.identity() != one.identity())
+            {
+                self.0.push(one);
+            }
+        }
+    }
+
     /// Whether there is nothing to make.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

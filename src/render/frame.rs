@@ -395,7 +395,7 @@ fn aspect(size: [u32; 2]) -> f32 {
 }
 
 /// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
-pub(super) fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+pub(crate) fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_2d;
     if size[0].max(size[1]) <= allowed {
         return Ok(());

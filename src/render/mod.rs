@@ -12,6 +12,7 @@ pub mod blend_gbuffer;
 pub mod blue_noise;
 pub mod camera_arm;
 pub mod channel;
+pub mod compare;
 pub mod compared_tree;
 mod copied;
 pub mod cost_range;
@@ -206,7 +207,11 @@ pub struct Renderer {
 impl Renderer {
     /// Every pass is compiled by the first frame that needs it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let uploader = Uploader::new(gpu);
+        Self::beside(gpu, Arc::new(Uploader::new(gpu)))
+    }
+
+    /// As [`Renderer::new`], for scenes of the uploader of another renderer on the same device.
+    pub fn beside(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
         let layouts = &uploader.layouts;
         Ok(Self {
             uniforms: FrameUniforms::new(gpu)?,
@@ -245,7 +250,7 @@ impl Renderer {
             last: None,
             frames: 0,
             frames_are_of: None,
-            uploader: Arc::new(uploader),
+            uploader,
         })
     }
 

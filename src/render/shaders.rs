@@ -98,6 +98,7 @@ pub static SHADERS: Library = Library {
         "render/blend_points_lines.wgsl",
         "render/channel.wgsl",
         "render/cost_range.wgsl",
+        "render/compare.wgsl",
         "render/deform.wgsl",
         "render/deviation.wgsl",
         "render/environment/brdf_table.wgsl",

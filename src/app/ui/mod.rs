@@ -3,6 +3,7 @@
 mod browser;
 #[cfg(test)]
 mod checker;
+mod compare;
 mod facts;
 mod floating;
 mod fold;
@@ -43,6 +44,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     }
     profiler::show(ui, state);
     let room = ui.available_rect_before_wrap();
+    compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);
     tree_card::show(ui.ctx(), room, state, facts);

@@ -50,12 +50,12 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'
         );
     }
     if facts.rendering {
-        corner(
-            ctx,
-            "rendering",
-            (room.left_top(), Align2::LEFT_TOP),
-            "rendering…",
-        );
+        // The corners have the names of the sides of a comparison.
+        let place = match state.compare.told.is_shown {
+            true => (room.center_top(), Align2::CENTER_TOP),
+            false => (room.left_top(), Align2::LEFT_TOP),
+        };
+        corner(ctx, "rendering", place, "rendering…");
     }
     let stage = state.stage.as_ref();
     let ground = stage.and_then(|stage| stage.ground(state.config.scene.ground));

@@ -43,10 +43,11 @@ enum Show {
     NoScene,
     Selection,
     Profiler,
+    Comparison,
 }
 
 impl Show {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -58,6 +59,7 @@ impl Show {
         Self::NoScene,
         Self::Selection,
         Self::Profiler,
+        Self::Comparison,
     ];
 }
 
@@ -105,6 +107,9 @@ fn state(show: Show, every_section: bool) -> State {
     if show == Show::Selection {
         select(&mut state);
     }
+    if show == Show::Comparison {
+        compare(&mut state);
+    }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
     }
@@ -135,6 +140,19 @@ fn state(show: Show, every_section: bool) -> State {
         }
     }
     state
+}
+
+/// Both sides have long names, and their difference is shown.
+fn compare(state: &mut State) {
+    let compare = &mut state.compare;
+    state.config.environment.file = LONG.into();
+    for text in [&format!("environment.file=b_{LONG}"), "shadows.mode=map"] {
+        compare.set(&state.config, text).unwrap();
+    }
+    compare.mode = crate::app::compare::Mode::Difference;
+    compare.key = "shadows".into();
+    compare.told.is_shown = true;
+    compare.told.ms = [Some(12_345.6), None];
 }
 
 /// Two meshes with long names, and three measured points.

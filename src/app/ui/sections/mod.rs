@@ -1,5 +1,6 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod compare;
 mod deviation;
 mod environment;
 mod geometry;
@@ -33,7 +34,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 16] = [
+const SECTIONS: [Section; 17] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -75,6 +76,12 @@ const SECTIONS: [Section; 16] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Compare",
+        tip: "Two settings, scenes or pictures side by side",
+        open: false,
+        show: compare::show,
     },
     Section {
         title: "Deviation",

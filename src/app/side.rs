@@ -1,0 +1,346 @@
+//! Side B of a comparison on the GPU: a scene with a renderer of its own, so that trees, histories and still
+//! pictures of both sides are their own, or a picture. All of it is dropped when nothing is compared.
+
+use super::{
+    compare::SavedPicture,
+    environment::EnvironmentFile,
+    in_flight::{InFlight, PartTimes},
+    loading::Loading,
+    schedule::{NextFrame, PictureKey, RendererState, Schedule},
+    state::Stage,
+};
+use crate::{
+    Result, config,
+    config::Config,
+    gpu::{Gpu, GpuImage, Needs, layout::CompareParams},
+    render::{
+        Channel, FrameInput, Renderer, UploadedScene, compare::Compare, frame::may_reflect,
+        lights::may_be_soft,
+    },
+    scene::Pose,
+};
+use half::f16;
+use std::{path::PathBuf, sync::Arc, time::Instant};
+use wgpu::{TextureFormat as Format, TextureUsages as Usage};
+
+/// What the scene of B is loaded from: with another one it is loaded again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Source {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) load: config::Load,
+    pub(super) code_bits: u32,
+    pub(super) anisotropy: u32,
+    /// Number of A's scene where B shows the same files: both are read again together.
+    pub(super) scene: Option<u64>,
+}
+
+/// B, and what shows it beside A.
+#[derive(Default)]
+pub(super) struct Comparing {
+    pass: Option<Compare>,
+    pub(super) side: Option<Box<Side>>,
+    pub(super) loading: Option<(Source, Loading)>,
+    picture: Option<(Arc<SavedPicture>, GpuImage)>,
+    /// The finished picture of A that is shown together with that of B.
+    pub(super) holds_a: Option<PictureKey>,
+    /// B's frame that was recorded for this redraw.
+    pub(super) recorded: Option<(InFlight, wgpu::CommandEncoder)>,
+    /// Number of scenes that B has been.
+    pub(super) scenes: u64,
+    /// Milliseconds of the last frame of A by the clock.
+    pub(super) wall_ms: Option<f32>,
+    /// Whether either picture has changed since their error was measured.
+    pub(super) is_stale: bool,
+    /// Whether an error is measured whose answer has not come.
+    pub(super) is_measured: bool,
+    /// What the error was measured with.
+    measured: Option<CompareParams>,
+}
+
+/// The scene of B.
+pub(super) struct Side {
+    pub(super) source: Source,
+    pub(super) renderer: Renderer,
+    pub(super) uploaded: UploadedScene,
+    pub(super) stage: Stage,
+    pub(super) environment: EnvironmentFile,
+    /// Number of environments that it had.
+    pub(super) environments: u64,
+    pub(super) schedule: Schedule,
+    pub(super) in_flight: Option<InFlight>,
+    pub(super) part_times: PartTimes,
+    /// Milliseconds of its last frame by the clock.
+    pub(super) wall_ms: Option<f32>,
+    /// Its number among the scenes that B has been.
+    pub(super) number: u64,
+    picture: Option<GpuImage>,
+    next_picture: Option<GpuImage>,
+}
+
+/// A frame of either side that is going to be recorded.
+pub(super) struct Plan {
+    pub(super) picture: PictureKey,
+    pub(super) frame: NextFrame,
+    pub(super) pose: Pose,
+    pub(super) config: Config,
+}
+
+impl Comparing {
+    /// The picture of B that is shown.
+    pub(super) fn shown(&self) -> Option<&GpuImage> {
+        match (&self.picture, &self.side) {
+            (Some((_, picture)), _) => Some(picture),
+            (None, Some(side)) => side.picture.as_ref(),
+            (None, None) => None,
+        }
+    }
+
+    /// Whether B is a picture of linear radiance.
+    pub(super) fn is_radiance(&self) -> bool {
+        let saved = self.picture.as_ref();
+        saved.is_some_and(|(saved, _)| saved.picture.is_linear)
+    }
+
+    /// B is this picture.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Gpu`] where the adapter has no room for it.
+    pub(super) fn show_picture(&mut self, gpu: &Gpu, saved: &Arc<SavedPicture>) -> Result<()> {
+        if self
+            .picture
+            .as_ref()
+            .is_some_and(|(shown, _)| Arc::ptr_eq(shown, saved))
+        {
+            return Ok(());
+        }
+        (self.side, self.loading, self.picture) = (None, None, None);
+        self.picture = Some((saved.clone(), upload(gpu, saved)?));
+        self.is_stale = true;
+        Ok(())
+    }
+
+    /// Drops all but what is known of A.
+    pub(super) fn drop_side(&mut self) {
+        *self = Self {
+            scenes: self.scenes,
+            wall_ms: self.wall_ms,
+            ..Self::default()
+        };
+    }
+
+    /// B is no picture.
+    pub(super) fn drop_picture(&mut self) {
+        self.picture = None;
+    }
+
+    /// Draws both pictures, and measures their error where it is not known.
+    pub(super) fn draw(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        params: &CompareParams,
+        a: &wgpu::TextureView,
+        target: &wgpu::TextureView,
+    ) -> Result<()> {
+        let mut pass = self.pass.take().unwrap_or_else(|| Compare::new(gpu));
+        if let Some(b) = self.shown() {
+            // The line, the colours and the way to show both change no error.
+            let of = CompareParams {
+                line: 0.0,
+                gain: 0.0,
+                is_horizontal: 0,
+                is_difference: 0,
+                ..*params
+            };
+            let measures = self.is_stale || self.measured != Some(of);
+            pass.record(gpu, encoder, params, [a, &b.view], target, measures)?;
+            if measures {
+                (self.is_stale, self.is_measured) = (false, true);
+                self.measured = Some(of);
+            }
+        }
+        self.pass = Some(pass);
+        Ok(())
+    }
+
+    /// The error that has come back.
+    pub(super) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::compare::Errors> {
+        if !self.is_measured {
+            return None;
+        }
+        gpu.device.poll(wgpu::PollType::Poll).ok();
+        let errors = self.pass.as_mut()?.collect()?;
+        self.is_measured = false;
+        Some(errors)
+    }
+}
+
+impl Side {
+    pub(super) fn new(
+        source: Source,
+        renderer: Renderer,
+        (stage, uploaded): (Stage, UploadedScene),
+        schedule: Schedule,
+        number: u64,
+    ) -> Self {
+        Self {
+            source,
+            renderer,
+            uploaded,
+            stage,
+            environment: EnvironmentFile::default(),
+            environments: 0,
+            schedule,
+            in_flight: None,
+            part_times: PartTimes::default(),
+            wall_ms: None,
+            number,
+            picture: None,
+            next_picture: None,
+        }
+    }
+
+    /// What has to be compiled before the frame of `plan` is recorded.
+    pub(super) fn needs(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Needs {
+        let input = frame_input(&self.stage, &self.schedule, plan, now);
+        let target = (Format::Rgba8Unorm, plan.picture.area.size);
+        self.renderer.needs(
+            gpu,
+            &input,
+            &self.uploaded.buffers,
+            plan.frame.sample,
+            target,
+        )
+    }
+
+    /// Records the frame of `plan` into `encoder`.
+    pub(super) fn record(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        plan: &Plan,
+        now: Instant,
+    ) -> Result<()> {
+        let size = plan.picture.area.size;
+        let fits = |image: &GpuImage| image.size() == size;
+        let target = match self.next_picture.take().filter(fits) {
+            Some(image) => image,
+            None => gpu.catch(|| image(gpu, size, Format::Rgba8Unorm))?,
+        };
+        let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
+        if pixels(plan.frame.size(size)) > pixels(self.schedule.size()) {
+            // Nobody knows yet that it is short.
+            self.renderer.budget.in_parts = true;
+        }
+        let input = frame_input(&self.stage, &self.schedule, plan, now);
+        self.renderer.record_sample(
+            gpu,
+            encoder,
+            &input,
+            &mut self.uploaded,
+            plan.frame.sample,
+            &target.view,
+        )?;
+        self.next_picture = Some(target);
+        self.schedule
+            .recorded(plan.picture.clone(), plan.frame, now);
+        Ok(())
+    }
+
+    /// The next picture is finished: from now on it is shown.
+    pub(super) fn show_next_picture(&mut self) {
+        std::mem::swap(&mut self.picture, &mut self.next_picture);
+    }
+}
+
+/// What the frame of `plan` is drawn from.
+pub(super) fn frame_input<'a>(
+    stage: &'a Stage,
+    schedule: &Schedule,
+    plan: &'a Plan,
+    now: Instant,
+) -> FrameInput<'a> {
+    let is_new = schedule.last().map(|last| last.scene) != Some(plan.picture.scene);
+    FrameInput {
+        scene: &stage.scene,
+        pose: &plan.pose,
+        view: plan.picture.view,
+        config: &plan.config,
+        exposure_ev: plan.picture.exposure_ev,
+        elapsed_secs: match schedule.since_last_frame(now) {
+            _ if is_new => f32::INFINITY,
+            Some(interval) => interval.as_secs_f32(),
+            None => 0.0,
+        },
+        channel: plan.picture.channel,
+        size: plan.frame.size(plan.picture.area.size),
+        ground: stage.ground(plan.config.scene.ground),
+        reads: match plan.picture.counts_intersections {
+            true => &[Channel::Intersections],
+            false => &[],
+        },
+    }
+}
+
+/// What a schedule has to know of a renderer and of what it draws.
+pub(super) fn renderer_state(
+    gpu: &Gpu,
+    renderer: &Renderer,
+    stage: &Stage,
+    pose: &Pose,
+    config: &Config,
+) -> RendererState {
+    let stats = renderer.stats();
+    RendererState {
+        fast_rays: gpu.capabilities.fast_rays,
+        environment_is_pending: renderer.environment_is_pending(),
+        exposure_changes: stats.exposure_ev != stats.exposure_target_ev,
+        averages_shadows: config.shadows.averages() && may_be_soft(&stage.scene, config),
+        may_reflect: may_reflect(&stage.scene, pose, config, |_| true),
+    }
+}
+
+fn image(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
+    let usage = Usage::RENDER_ATTACHMENT | Usage::TEXTURE_BINDING | Usage::COPY_DST;
+    GpuImage::new(gpu, "side B", size, format, usage)
+}
+
+/// A picture in GPU memory: eight bits a channel where it is sRGB-encoded, half floats where it is linear.
+fn upload(gpu: &Gpu, saved: &SavedPicture) -> Result<GpuImage> {
+    let picture = &saved.picture;
+    crate::render::frame::check_size(gpu, picture.size)?;
+    let pixels = picture.pixels.iter();
+    let (format, bytes): (Format, Vec<u8>) = match picture.is_linear {
+        true => {
+            let half = |c: &f32| {
+                f16::from_f32(if c.is_nan() {
+                    0.0
+                } else {
+                    c.clamp(0.0, 65504.0)
+                })
+            };
+            let texel = |[r, g, b]: &[f32; 3]| [half(r), half(g), half(b), f16::ONE];
+            let texels: Vec<[f16; 4]> = pixels.map(texel).collect();
+            (Format::Rgba16Float, bytemuck::cast_slice(&texels).to_vec())
+        }
+        false => {
+            let byte = |c: f32| (c.clamp(0.0, 1.0) * 255.0).round() as u8;
+            let texel = |[r, g, b]: &[f32; 3]| [byte(*r), byte(*g), byte(*b), 255];
+            (Format::Rgba8Unorm, pixels.flat_map(texel).collect())
+        }
+    };
+    let image = gpu.catch(|| image(gpu, picture.size, format))?;
+    let row = bytes.len() as u32 / picture.size[1].max(1);
+    gpu.queue.write_texture(
+        image.texture.as_image_copy(),
+        &bytes,
+        wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(row),
+            rows_per_image: None,
+        },
+        image.texture.size(),
+    );
+    Ok(image)
+}
