@@ -1188,7 +1188,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 780x590 --set window.render_scale=0.5 --set window.panel=false \
-                --set window.still_samples=1 --set keys.freeze_profiler=y --profile all.json";
+                --set window.still_samples=1 --set keys.freeze_profiler=F9 --profile all.json";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);
@@ -1200,7 +1200,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     drag(&display, [100, 100], [400, 120], 40);
     display.press("shift+p");
     let open = display.settled("the profiler", |now| lit(now) > 60);
-    display.press("y");
+    display.press("F9");
     drag(&display, [100, 100], [300, 120], 20);
     let frozen = display.settled("frozen frames", |now| lit(now) > 60);
     let charts = |now: &Screenshot| -> Vec<[u8; 3]> {
@@ -1214,7 +1214,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
         "the frozen chart has changed"
     );
     assert!(open.pixels != frozen.pixels, "the scene stands still too");
-    display.press("y");
+    display.press("F9");
     display.settled("later frames", |now| charts(now) != charts(&frozen));
     // The button of the benchmark: a turn around the scene.
     assert!(display.xdotool(&["mousemove", "407", "373", "click", "1"]));

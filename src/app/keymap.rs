@@ -162,16 +162,16 @@ mod tests {
 
     #[test]
     fn a_user_s_keys_replace_those_of_an_action() {
-        let map = keymap("frame = [\"Y\", \"Ctrl+Y\"]\nnext_camera = \"\"\npanel = \"F\"").unwrap();
-        assert_eq!(pressed(&map, "y", false), Some(Action::Frame));
-        assert_eq!(pressed(&map, "y", true), Some(Action::Frame));
+        let map = keymap("frame = [\"0\", \"Ctrl+0\"]\nnext_camera = \"\"\npanel = \"F\"").unwrap();
+        assert_eq!(pressed(&map, "0", false), Some(Action::Frame));
+        assert_eq!(pressed(&map, "0", true), Some(Action::Frame));
         assert_eq!(pressed(&map, "f", false), Some(Action::Panel));
         assert_eq!(pressed(&map, "c", false), None);
         assert_eq!(pressed(&map, "h", false), Some(Action::Help));
-        assert_eq!(map.keys_of(Action::Frame), "Y, Ctrl+Y");
+        assert_eq!(map.keys_of(Action::Frame), "0, Ctrl+0");
         assert_eq!(map.keys_of(Action::NextCamera), "");
         let help: Vec<_> = map.help().collect();
-        assert!(help.contains(&("Y, Ctrl+Y".into(), "frame the scene")));
+        assert!(help.contains(&("0, Ctrl+0".into(), "frame the scene")));
         assert!(
             help.iter()
                 .all(|(_, what)| *what != "next camera of the file")
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_origin() {
         assert_eq!(
-            message("frmae = \"Y\""),
+            message("frmae = \"0\""),
             "my.toml: keys.frmae: unknown action; did you mean frame?"
         );
         assert!(
-            message("zzz = \"Y\"")
+            message("zzz = \"0\"")
                 .starts_with("my.toml: keys.zzz: unknown action; there are help, ")
         );
         assert_eq!(
@@ -203,7 +203,7 @@ mod tests {
             "my.toml: keys.frame: C is also a key of next_camera; give keys.next_camera another one, or \"\" \
              for none"
         );
-        let both = message("frame = \"Y\"\nreset = \"Y\"");
+        let both = message("frame = \"0\"\nreset = \"0\"");
         assert!(
             both.contains("keys.reset") && both.contains("keys.frame"),
             "{both}"
