@@ -132,7 +132,7 @@ fn wrong_keys_are_told_before_the_window_opens() {
     let folder = Folder::new();
     std::fs::write(folder.path("action.toml"), "[keys]\nnext_camra = \"F\"").unwrap();
     std::fs::write(folder.path("key.toml"), "[keys]\nframe = \"Ctlr+F\"").unwrap();
-    let both = "[keys]\nframe = \"K\"\nreset = \"K\"";
+    let both = "[keys]\nframe = \"F9\"\nreset = \"F9\"";
     std::fs::write(folder.path("both.toml"), both).unwrap();
     for (name, words) in [
         ("action", ["keys.next_camra", "next_camera?"]),
