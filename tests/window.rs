@@ -404,7 +404,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let shown = display.settled("orange", |now| orange(now) > plain + 20_000);
     let green = |now: &Screenshot| count(now, |p| p[1] > 200 && p[0] < 130 && p[2] < 180);
     // The first row of the list.
-    assert!(display.xdotool(&["mousemove", "560", "476", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "560", "510", "click", "1"]));
     let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
     assert!(selected != shown);
     display.press("Escape");
@@ -412,11 +412,11 @@ fn what_passes_through_is_shown_counted_and_selected() {
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
     let lit = display.settled("the lit scene", |now| orange(now) == plain);
-    assert!(display.xdotool(&["mousemove", "690", "428", "click", "1"]));
+    assert!(display.xdotool(&["mousemove", "690", "462", "click", "1"]));
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     let rows = |now: &Screenshot| -> Vec<_> {
         let row = |y: usize| now.pixels[y * now.width + 490..y * now.width + 640].to_vec();
-        (464..512).flat_map(row).collect()
+        (498..546).flat_map(row).collect()
     };
     assert!(rows(&lit) != rows(&shown));
     let counted = display.settled("the same list", |now| rows(now) == rows(&shown));
