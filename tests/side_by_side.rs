@@ -6,7 +6,7 @@ mod common;
 
 use canopy::{
     gpu::{Gpu, GpuImage, layout::CompareParams},
-    output::magma::MAGMA,
+    output::magma::{self, MAGMA},
     reference::compare::{self as twin, Pixels},
     render::compare::{Compare, Errors, placed},
 };
@@ -91,7 +91,6 @@ fn params(a: &Picture, b: &Picture, size: [u32; 2]) -> CompareParams {
     let (scale_a, offset_a) = placed(a.size, size);
     let (scale_b, offset_b) = placed(b.size, size);
     CompareParams {
-        colors: MAGMA.map(|[r, g, b]| [r, g, b, 255].map(|byte| f32::from(byte) / 255.0)),
         size,
         offset_a,
         offset_b,
@@ -195,7 +194,7 @@ fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
                     ..params(&a, b, size)
                 };
                 let (shown, errors) = drawn(&gpu, &mut pass, &params, [&a, b]);
-                let of_twin = twin::composed(&params, a.pixels(), b.pixels());
+                let of_twin = twin::composed(&params, a.pixels(), b.pixels(), magma::color);
                 let off = most_apart(&shown, &of_twin);
                 // A colour changes over a step of the map by as much as 35 of 255.
                 let most = if is_difference == 1 { 2.0 } else { 1.0 } * TOLERANCE;
@@ -245,7 +244,7 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     // Both comparers tell them apart.
     let summed = twin::errors(&params, a.pixels(), a.pixels());
     assert!(!agree(&errors, summed, true) && !agree(&errors, summed, false));
-    let of_twin = twin::composed(&params, a.pixels(), a.pixels());
+    let of_twin = twin::composed(&params, a.pixels(), a.pixels(), magma::color);
     assert!(most_apart(&shown, &of_twin) > 0.1);
 }
 

@@ -11,10 +11,9 @@
 // add up in its memory, workgroups by relaxed atomics, which nothing reads before the dispatch has ended.
 #import "common/cover.wgsl"
 #import "common/display.wgsl"
+#import "common/magma.wgsl"
 
 struct CompareParams {
-    // Colours of errors from 0 to 1, evenly spaced.
-    colors: array<vec4f, COMPARE_COLORS>,
     // Upper left corner and size in pixels of the part of the target.
     origin: vec2u,
     size: vec2u,
@@ -89,13 +88,6 @@ fn error_of(a: vec3f, b: vec3f) -> f32 {
     return saturate(max(channels.r, max(channels.g, channels.b)));
 }
 
-fn color_of(error: f32) -> vec3f {
-    let last = COMPARE_COLORS - 1u;
-    let at = saturate(error * params.gain) * f32(last);
-    let step = min(u32(at), last - 1u);
-    return mix(params.colors[step].rgb, params.colors[step + 1u].rgb, at - f32(step));
-}
-
 @fragment
 fn compare(in: Corner) -> @location(0) vec4f {
     let pixel = vec2u(in.clip.xy) - params.origin;
@@ -104,7 +96,7 @@ fn compare(in: Corner) -> @location(0) vec4f {
     let place = in.clip.xy - vec2f(params.origin);
     let along = select(place.x, place.y, params.is_horizontal != 0u);
     let wiped = select(b.rgb, a.rgb, along < params.line);
-    let colored = select(BACKDROP, color_of(error_of(a.rgb, b.rgb)), a.a * b.a > 0.0);
+    let colored = select(BACKDROP, magma(error_of(a.rgb, b.rgb) * params.gain), a.a * b.a > 0.0);
     return vec4f(select(wiped, colored, params.is_difference != 0u), 1.0);
 }
 

@@ -16,7 +16,6 @@ use crate::{
     Error, Result,
     config::Config,
     gpu::layout::CompareParams,
-    output::magma,
     render::{self, Renderer, View, compare::placed},
     scene::{Pose, is_stdin, picture::Picture},
 };
@@ -482,9 +481,7 @@ impl Viewer {
         let (scale_b, offset_b) = placed(b.size(), area.size);
         let along = area.size[usize::from(compare.is_horizontal)] as f32;
         let stats = self.graphics.renderer.stats();
-        let color = |[r, g, b]: [u8; 3]| [r, g, b, 255].map(|byte| f32::from(byte) / 255.0);
         Some(CompareParams {
-            colors: magma::MAGMA.map(color),
             origin: area.origin,
             size: area.size,
             offset_a,

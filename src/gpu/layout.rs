@@ -100,8 +100,6 @@ wgsl_constants! {
     pub const TREE_BOX_CURRENT: u32 = 1;
     /// [`TreeBox::kind`]: a line from one corner to the other.
     pub const TREE_BOX_LINE: u32 = 2;
-    /// Colours of errors of pictures.
-    pub const COMPARE_COLORS: u32 = 17;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
     /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
@@ -586,8 +584,6 @@ gpu_structs! {
     }
     /// How two pictures are shown together.
     CompareParams {
-        /// Colours of errors from 0 to 1, evenly spaced, sRGB-encoded.
-        colors: [[f32; 4]; COMPARE_COLORS as usize],
         /// Upper left corner in pixels of the part of the target that they are shown in.
         origin: [u32; 2],
         /// Its size in pixels.

@@ -14,14 +14,19 @@ pub struct Pixels<'a> {
 
 const BACKDROP: Vec3 = Vec3::splat(0.1);
 
-/// What `compare` draws, row by row, of the part of the target.
-pub fn composed(params: &CompareParams, a: Pixels<'_>, b: Pixels<'_>) -> Vec<Vec3> {
+/// What `compare` draws, row by row, of the part of the target; `color` gives errors from 0 to 1 their colours.
+pub fn composed(
+    params: &CompareParams,
+    a: Pixels<'_>,
+    b: Pixels<'_>,
+    color: impl Fn(f32) -> Vec3,
+) -> Vec<Vec3> {
     each(params, |x, y| {
         let (of_a, of_b) = both(params, a, b, [x, y]);
         let along = if params.is_horizontal == 0 { x } else { y };
         if params.is_difference != 0 {
             return match (of_a, of_b) {
-                (Some(a), Some(b)) => color(params, error(params, a, b)),
+                (Some(a), Some(b)) => color(error(params, a, b) * params.gain),
                 _ => BACKDROP,
             };
         }
@@ -94,14 +99,6 @@ fn error(params: &CompareParams, a: Vec3, b: Vec3) -> f32 {
         _ => a.map(decode) - b.map(decode),
     };
     channels.abs().max_element().clamp(0.0, 1.0)
-}
-
-fn color(params: &CompareParams, error: f32) -> Vec3 {
-    let last = params.colors.len() - 1;
-    let at = (error * params.gain).clamp(0.0, 1.0) * last as f32;
-    let step = (at as usize).min(last - 1);
-    let [low, high] = [step, step + 1].map(|i| glam::Vec4::from(params.colors[i]).truncate());
-    low.lerp(high, at - step as f32)
 }
 
 fn encode(linear: f32) -> f32 {
