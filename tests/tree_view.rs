@@ -570,26 +570,17 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
             let (mut hits, mut others) = (0, Vec::new());
             for pixel in pixels() {
                 let path = path(&mut stage, pixel, PathOf::Camera);
-                let Some(PathStep::Ray {
-                    origin,
-                    direction,
-                    t_max,
-                }) = path.steps.first()
-                else {
-                    panic!("{path:?}");
-                };
-                let ray = Ray {
-                    origin: (*origin - stage.uploaded.buffers.origin).to_array(),
-                    t_min: view().near,
-                    direction: direction.to_array(),
-                    t_max: *t_max,
-                };
+                let ray = camera_ray(&stage, &path);
                 let twin = visits(trees(&data), &ray, cutoff, false);
                 others.extend(order_fault(&path, &twin));
                 assert_eq!(path.step_count as usize, path.steps.len());
                 // The last hit is what the picture shows.
                 let hit = path.steps.iter().rev().find_map(|step| match step {
-                    PathStep::Triangle { t: Some(t), .. } => Some(*origin + *t * *direction),
+                    PathStep::Triangle { t: Some(t), .. } => Some(
+                        Vec3::from(ray.origin)
+                            + *t * Vec3::from(ray.direction)
+                            + stage.uploaded.buffers.origin,
+                    ),
                     _ => None,
                 });
                 let texel = pixel.as_uvec2().y * SIZE[0] + pixel.as_uvec2().x;
@@ -606,6 +597,24 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
     }
 }
 
+/// The ray that a path of the camera begins with, as the trees are asked for it.
+fn camera_ray(stage: &Stage<'_>, path: &RayPath) -> Ray {
+    let Some(PathStep::Ray {
+        origin,
+        direction,
+        t_max,
+    }) = path.steps.first()
+    else {
+        panic!("{path:?}");
+    };
+    Ray {
+        origin: (*origin - stage.uploaded.buffers.origin).to_array(),
+        t_min: view().near,
+        direction: direction.to_array(),
+        t_max: *t_max,
+    }
+}
+
 /// The comparison above tells another order, a visit less, and a hit that was none.
 #[test]
 fn the_comparer_of_paths_can_fail() {
@@ -615,20 +624,7 @@ fn the_comparer_of_paths_can_fail() {
     stage.draw(&Pose::new(&scene, None, 0.0), view());
     let data = stage.uploaded.state.tree.read(&gpu).unwrap();
     let path = path(&mut stage, Vec2::new(24.5, 18.5), PathOf::Camera);
-    let Some(PathStep::Ray {
-        origin,
-        direction,
-        t_max,
-    }) = path.steps.first()
-    else {
-        panic!("{path:?}");
-    };
-    let ray = Ray {
-        origin: (*origin - stage.uploaded.buffers.origin).to_array(),
-        t_min: view().near,
-        direction: direction.to_array(),
-        t_max: *t_max,
-    };
+    let ray = camera_ray(&stage, &path);
     let good = visits(trees(&data), &ray, stage.config.tree.leaf_cutoff, false);
     assert_eq!(order_fault(&path, &good), None);
     assert!(good.len() > 6, "{good:?}");
