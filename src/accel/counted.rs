@@ -262,12 +262,7 @@ impl<F: Pod> Found<F> {
     ///
     /// [`Error::Gpu`] where the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<(Vec<u32>, Vec<F>)> {
-        let (offsets, results) = (gpu.read(&self.offsets)?, gpu.read(&self.results)?);
-        let used = 4 * (self.count as usize + 1);
-        let filled = size_of::<F>() * self.total as usize;
-        Ok((
-            bytemuck::pod_collect_to_vec(&offsets[..used]),
-            bytemuck::pod_collect_to_vec(&results[..filled]),
-        ))
+        let offsets = gpu.read_first(&self.offsets, self.count as usize + 1)?;
+        Ok((offsets, gpu.read_first(&self.results, self.total as usize)?))
     }
 }

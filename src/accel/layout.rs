@@ -93,6 +93,8 @@ wgsl_constants! {
     pub const TRACE_BLOCK: u32 = 64;
     /// Levels that `pairs_descend` goes down, at most.
     pub const PAIR_LEVELS: u32 = 48;
+    /// Pairs in each of two lists that the first of its workgroups has.
+    pub const PAIR_TOP: u32 = 16384;
     /// Points per thread of `nearest_sorted`.
     pub const NEAREST_RUN: u32 = 4;
     /// Numbers that a workgroup of `scan` sums.
@@ -356,6 +358,7 @@ gpu_structs! {
         count: u32,
         within: u32,
         across: u32,
+        room: u32,
     }
     /// What a ray went through: nodes, and triangles that were tested.
     Visits {

@@ -8,7 +8,7 @@ use super::{
     layout::{Objects, PairQuery},
     scan::Scan,
     search::{Predicate, QueryKernel, Search},
-    software::pairs_descend::{PairsDescend, THREADS},
+    software::pairs_descend::PairsDescend,
     tree::Tree,
 };
 use crate::{
@@ -23,6 +23,9 @@ use wgpu::BufferUsages as Usage;
 /// Pairs that are kept for each box or ball, in the mean, where the search makes room. Neighbours of a surface of
 /// triangles touch, boxes that fill space make 0.5 pairs each.
 const KEPT_OBJECTS: u64 = 2;
+
+/// Threads that count what is kept, at most: more than processors have lanes.
+const KEPT_THREADS: u32 = 4096;
 
 /// Whose pairs are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -131,8 +134,8 @@ pub struct OverlapPairs {
 #[derive(Debug)]
 struct PairKernels {
     counted: CountedQuery,
-    /// Counts in place of `counted`, what [`PairsDescend`] has kept.
-    kept: QueryKernel,
+    /// Counts in place of `counted`, what [`PairsDescend`] has kept of boxes and balls.
+    kept: Option<QueryKernel>,
 }
 
 impl OverlapPairs {
@@ -157,7 +160,10 @@ impl OverlapPairs {
             let kept = [Uniform, ReadArray, Read, Write, Write, Read];
             PairKernels {
                 counted: CountedQuery::new(gpu, path, entries, asked, &constants, predicate),
-                kept: QueryKernel::new(gpu, entry, &kept, &constants, predicate),
+                kept: [objects, others]
+                    .iter()
+                    .all(|kind| *kind != Objects::Triangles)
+                    .then(|| QueryKernel::new(gpu, entry, &kept, &constants, predicate)),
             }
         };
         Self {
@@ -180,13 +186,13 @@ impl OverlapPairs {
     }
 
     fn needs_of(&self, kernels: &PairKernels, needs: &mut Needs) {
-        match &self.descend {
-            Some(descend) => {
+        match (&self.descend, &kernels.kept) {
+            (Some(descend), Some(kept)) => {
                 descend.needs(needs);
-                kernels.kept.needs(needs);
+                kept.needs(needs);
                 kernels.counted.needs_results(needs);
             }
-            None => kernels.counted.needs(needs),
+            _ => kernels.counted.needs(needs),
         }
         self.scan.needs(needs);
     }
@@ -206,7 +212,7 @@ impl OverlapPairs {
         counts: &Counts,
     ) -> Result<()> {
         let (kernels, query) = (self.kernels(pairs), pairs.query(0));
-        let Some(descend) = &self.descend else {
+        let (Some(descend), Some(kept)) = (&self.descend, &kernels.kept) else {
             let uniform = query_buffer(gpu, query);
             let asked = pairs.asked(&uniform);
             return kernels
@@ -215,21 +221,16 @@ impl OverlapPairs {
         };
         counts.begin(recorder, query.count)?;
         recorder.encoder().clear_buffer(&counts.offsets, 0, None);
-        let descends = descend.can(gpu, [pairs.search.tree, pairs.asking()]);
-        if descends {
-            let sides = (pairs.other, pairs.across);
-            descend.record(gpu, recorder, &pairs.search, sides, counts)?;
-        }
-        let descended = u32::from(descends);
+        let sides = (pairs.other, pairs.across);
+        let descended = descend.record(gpu, recorder, &pairs.search, sides, counts)?;
+        let descended = u32::from(descended);
         let uniform = query_buffer(gpu, PairQuery { descended, ..query });
         let mut own = pairs.asked(&uniform).bound.to_vec();
         let tlas = &pairs.search.tree.tlas;
         own.extend([&counts.offsets, counts.kept(), tlas].map(|buffer| buffer as &dyn Bind));
-        let threads = query.count.min(THREADS);
+        let threads = query.count.min(KEPT_THREADS);
         let label = "overlap_pairs";
-        kernels
-            .kept
-            .record(gpu, recorder, label, &pairs.search, threads, &own)?;
+        kept.record(gpu, recorder, label, &pairs.search, threads, &own)?;
         self.scan
             .record(gpu, recorder, &counts.offsets, query.count)
     }
