@@ -17,7 +17,7 @@ use canopy::{
 };
 use common::{
     Random, Soup, gpu,
-    stocked::{CLOSE, Stocked, all_kinds, rows, sphere},
+    stocked::{CLOSE, Stocked, all_kinds, boxes, rows, sphere},
     ways,
 };
 use glam::{DVec3, Vec3};
@@ -277,6 +277,38 @@ fn pairs_are_those_of_every_two_objects() {
                     "{kernels}, {i} and {k}"
                 );
             }
+        }
+    }
+}
+
+/// From 2,048 objects on, software adapters share the pairs of nodes out.
+#[test]
+fn pairs_of_many_objects_and_of_more_than_are_kept_are_found() {
+    for (kernels, gpu) in ways() {
+        let mut random = Random(41);
+        let mut stock = |counts: [usize; 2], size: f32| {
+            let sets = counts.map(|count| boxes(count, size, &mut random));
+            Stocked::objects(&gpu, Objects::Boxes, sets.to_vec())
+        };
+        let (sparse, dense, few) = (
+            stock([1_900, 400], 0.11),
+            stock([2_100, 0], 0.3),
+            stock([1, 150], 0.2),
+        );
+        for (stock, kept) in [(&sparse, 0..4_000), (&dense, 5_000..99_000)] {
+            let found = pairs(&gpu, &Pairs::within(stock.tree()));
+            assert!(kept.contains(&found.len()), "{kernels}: {}", found.len());
+            assert_eq!(pairs_fault(&found, stock, stock, true), None, "{kernels}");
+        }
+        let across = pairs(&gpu, &Pairs::within(sparse.tree()).across());
+        let within = pairs(&gpu, &Pairs::within(sparse.tree()));
+        let expected: BTreeSet<_> = within.into_iter().filter(|p| p[0] != p[2]).collect();
+        assert!(expected.len() > 50, "{kernels}: {}", expected.len());
+        assert_eq!(across, expected, "{kernels}");
+        for (a, b) in [(&sparse, &few), (&few, &sparse)] {
+            let found = pairs(&gpu, &Pairs::between(a.tree(), b.tree()));
+            assert!(found.len() > 50, "{kernels}: {}", found.len());
+            assert_eq!(pairs_fault(&found, a, b, false), None, "{kernels}");
         }
     }
 }

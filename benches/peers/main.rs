@@ -4,9 +4,10 @@
 //! ```text
 //! cargo bench --bench peers [-- [--large] [FILE…]]
 //! cargo bench --bench peers -- query [FILE…]
+//! cargo bench --bench peers -- pairs
 //! ```
 //!
-//! The second compares queries: nearest points and overlaps of boxes with the crate `parry3d` as well, nearest points
+//! The last asks for the pairs of boxes alone. The second compares queries: nearest points and overlaps of boxes with the crate `parry3d` as well, nearest points
 //! of a cloud with `kiddo` and `rstar`. Its tables say times of builds and of queries, on all cores. It exits with 1
 //! where answers differ ([`queries`]).
 //!
@@ -56,6 +57,12 @@ fn main() -> anyhow::Result<()> {
         .skip(1)
         .filter(|a| a != "--bench")
         .collect();
+    if arguments.first().is_some_and(|first| first == "pairs") {
+        if !queries::box_pairs(&Canopy::new()?)? {
+            bail!("answers differ");
+        }
+        return Ok(());
+    }
     let asks = arguments.first().is_some_and(|first| first == "query");
     let inputs = if asks {
         query_inputs(arguments.split_off(1))?

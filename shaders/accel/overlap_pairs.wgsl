@@ -4,6 +4,8 @@
 //      (group 1)
 // out  pairs_count: numbers, for each leaf of the other tree how many objects it touches; kept
 //      pairs_collect (numbers holds where each leaf's pairs begin): pairs
+//      pairs_count_kept, in its place on software adapters: the same, of what accel/software/pairs_descend.wgsl has
+//      kept, of which those become misses that do not touch; by walks where it has not found room
 //      pairs_append: total, how many there are, counting on where `appended` is full; appended, pairs in any order
 // One thread per leaf, in leaf order, so that neighbours ask for neighbours. Threads of different workgroups meet only
 // in atomicAdd.
@@ -44,16 +46,8 @@ fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
     return ObjectPair(other.x, other.y, name.x, name.y);
 }
 
-@compute @workgroup_size(TRACE_BLOCK)
-fn pairs_count(
-    @builtin(workgroup_id) workgroup: vec3u,
-    @builtin(num_workgroups) workgroups: vec3u,
-    @builtin(local_invocation_index) thread: u32,
-) {
-    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
-    if i >= query.count {
-        return;
-    }
+// Counts the pairs of a leaf by a walk, and keeps them.
+fn pairs_count_leaf(i: u32) -> u32 {
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
     var count = 0u;
@@ -67,8 +61,53 @@ fn pairs_count(
             }
         }
     }
+    return count;
+}
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn pairs_count(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let i = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    if i >= query.count {
+        return;
+    }
+    let count = pairs_count_leaf(i);
     if i < arrayLength(&numbers) {
         numbers[i] = count;
+    }
+}
+
+@group(0) @binding(3) var<storage, read_write> counted: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read> tree_tlas: array<TlasEntry>;
+
+@compute @workgroup_size(TRACE_BLOCK)
+fn pairs_count_kept(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let begin = dispatch_workgroup(workgroup, workgroups) * TRACE_BLOCK + thread;
+    let threads = workgroups.x * workgroups.y * TRACE_BLOCK;
+    if query.descended == 0u || atomicLoad(&counted[query.count]) != 0u {
+        for (var i = begin; i < query.count; i += threads) {
+            atomicStore(&counted[i], pairs_count_leaf(i));
+        }
+        return;
+    }
+    let count = atomicLoad(&kept.count);
+    for (var at = begin; at < count; at += threads) {
+        let leaves = kept.results[at].xz;
+        let search = pairs_search(leaves.x, other_leaf(leaves.x));
+        var result = vec4u(BVH_MISS);
+        for (var is_found = pairs_accept(search, leaves.y); is_found; is_found = false) {
+            let before = atomicAdd(&counted[leaves.x], 1u);
+            let mesh = tree_triangle(leaves.y).mesh & ~ANY_HIT_TEST;
+            result = vec4u(leaves.x, before, leaves.y, tree_tlas[mesh].first_triangle);
+        }
+        kept.results[at] = result;
     }
 }
 

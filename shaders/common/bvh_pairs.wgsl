@@ -25,6 +25,8 @@ struct PairQuery {
     distinct: u32,
     // 1 where only objects of different meshes count.
     across: u32,
+    // 1 where accel/software/pairs_descend.wgsl has gone before.
+    descended: u32,
 }
 
 // 1 where triangles count only if they pass through each other.
@@ -40,14 +42,18 @@ struct PairSearch {
 }
 
 // From the leaf of that number, which is `other`.
-fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
+fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
     let around = bvh_corner_box(other);
+    return PairSearch(other, leaf, around.lower, around.upper);
+}
+
+fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
     *walk = bvh_walk_begin(other.v0.x, query.leaf_cutoff);
     // What no tree can hold lies at BOX_FAR.
     if other.v0.x >= BOX_FAR {
         (*walk).next = BVH_MISS;
     }
-    return PairSearch(other, leaf, around.lower, around.upper);
+    return pairs_search(leaf, other);
 }
 
 // Walks on until leaves wait to be tested. False where there are no more.

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
 /// Results that are kept for each query, in the mean.
-const KEPT: u64 = 8;
+pub(super) const KEPT: u64 = 8;
 /// Bytes of a result that is kept, and of their count.
 const KEPT_BYTES: u64 = 16;
 /// Bytes of what is kept, at most.
@@ -39,8 +39,13 @@ impl Counts {
     ///
     /// [`Error::Limit`] where the device's limits do not hold the offsets, [`Error::Gpu`] where memory is short.
     pub fn new(gpu: &Gpu, queries: u32) -> Result<Self> {
+        Self::keeping_each(gpu, queries, KEPT)
+    }
+
+    /// As [`Counts::new`], for `each` results of a query in the mean.
+    pub(super) fn keeping_each(gpu: &Gpu, queries: u32, each: u64) -> Result<Self> {
         let most = KEPT_MOST.min(gpu.binding_limit()) / KEPT_BYTES - 1;
-        let kept = (KEPT * u64::from(queries)).min(most);
+        let kept = (each * u64::from(queries)).min(most);
         Self::keeping(gpu, queries, kept as u32)
     }
 
@@ -61,6 +66,18 @@ impl Counts {
             kept: gpu.buffer("query.kept", kept_bytes, usage),
             queries,
         })
+    }
+
+    /// What is kept.
+    pub(super) fn kept(&self) -> &wgpu::Buffer {
+        &self.kept
+    }
+
+    /// Checks that there is room for `queries`, and keeps nothing yet.
+    pub(super) fn begin(&self, recorder: &mut impl Recorder, queries: u32) -> Result<()> {
+        self.check(queries)?;
+        recorder.encoder().clear_buffer(&self.kept, 0, Some(4));
+        Ok(())
     }
 
     fn check(&self, queries: u32) -> Result<()> {
@@ -117,9 +134,14 @@ impl CountedQuery {
     }
 
     pub(super) fn needs(&self, needs: &mut Needs) {
-        for kernel in [&self.count, &self.collect, &self.append] {
-            kernel.needs(needs);
-        }
+        self.count.needs(needs);
+        self.needs_results(needs);
+    }
+
+    /// What has to be compiled where another kernel counts.
+    pub(super) fn needs_results(&self, needs: &mut Needs) {
+        self.collect.needs(needs);
+        self.append.needs(needs);
     }
 
     fn dispatch(
@@ -144,8 +166,7 @@ impl CountedQuery {
         scan: &Scan,
         counts: &Counts,
     ) -> Result<()> {
-        counts.check(asked.count)?;
-        recorder.encoder().clear_buffer(&counts.kept, 0, Some(4));
+        counts.begin(recorder, asked.count)?;
         let results = [&counts.offsets, &counts.kept];
         self.dispatch(gpu, recorder, &self.count, asked, &results)?;
         scan.record(gpu, recorder, &counts.offsets, asked.count)
@@ -175,17 +196,17 @@ impl CountedQuery {
         self.dispatch(gpu, recorder, &self.append, asked, &[total, results])
     }
 
-    /// Counts, waits for the sum, and collects.
+    /// Counts by `record_count`, waits for the sum, and collects.
     pub(super) fn run<F: Pod>(
         &self,
         gpu: &Gpu,
         asked: &Asked<'_>,
-        scan: &Scan,
+        counts: Counts,
+        record_count: impl FnOnce(&mut wgpu::CommandEncoder, &Counts) -> Result<()>,
     ) -> Result<Found<F>> {
         let count = asked.count;
-        let counts = Counts::new(gpu, count)?;
         let mut encoder = gpu.encoder(self.label);
-        self.record_count(gpu, &mut encoder, asked, scan, &counts)?;
+        record_count(&mut encoder, &counts)?;
         let last = gpu.buffer("query.total", 4, Usage::COPY_DST | Usage::COPY_SRC);
         encoder.copy_buffer_to_buffer(&counts.offsets, 4 * u64::from(count), &last, 0, 4);
         gpu.queue.submit([encoder.finish()]);
@@ -241,12 +262,7 @@ impl<F: Pod> Found<F> {
     ///
     /// [`Error::Gpu`] where the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<(Vec<u32>, Vec<F>)> {
-        let (offsets, results) = (gpu.read(&self.offsets)?, gpu.read(&self.results)?);
-        let used = 4 * (self.count as usize + 1);
-        let filled = size_of::<F>() * self.total as usize;
-        Ok((
-            bytemuck::pod_collect_to_vec(&offsets[..used]),
-            bytemuck::pod_collect_to_vec(&results[..filled]),
-        ))
+        let offsets = gpu.read_first(&self.offsets, self.count as usize + 1)?;
+        Ok((offsets, gpu.read_first(&self.results, self.total as usize)?))
     }
 }

@@ -91,6 +91,10 @@ wgsl_constants! {
     pub const BVH_FRUSTUM: u32 = 2;
     /// Threads of a workgroup of `trace` and of other queries.
     pub const TRACE_BLOCK: u32 = 64;
+    /// Levels that `pairs_descend` goes down, at most.
+    pub const PAIR_LEVELS: u32 = 48;
+    /// Pairs in each of two lists that the first of its workgroups has.
+    pub const PAIR_TOP: u32 = 16384;
     /// Points per thread of `nearest_sorted`.
     pub const NEAREST_RUN: u32 = 4;
     /// Numbers that a workgroup of `scan` sums.
@@ -345,6 +349,16 @@ gpu_structs! {
         within: u32,
         distinct: u32,
         across: u32,
+        descended: u32,
+    }
+    /// Which levels of two trees `pairs_descend` goes down, to before `end`.
+    DescentQuery {
+        level: u32,
+        end: u32,
+        count: u32,
+        within: u32,
+        across: u32,
+        room: u32,
     }
     /// What a ray went through: nodes, and triangles that were tested.
     Visits {

@@ -179,7 +179,10 @@ impl<R: Region> Overlap<R> {
             gpu.queue.submit([encoder.finish()]);
         }
         self.with(gpu, search, &regions, 0, |query, asked| {
-            query.run(gpu, asked, &self.scan)
+            let counts = Counts::new(gpu, asked.count)?;
+            query.run(gpu, asked, counts, |encoder, counts| {
+                query.record_count(gpu, encoder, asked, &self.scan, counts)
+            })
         })
     }
 

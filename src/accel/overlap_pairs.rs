@@ -3,20 +3,29 @@
 
 pub use super::layout::ObjectPair;
 use super::{
-    counted::{Asked, CountedQuery, Counts, Found},
+    counted::{Asked, CountedQuery, Counts, Found, KEPT},
+    implementation,
     layout::{Objects, PairQuery},
     scan::Scan,
-    search::{Predicate, Search},
+    search::{Predicate, QueryKernel, Search},
+    software::pairs_descend::PairsDescend,
     tree::Tree,
 };
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, Recorder,
-        pass::Binding::{Read, ReadArray, Uniform},
+        Bind, Gpu, Needs, Recorder,
+        pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
 use wgpu::BufferUsages as Usage;
+
+/// Pairs that are kept for each box or ball, in the mean, where the search makes room. Neighbours of a surface of
+/// triangles touch, boxes that fill space make 0.5 pairs each.
+const KEPT_OBJECTS: u64 = 2;
+
+/// Threads that count what is kept, at most: more than processors have lanes.
+const KEPT_THREADS: u32 = 4096;
 
 /// Whose pairs are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -81,12 +90,22 @@ impl<'a> Pairs<'a> {
         }
     }
 
+    /// What is bound, where `query` is a [`PairQuery`].
+    fn asked<'b>(&'b self, query: &'b wgpu::Buffer) -> Asked<'b> {
+        let asking = self.asking();
+        Asked {
+            search: &self.search,
+            count: asking.triangle_count(),
+            bound: [query, &asking.triangles, &asking.tlas],
+        }
+    }
+
     fn asking(&self) -> &'a Tree {
         self.other.unwrap_or(self.search.tree)
     }
 
-    fn query(&self, gpu: &Gpu, room: u32) -> wgpu::Buffer {
-        let query = PairQuery {
+    fn query(&self, room: u32) -> PairQuery {
+        PairQuery {
             count: self.asking().triangle_count(),
             leaf_cutoff: self.search.leaf_cutoff.max(1),
             room,
@@ -94,8 +113,8 @@ impl<'a> Pairs<'a> {
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),
             across: u32::from(self.across),
-        };
-        gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
+            descended: 0,
+        }
     }
 }
 
@@ -103,10 +122,20 @@ impl<'a> Pairs<'a> {
 #[derive(Debug)]
 pub struct OverlapPairs {
     /// By the objects of the tree that is searched, and of the other one.
-    queries: [[CountedQuery; 3]; 3],
+    queries: [[PairKernels; 3]; 3],
     /// For triangles that pass through each other.
-    through: CountedQuery,
+    through: PairKernels,
+    /// If pairs are counted by both trees at once.
+    descend: Option<PairsDescend>,
     scan: Scan,
+}
+
+/// The kernels for objects of two kinds.
+#[derive(Debug)]
+struct PairKernels {
+    counted: CountedQuery,
+    /// Counts in place of `counted`, what [`PairsDescend`] has kept of boxes and balls.
+    kept: Option<QueryKernel>,
 }
 
 impl OverlapPairs {
@@ -127,25 +156,44 @@ impl OverlapPairs {
             ];
             let path = ("accel/overlap_pairs.wgsl", "overlap_pairs");
             let asked = [Uniform, ReadArray, Read];
-            CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
+            let entry = (path.0, "pairs_count_kept");
+            let kept = [Uniform, ReadArray, Read, Write, Write, Read];
+            PairKernels {
+                counted: CountedQuery::new(gpu, path, entries, asked, &constants, predicate),
+                kept: [objects, others]
+                    .iter()
+                    .all(|kind| *kind != Objects::Triangles)
+                    .then(|| QueryKernel::new(gpu, entry, &kept, &constants, predicate)),
+            }
         };
         Self {
             queries: Objects::ALL
                 .map(|objects| Objects::ALL.map(|others| query(objects, others, 0))),
             through: query(Objects::Triangles, Objects::Triangles, 1),
+            descend: implementation::pairs_descend(gpu),
             scan: Scan::new(gpu),
         }
     }
 
     /// Adds the kernels for a tree over `objects` that is asked by one over `others` to what has to be compiled.
     pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
-        self.queries[objects as usize][others as usize].needs(needs);
-        self.scan.needs(needs);
+        self.needs_of(&self.queries[objects as usize][others as usize], needs);
     }
 
     /// Adds the kernels for triangles that pass through each other to what has to be compiled.
     pub fn needs_through(&self, needs: &mut Needs) {
-        self.through.needs(needs);
+        self.needs_of(&self.through, needs);
+    }
+
+    fn needs_of(&self, kernels: &PairKernels, needs: &mut Needs) {
+        match (&self.descend, &kernels.kept) {
+            (Some(descend), Some(kept)) => {
+                descend.needs(needs);
+                kept.needs(needs);
+                kernels.counted.needs_results(needs);
+            }
+            _ => kernels.counted.needs(needs),
+        }
         self.scan.needs(needs);
     }
 
@@ -163,9 +211,28 @@ impl OverlapPairs {
         pairs: &Pairs<'_>,
         counts: &Counts,
     ) -> Result<()> {
-        self.with(gpu, pairs, 0, |query, asked| {
-            query.record_count(gpu, recorder, asked, &self.scan, counts)
-        })
+        let (kernels, query) = (self.kernels(pairs), pairs.query(0));
+        let (Some(descend), Some(kept)) = (&self.descend, &kernels.kept) else {
+            let uniform = query_buffer(gpu, query);
+            let asked = pairs.asked(&uniform);
+            return kernels
+                .counted
+                .record_count(gpu, recorder, &asked, &self.scan, counts);
+        };
+        counts.begin(recorder, query.count)?;
+        recorder.encoder().clear_buffer(&counts.offsets, 0, None);
+        let sides = (pairs.other, pairs.across);
+        let descended = descend.record(gpu, recorder, &pairs.search, sides, counts)?;
+        let descended = u32::from(descended);
+        let uniform = query_buffer(gpu, PairQuery { descended, ..query });
+        let mut own = pairs.asked(&uniform).bound.to_vec();
+        let tlas = &pairs.search.tree.tlas;
+        own.extend([&counts.offsets, counts.kept(), tlas].map(|buffer| buffer as &dyn Bind));
+        let threads = query.count.min(KEPT_THREADS);
+        let label = "overlap_pairs";
+        kept.record(gpu, recorder, label, &pairs.search, threads, &own)?;
+        self.scan
+            .record(gpu, recorder, &counts.offsets, query.count)
     }
 
     /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] of the same comes
@@ -182,9 +249,9 @@ impl OverlapPairs {
         counts: &Counts,
         found: &wgpu::Buffer,
     ) -> Result<()> {
-        self.with(gpu, pairs, 0, |query, asked| {
-            query.record_collect(gpu, recorder, asked, counts, found)
-        })
+        let uniform = query_buffer(gpu, pairs.query(0));
+        let counted = &self.kernels(pairs).counted;
+        counted.record_collect(gpu, recorder, &pairs.asked(&uniform), counts, found)
     }
 
     /// Records the pairs in one go, in any order and as far as `found` has room. The first word of `total`,
@@ -202,9 +269,9 @@ impl OverlapPairs {
         [total, found]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         let room = u32::try_from(found.size() / size_of::<ObjectPair>() as u64).unwrap_or(u32::MAX);
-        self.with(gpu, pairs, room, |query, asked| {
-            query.record_append(gpu, recorder, asked, [total, found])
-        })
+        let uniform = query_buffer(gpu, pairs.query(room));
+        let counted = &self.kernels(pairs).counted;
+        counted.record_append(gpu, recorder, &pairs.asked(&uniform), [total, found])
     }
 
     /// Finds the pairs, in a buffer of just the size: counts, waits for the sum, and collects.
@@ -213,30 +280,27 @@ impl OverlapPairs {
     ///
     /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them; those of compiling.
     pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<Found<ObjectPair>> {
-        self.with(gpu, pairs, 0, |query, asked| {
-            query.run(gpu, asked, &self.scan)
+        let uniform = query_buffer(gpu, pairs.query(0));
+        let counted = &self.kernels(pairs).counted;
+        let asking = pairs.asking();
+        let kept = match asking.objects() {
+            Objects::Triangles => KEPT,
+            Objects::Boxes | Objects::Balls => KEPT_OBJECTS,
+        };
+        let counts = Counts::keeping_each(gpu, asking.triangle_count(), kept)?;
+        counted.run(gpu, &pairs.asked(&uniform), counts, |encoder, counts| {
+            self.record_count(gpu, encoder, pairs, counts)
         })
     }
 
-    fn with<T>(
-        &self,
-        gpu: &Gpu,
-        pairs: &Pairs<'_>,
-        room: u32,
-        then: impl FnOnce(&CountedQuery, &Asked<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let asking = pairs.asking();
-        let uniform = pairs.query(gpu, room);
-        let kinds = [pairs.search.tree, asking].map(Tree::objects);
-        let query = match kinds {
+    fn kernels(&self, pairs: &Pairs<'_>) -> &PairKernels {
+        match [pairs.search.tree, pairs.asking()].map(Tree::objects) {
             [Objects::Triangles, Objects::Triangles] if pairs.through => &self.through,
             [objects, others] => &self.queries[objects as usize][others as usize],
-        };
-        let asked = Asked {
-            search: &pairs.search,
-            count: asking.triangle_count(),
-            bound: [&uniform, &asking.triangles, &asking.tlas],
-        };
-        then(query, &asked)
+        }
     }
+}
+
+fn query_buffer(gpu: &Gpu, query: PairQuery) -> wgpu::Buffer {
+    gpu.buffer_with("overlap_pairs.query", &[query], Usage::UNIFORM)
 }

@@ -110,13 +110,24 @@ impl QueryKernel {
         count: u32,
         own: &[&dyn Bind],
     ) -> Result<()> {
+        let mut pass = recorder.scoped_compute_pass(label);
+        self.dispatch(gpu, &mut pass, search, count, own)
+    }
+
+    /// As [`QueryKernel::record`], into a pass.
+    pub(super) fn dispatch(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        search: &Search<'_>,
+        count: u32,
+        own: &[&dyn Bind],
+    ) -> Result<()> {
         let tree = search.tree.bind_group(gpu, &self.tree);
         let mut shared = vec![(1, &tree)];
         shared.extend(search.predicate.map(|group| (2, group)));
-        let mut pass = recorder.scoped_compute_pass(label);
         let workgroups = Workgroups::Count(count.div_ceil(TRACE_BLOCK));
-        self.kernel
-            .dispatch(gpu, &mut pass, &shared, own, workgroups)
+        self.kernel.dispatch(gpu, pass, &shared, own, workgroups)
     }
 }
 

@@ -36,6 +36,7 @@ pub static SHADERS: Library = Library {
         "accel/scan.wgsl",
         "accel/software/hierarchy_join.wgsl",
         "accel/software/hierarchy_serial.wgsl",
+        "accel/software/pairs_descend.wgsl",
         "accel/software/sort_serial.wgsl",
         "accel/sort.wgsl",
         "accel/sort_small.wgsl",

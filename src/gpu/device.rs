@@ -246,15 +246,35 @@ impl Gpu {
 
     /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
+        self.read_bytes(buffer, buffer.size())
+    }
+
+    /// As [`Gpu::read`], the first `count` values of a buffer that holds as many.
+    pub fn read_first<T: bytemuck::Pod>(
+        &self,
+        buffer: &wgpu::Buffer,
+        count: usize,
+    ) -> Result<Vec<T>> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes = (count * size_of::<T>()) as u64;
+        let copied = bytes.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        let mut values = self.read_bytes(buffer, copied.min(buffer.size()))?;
+        values.truncate(count);
+        Ok(values)
+    }
+
+    fn read_bytes<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Vec<T>> {
         let staging = self.catch(|| {
             let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
-                size: buffer.size(),
+                size: bytes,
                 usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
                 mapped_at_creation: false,
             });
             let mut encoder = self.encoder("readback");
-            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, bytes);
             self.queue.submit([encoder.finish()]);
             staging
         })?;
@@ -302,7 +322,7 @@ impl Gpu {
             },
         );
         self.queue.submit([encoder.finish()]);
-        let padded = self.map(&staging)?;
+        let padded: Vec<u8> = self.map(&staging)?;
         Ok(padded
             .chunks(padded_row_bytes as usize)
             .flat_map(|row| &row[..row_bytes as usize])
@@ -311,7 +331,7 @@ impl Gpu {
     }
 
     /// Waits for `staging` and copies what it holds.
-    fn map(&self, staging: &wgpu::Buffer) -> Result<Vec<u8>> {
+    fn map<T: bytemuck::Pod>(&self, staging: &wgpu::Buffer) -> Result<Vec<T>> {
         let slice = staging.slice(..);
         let (told, outcome) = mpsc::channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
@@ -322,7 +342,7 @@ impl Gpu {
         match outcome.recv_timeout(WAIT_TIMEOUT) {
             Ok(Ok(())) => slice
                 .get_mapped_range()
-                .map(|bytes| bytes.to_vec())
+                .map(|bytes| bytemuck::pod_collect_to_vec(&bytes))
                 .map_err(|e| Error::Gpu(format!("reading back failed: {e}"))),
             Ok(Err(e)) => Err(Error::Gpu(format!("reading back failed: {e}"))),
             Err(_) => Err(Error::Gpu("reading back did not finish".into())),

@@ -2,4 +2,5 @@
 //! thread works on a run of elements by itself. [`implementation`](super::implementation) chooses them.
 
 pub(super) mod hierarchy_serial;
+pub(super) mod pairs_descend;
 pub(super) mod sort_serial;

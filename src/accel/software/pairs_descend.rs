@@ -1,0 +1,120 @@
+//! `pairs_descend`: pairs of boxes and balls whose boxes touch, by going down both trees at once. Software adapters run
+//! eight threads in lockstep: pairs of one level are work of one size, where walks of leaves are not.
+
+use crate::{
+    Result,
+    accel::{
+        counted::Counts,
+        layout::{DescentQuery, PAIR_LEVELS, PAIR_TOP, TRACE_BLOCK},
+        search::{QueryKernel, Search},
+        tree::Tree,
+    },
+    gpu::{
+        Bind, Gpu, Needs, Recorder,
+        pass::Binding::{ReadArray, Uniform, Write},
+    },
+};
+use wgpu::BufferUsages as Usage;
+
+/// Nodes and leaves that have numbers.
+const LEAVES_NAMED: u64 = 1 << 30;
+/// Levels that one workgroup does, from as many leaves on: they leave some thousand pairs for the others.
+const TOP_LEVELS: u32 = 4;
+const SHARED_FROM: u32 = 2048;
+/// Workgroups that share them.
+const GROUPS: u32 = 64;
+/// Pairs of a level for which they have room, for each leaf. Boxes that fill space have 0.9.
+const PAIRS: u32 = 2;
+/// Bytes between the uniforms of two dispatches: what every device lets offsets be a multiple of.
+const QUERY_BYTES: usize = 256;
+
+/// The kernel.
+#[derive(Debug)]
+pub(in crate::accel) struct PairsDescend {
+    kernel: QueryKernel,
+}
+
+impl PairsDescend {
+    pub(in crate::accel) fn new(gpu: &Gpu) -> Self {
+        let path = ("accel/software/pairs_descend.wgsl", "pairs_descend");
+        let bindings = [Uniform, ReadArray, ReadArray, Write, Write, Write, Uniform];
+        Self {
+            kernel: QueryKernel::new(gpu, path, &bindings, &[], None),
+        }
+    }
+
+    pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
+        self.kernel.needs(needs);
+    }
+
+    /// Records the pairs of leaves whose boxes touch, of the tree that is searched and of `other`, `None` for pairs
+    /// within it, to what `counts` keeps; or that the leaves have to walk, by a 1 behind the counts of the leaves.
+    pub(in crate::accel) fn record(
+        &self,
+        gpu: &Gpu,
+        recorder: &mut impl Recorder,
+        search: &Search<'_>,
+        (other, across): (Option<&Tree>, bool),
+        counts: &Counts,
+    ) -> Result<bool> {
+        let (tree, within) = (search.tree, other.is_none());
+        let other = other.unwrap_or(tree);
+        let leaves = tree.triangle_count().max(other.triangle_count());
+        let is_shared = leaves >= SHARED_FROM;
+        let room = if is_shared {
+            PAIRS * leaves.div_ceil(GROUPS)
+        } else {
+            0
+        };
+        // The first level, the one before which it ends, and workgroups.
+        let dispatches = if is_shared {
+            let shared = (TOP_LEVELS, PAIR_LEVELS, GROUPS);
+            vec![(0, TOP_LEVELS, 1), shared, (PAIR_LEVELS, PAIR_LEVELS, 1)]
+        } else {
+            vec![(0, PAIR_LEVELS, 1), (PAIR_LEVELS, PAIR_LEVELS, 1)]
+        };
+        let mut rows = Vec::new();
+        for (level, end, _) in &dispatches {
+            let query = DescentQuery {
+                level: *level,
+                end: *end,
+                count: other.triangle_count(),
+                within: u32::from(within),
+                across: u32::from(across),
+                room,
+            };
+            rows.extend_from_slice(bytemuck::bytes_of(&query));
+            rows.resize(rows.len().next_multiple_of(QUERY_BYTES), 0_u8);
+        }
+        let queries = gpu.buffer_with("pairs_descend.queries", &rows, Usage::UNIFORM);
+        let list_bytes = 8 * (1 + 2 * u64::from(PAIR_TOP) + 2 * u64::from(GROUPS * room));
+        let is_named = |tree: &Tree| {
+            let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
+            tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)
+        };
+        if !is_named(tree) || !is_named(other) || list_bytes > gpu.binding_limit() {
+            return Ok(false);
+        }
+        let list = gpu.catch(|| gpu.buffer("pairs_descend.list", list_bytes, Usage::STORAGE))?;
+        let mut pass = recorder.scoped_compute_pass("pairs_descend");
+        for (i, (_, _, groups)) in dispatches.into_iter().enumerate() {
+            let query = wgpu::BufferBinding {
+                buffer: &queries,
+                offset: (QUERY_BYTES * i) as u64,
+                size: wgpu::BufferSize::new(size_of::<DescentQuery>() as u64),
+            };
+            let own: [&dyn Bind; 7] = [
+                &query,
+                &other.triangles,
+                &other.nodes,
+                &counts.offsets,
+                counts.kept(),
+                &list,
+                &other.info,
+            ];
+            self.kernel
+                .dispatch(gpu, &mut pass, search, TRACE_BLOCK * groups, &own)?;
+        }
+        Ok(true)
+    }
+}
