@@ -120,7 +120,7 @@ use crate::{
         layout::TreeBox,
         profiler::{Profiler, TimedFrame},
     },
-    scene::environment::EnvironmentImage,
+    scene::{Scene, environment::EnvironmentImage},
 };
 use bands::FirstRows;
 use blend::Blend;
@@ -148,7 +148,10 @@ use ray_path::RayPathPass;
 use recording::{FRAME_SCOPE, FrameBudget, Part, Recording, Traced};
 use reflections::Reflections;
 use shadows::Shadows;
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 use tree_boxes::TreeBoxes;
 use trees::TreePasses;
 use walk::Walk;
@@ -257,6 +260,22 @@ impl Renderer {
     /// What brings scenes into GPU memory, from any thread.
     pub fn uploader(&self) -> Arc<Uploader> {
         self.uploader.clone()
+    }
+
+    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials. They
+    /// keep the textures that they have, and levels of textures stay those of the alpha mode at first.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Limit`] where the adapter has no room for the alpha that rays read.
+    pub fn write_materials(
+        &self,
+        gpu: &Gpu,
+        scene: &Scene,
+        changed: &BTreeSet<usize>,
+        uploaded: &mut UploadedScene,
+    ) -> Result<()> {
+        uploaded.write_materials(gpu, &self.uploader.layouts, scene, changed)
     }
 
     /// Replaces the image of the file that the configuration's environment names.

@@ -201,8 +201,7 @@ fn set_material(material: &mut Material, channel: &Channel, value: &[f32], uvs: 
         channel.property,
         Property::EmissiveFactor | Property::EmissiveStrength
     ) {
-        let emissive = material.emissive_factor * material.emissive_strength;
-        material.emissive = emissive.clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST_EMISSION));
+        material.multiply_emission();
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Scene {
     pub clips: Vec<Clip>,
     /// Lights, which nodes refer to.
     pub lights: Vec<Light>,
+    /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
+    pub files_have_lights: Option<bool>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
     /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.
@@ -135,6 +137,20 @@ impl Scene {
             .iter()
             .enumerate()
             .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
+    }
+
+    /// Whether the scene brings light of its own, so that it needs no other sun.
+    pub fn has_lights(&self) -> bool {
+        let nodes = || self.nodes.iter().any(|node| node.light.is_some());
+        self.files_have_lights.unwrap_or_else(nodes)
+    }
+
+    /// World matrix of the light at `node`, whose own one is `world_from_node`.
+    pub fn world_from_light(&self, node: usize, world_from_node: Mat4) -> Mat4 {
+        match self.nodes[node].file_from_light {
+            Some(file_from_light) => self.world_from_file * file_from_light,
+            None => world_from_node,
+        }
     }
 
     /// The numbers of lines and of points of all instances.

@@ -14,6 +14,7 @@ mod clip;
 pub mod compared;
 pub mod deform;
 pub mod deviation;
+pub mod edits;
 pub mod environment;
 mod files;
 pub mod folder;

@@ -45,6 +45,7 @@ pub(super) fn nodes(
         let others = json.extensions.as_ref().map(|all| &all.others);
         let user = || format!("node {number}");
         let mut node = Node {
+            file_from_light: None,
             name: name_of(json.name.as_ref()),
             parent: ordered.parent,
             transform: transform(file, number)?,
