@@ -62,6 +62,7 @@ impl Viewer {
         self.counted_trees.forget();
         self.traced_ray.forget();
         self.state.tree_view.path = None;
+        self.state.outline.thumbnails.clear();
         self.forget_comparison();
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
@@ -160,6 +161,7 @@ impl Viewer {
         self.follow_environment()?;
         self.follow_deviation()?;
         self.follow_comparison()?;
+        self.write_edits()?;
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
@@ -225,6 +227,7 @@ impl Viewer {
             variant: stage.variant,
             time: stage.time,
             hidden: stage.hidden.clone(),
+            edition: stage.edition,
             channel: self.state.channel,
             counts_intersections: self.state.counts_intersections,
             area: self.area,

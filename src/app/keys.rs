@@ -9,6 +9,8 @@ use winit::keyboard::KeyCode;
 pub(super) enum Action {
     Help,
     Panel,
+    /// Opens or closes the scene tree.
+    Outline,
     /// Opens or closes the profiler.
     Profiler,
     /// Holds the profiler's frames, or follows them again.
@@ -116,6 +118,7 @@ const fn bind(
 pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
+    bind("outline", &["Alt+O"], "scene tree", Action::Outline),
     bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
     bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),

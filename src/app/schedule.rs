@@ -44,6 +44,8 @@ pub(super) struct PictureKey {
     pub(super) time: f32,
     /// Nodes whose meshes the person has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
+    /// Number of times that materials and lights were edited.
+    pub(super) edition: u64,
     /// The channel that is shown.
     pub(super) channel: Channel,
     /// Whether what passes through other meshes is counted, whatever is shown.
@@ -84,6 +86,7 @@ impl PictureKey {
             variant: None,
             time: 0.0,
             hidden: Arc::default(),
+            edition: 0,
             channel: Channel::Lit,
             counts_intersections: false,
             area: Area::default(),

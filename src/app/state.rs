@@ -11,6 +11,7 @@ use super::{
     keys::{Action, ORBIT_STEPS},
     measure::Measure,
     offer::Offer,
+    outline::Outline,
     panel_layout::PanelLayout,
     profiler_panel::ProfilerPanel,
     selected::Selection,
@@ -29,6 +30,7 @@ use crate::{
         Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         deviation::Statistics,
+        edits::{AppliedEdits, SceneEdits},
         environment,
         framing::{self, Ground, Look, Viewpoint},
         opened::{FirstMoment, OpenedScene, clip_points},
@@ -109,6 +111,8 @@ pub(super) struct State {
     pub(super) layout: PanelLayout,
     /// The meshes that were clicked.
     pub(super) selection: Selection,
+    /// The scene tree.
+    pub(super) outline: Outline,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
     /// The points that were clicked.
@@ -147,6 +151,12 @@ pub(super) struct Stage {
     pub(super) camera: Option<usize>,
     /// Nodes whose meshes the person has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
+    /// What the person has changed of the scene.
+    pub(super) applied: AppliedEdits,
+    /// Number of times that this was changed.
+    pub(super) edition: u64,
+    /// Materials whose change the GPU does not know of.
+    pub(super) changed_materials: BTreeSet<usize>,
     first: FirstMoment,
     /// The last exposure and what it was computed from.
     exposure: Option<(ExposureKey, f32)>,
@@ -174,6 +184,9 @@ impl Stage {
             time,
             camera: None,
             hidden: Arc::default(),
+            applied: AppliedEdits::default(),
+            edition: 0,
+            changed_materials: BTreeSet::new(),
             first: opened.first,
             exposure: None,
         }
@@ -302,10 +315,19 @@ impl Stage {
             return *ev;
         }
         let limit = LIGHT_LIMIT as usize;
+        // A light that is edited or added changes the picture, and not its exposure.
+        let edits = self.applied.edits().clone();
+        self.applied.apply(&mut self.scene, &SceneEdits::default());
         let first = &self.first;
         let ev = first.exposure_ev(&self.scene, config, file_luminance, limit, occludes);
+        self.applied.apply(&mut self.scene, &edits);
         self.exposure = Some((key, ev));
         ev
+    }
+
+    /// The exposure in stops of the last picture that was not metered; 0 before the first.
+    pub(super) fn last_exposure(&self) -> f32 {
+        self.exposure.as_ref().map_or(0.0, |(_, ev)| *ev)
     }
 }
 
@@ -355,6 +377,7 @@ impl State {
             changes: Changes::default(),
             layout: PanelLayout::default(),
             selection: Selection::default(),
+            outline: Outline::default(),
             tree_view: TreeView::default(),
             measure: Measure::default(),
             copied: None,
@@ -380,10 +403,14 @@ impl State {
         self.sun_of_scene = SunOfScene::default();
         self.forget_clicks();
         let points = std::mem::take(&mut opened.points);
+        self.outline.forget_scene();
         let stage = Stage::new(files, opened, self.config.animation.time);
+        let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
+        let mut dropped = 0;
         match (before, &mut self.stage) {
             (Some(before), Some(stage)) if before.files == stage.files => {
+                dropped = stage.keep_edits(&before.scene, &edits.unwrap_or_default());
                 let exists = |camera: &usize| *camera < stage.scene.cameras.len();
                 stage.camera = before.camera.filter(exists);
                 let names = |scene: &Scene| -> Vec<String> {
@@ -397,7 +424,10 @@ impl State {
                     let nodes = scene.nodes.iter();
                     nodes.map(|node| (node.name.clone(), node.mesh)).collect()
                 };
-                if !before.hidden.is_empty() && nodes(&before.scene) == nodes(&stage.scene) {
+                let of_files = stage.applied.node_count(&stage.scene);
+                if !before.hidden.is_empty()
+                    && nodes(&before.scene) == nodes(&stage.scene)[..of_files]
+                {
                     stage.hidden = before.hidden;
                 }
             }
@@ -408,6 +438,7 @@ impl State {
                 self.offer();
             }
         }
+        self.tell_dropped(dropped);
     }
 
     /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
@@ -588,6 +619,7 @@ impl State {
                     false => "the profiler goes on",
                 });
             }
+            Action::Outline => self.toggle_outline(),
             Action::Face(view) => {
                 self.camera.face(view);
                 self.notify(format!("{} view", view.name()));
@@ -812,6 +844,11 @@ impl State {
         });
     }
 
+    /// The scene has other lights.
+    pub(super) fn forget_sun(&mut self) {
+        self.sun_of_scene = SunOfScene::default();
+    }
+
     /// Finds the sun that shines.
     pub(super) fn find_sun(&mut self) {
         self.sun = match &self.stage {
@@ -886,6 +923,7 @@ mod tests {
             Action::Panel,
             Action::Profiler,
             Action::FreezeProfiler,
+            Action::Outline,
             Action::Frame,
             Action::FirstView,
             Action::Walk,

@@ -329,6 +329,13 @@ impl Viewer {
             PhysicalKey::Code(code) => Some(code),
             PhysicalKey::Unidentified(_) => None,
         };
+        let is_plain = self.input.modifiers() == Default::default();
+        if let Some(code) = code.filter(|_| pressed && is_plain && !self.gui.wants_keyboard())
+            && self.state.walk_outline(code)
+        {
+            self.draw_within(Duration::ZERO);
+            return;
+        }
         // A key that is bound does nothing else: it neither flies nor holds the sun.
         let action = self.state.keymap.action(&Press {
             logical: event.logical_key.clone(),

@@ -123,11 +123,7 @@ impl AppliedEdits {
     }
 
     /// A material as the files have it.
-    pub fn material_of_files<'a>(
-        &'a self,
-        scene: &'a Scene,
-        index: usize,
-    ) -> Option<&'a Material> {
+    pub fn material_of_files<'a>(&'a self, scene: &'a Scene, index: usize) -> Option<&'a Material> {
         let replaced = self.of_files.as_ref();
         let replaced = replaced.and_then(|of_files| of_files.materials.get(&index));
         replaced.or_else(|| scene.materials.get(index))

@@ -45,6 +45,8 @@ pub struct Scene {
     pub sources: Vec<Source>,
     /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
     pub warnings: Vec<String>,
+    /// What warnings are about, as far as loading knows it: the index of a warning, and a thing of the scene.
+    pub warning_places: Vec<(usize, WarningPlace)>,
     /// Turns the files' upward axis to +Y; no translation, no scale. See [`Scene::turn_up`].
     pub world_from_file: Mat4,
     /// What the files tell of their upward axis.
@@ -55,6 +57,17 @@ pub struct Scene {
     /// The paths of all files that were read, and of those that were missing: where one changes, so does the
     /// scene.
     pub dependencies: Vec<PathBuf>,
+}
+
+/// A thing of a scene that a warning is about, by its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the fields of Scene have these names")]
+pub enum WarningPlace {
+    Node(usize),
+    Mesh(usize),
+    Material(usize),
+    Camera(usize),
+    Clip(usize),
 }
 
 /// A file that a scene comes from.

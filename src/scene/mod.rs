@@ -45,7 +45,7 @@ pub use camera::{Camera, Projection};
 pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
 pub use files::is_stdin;
 pub use formats::{load, load_bytes, load_for};
-pub use graph::{ExtensionUse, Scene, Source, Treatment, UpHint};
+pub use graph::{ExtensionUse, Scene, Source, Treatment, UpHint, WarningPlace};
 pub use image::{Image, TexelFormat, TextureSupport};
 pub use layers::{LayerSlot, Layers};
 pub use light::{Light, LightKind};

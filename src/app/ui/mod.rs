@@ -9,9 +9,14 @@ mod floating;
 mod fold;
 mod header;
 mod help;
+mod inspector;
 mod legend;
+mod light;
+mod light_marks;
 mod magnitudes;
+mod material;
 mod offers;
+mod outline;
 mod overlay;
 mod profiler;
 mod ray_path;
@@ -22,6 +27,7 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod tree_card;
+mod values;
 
 pub(super) use browser::{Answer, show as show_browser};
 pub(super) use facts::{Facts, LoadProgress};
@@ -42,8 +48,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     if state.panel {
         panel(ui, state, facts);
     }
+    outline::show(ui, state, facts);
     profiler::show(ui, state);
     let room = ui.available_rect_before_wrap();
+    light_marks::show(ui.ctx(), room, state, facts);
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);

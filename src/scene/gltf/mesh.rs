@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error, Result,
     scene::{
-        graph::Scene,
+        graph::{Scene, WarningPlace},
         load::{Budget, Load},
         material::Material,
         mesh::{Mesh, Primitive},
@@ -46,6 +46,7 @@ pub(super) fn meshes(
             done,
         )?;
         let json = &file.root.meshes[number];
+        file.place.set(Some(WarningPlace::Mesh(index)));
         let mut primitives = Vec::new();
         for (index, json) in json.primitives.iter().enumerate() {
             load.progress().check()?;
@@ -102,6 +103,7 @@ pub(super) fn meshes(
             primitives,
         });
     }
+    file.place.set(None);
     Ok(())
 }
 
