@@ -329,3 +329,37 @@ fn values_are_compared_and_copied_one_by_one() {
     }
     assert_eq!((copy.roughness, copy.emissive), (0.25, Vec3::ONE));
 }
+
+/// Loading tells which things of a scene warnings are about, also where several files make one.
+#[test]
+fn warnings_know_what_they_are_about() {
+    use canopy::scene::{Progress, WarningPlace, load};
+    let json = r#"{
+        "asset": {"version": "2.0"}, "extensionsUsed": ["XYZ_odd"], "scenes": [{"nodes": [1]}],
+        "nodes": [{"children": [2]}, {"children": [0]}, {"extensions": {"XYZ_odd": {}}}],
+        "materials": [{}, {"extensions": {"XYZ_odd": {}}}],
+        "cameras": [{"type": "perspective", "perspective": {"yfov": 9, "znear": 0.1}}]
+    }"#;
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a.gltf", "b.gltf"].map(|name| folder.path().join(name));
+    files
+        .iter()
+        .for_each(|file| std::fs::write(file, json).unwrap());
+    let limits = canopy::config::Config::default().load;
+    let scene = load(&files, &limits, &Progress::default()).unwrap();
+    let told = |(warning, place): &(usize, WarningPlace)| {
+        let warning = &scene.warnings[*warning];
+        let file = if warning.contains("a.gltf") { 'a' } else { 'b' };
+        (file, warning.contains("XYZ_odd"), *place)
+    };
+    let told: Vec<_> = scene.warning_places.iter().map(told).collect();
+    // Nodes are in the order of the scene, parents first.
+    let expected = [('a', 0), ('b', 1)].map(|(file, number)| {
+        [
+            (file, false, WarningPlace::Camera(number)),
+            (file, true, WarningPlace::Material(2 * number + 1)),
+            (file, true, WarningPlace::Node(3 * number + 2)),
+        ]
+    });
+    assert_eq!(told, expected.as_flattened(), "{:?}", scene.warnings);
+}

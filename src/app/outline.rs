@@ -127,7 +127,7 @@ pub(super) struct Outline {
     /// Rows that a person has opened or folded.
     opened: HashMap<Entry, bool>,
     hierarchy: Option<Hierarchy>,
-    rows: Option<Vec<Row>>,
+    rows: Option<Arc<[Row]>>,
     matches: usize,
 }
 
@@ -188,7 +188,7 @@ impl Outline {
     }
 
     /// The rows of the first `nodes` nodes, which are those of the files, with `lights` the nodes that have lights.
-    pub(super) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> &[Row] {
+    pub(super) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> Arc<[Row]> {
         let is_of_lights = |hierarchy: &Hierarchy| hierarchy.lights == lights;
         if !self.hierarchy.as_ref().is_some_and(is_of_lights) {
             self.hierarchy = Some(Hierarchy::new(scene, nodes, lights));
@@ -198,9 +198,9 @@ impl Outline {
             let rows = self.flattened(scene);
             let found = rows.iter().filter(|row| row.is_match).count();
             self.matches = found;
-            self.rows = Some(rows);
+            self.rows = Some(rows.into());
         }
-        self.rows.as_deref().unwrap_or_default()
+        self.rows.clone().unwrap_or_default()
     }
 
     fn is_open(&self, entry: Entry, scene: &Scene) -> bool {
@@ -593,5 +593,191 @@ pub(super) fn kind_name(kind: LightKind) -> &'static str {
         LightKind::Directional => "directional",
         LightKind::Point => "point",
         LightKind::Spot { .. } => "spot",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Material, Mesh, Node, Primitive};
+
+    fn node(name: &str, parent: Option<usize>, mesh: Option<usize>) -> Node {
+        Node {
+            name: name.into(),
+            parent,
+            mesh,
+            ..Node::default()
+        }
+    }
+
+    /// A car with four wheels that have one mesh of two primitives, and a tree of 100 nodes beside it.
+    fn scene() -> Scene {
+        let mut nodes = vec![node("car", None, None), node("", Some(0), None)];
+        nodes.extend((0..4).map(|_| node("wheel", Some(1), Some(0))));
+        nodes.push(node("park", None, None));
+        nodes.extend((0..100).map(|number| node(&format!("leaf {number}"), Some(6), None)));
+        let primitive = |material| Primitive {
+            material,
+            ..Primitive::default()
+        };
+        Scene {
+            nodes,
+            meshes: vec![Mesh {
+                name: "tyre".into(),
+                primitives: vec![primitive(0), primitive(1)],
+            }],
+            materials: vec![Material::default(); 2],
+            warnings: vec!["a: material 1 is odd".into()],
+            warning_places: vec![(0, WarningPlace::Material(1))],
+            ..Scene::default()
+        }
+    }
+
+    fn entries(outline: &mut Outline, scene: &Scene) -> Vec<(Entry, usize)> {
+        let rows = outline.rows(scene, scene.nodes.len(), &[]);
+        rows.iter().map(|row| (row.entry, row.depth)).collect()
+    }
+
+    fn of(node: usize, depth: usize) -> (Entry, usize) {
+        (Entry::Item(Item::Node(node)), depth)
+    }
+
+    #[test]
+    fn rows_are_those_of_what_is_open() {
+        let scene = scene();
+        let mut outline = Outline::default();
+        let lists = [Group::Materials, Group::Notes].map(|group| (Entry::Group(group), 0));
+        let head = (Entry::Group(Group::Nodes), 0);
+        // Many nodes: they are folded at first.
+        assert_eq!(
+            entries(&mut outline, &scene),
+            [head, of(0, 1), of(6, 1), lists[0], lists[1]]
+        );
+        outline.open(Entry::Item(Item::Node(0)), true);
+        assert_eq!(
+            entries(&mut outline, &scene)[1..4],
+            [of(0, 1), of(1, 2), of(6, 1)]
+        );
+        // What is selected lies in open rows.
+        outline.select(&scene, Item::Primitive(3, 1));
+        let all = entries(&mut outline, &scene);
+        let primitive = |number| (Entry::Item(Item::Primitive(3, number)), 4);
+        assert_eq!(
+            all[3..9],
+            [
+                of(2, 3),
+                of(3, 3),
+                primitive(0),
+                primitive(1),
+                of(4, 3),
+                of(5, 3)
+            ]
+        );
+        assert_eq!(outline.selected_row(), Some(6));
+        outline.select(&scene, Item::Material(1));
+        let all = entries(&mut outline, &scene);
+        assert!(all.contains(&(Entry::Item(Item::Material(1)), 1)));
+        outline.open(Entry::Group(Group::Nodes), false);
+        assert_eq!(entries(&mut outline, &scene)[..2], [head, lists[0]]);
+        assert_eq!(outline.note_of(WarningPlace::Material(1)), Some(0));
+        assert_eq!(outline.note_of(WarningPlace::Material(0)), None);
+    }
+
+    #[test]
+    fn what_is_searched_for_is_shown_with_its_parents() {
+        let scene = scene();
+        let mut outline = Outline::default();
+        outline.search("WHEEL");
+        let found = entries(&mut outline, &scene);
+        let is_item = |(entry, _): &(Entry, usize)| matches!(entry, Entry::Item(_));
+        let nodes: Vec<_> = found.into_iter().filter(is_item).collect();
+        assert_eq!(
+            nodes,
+            [of(0, 1), of(1, 2), of(2, 3), of(3, 3), of(4, 3), of(5, 3)]
+        );
+        assert_eq!(outline.matches(), 4);
+        outline.search("leaf 9");
+        entries(&mut outline, &scene);
+        assert_eq!(outline.matches(), 11);
+        outline.search("material 1");
+        let found = entries(&mut outline, &scene);
+        // The material, and the warning about it.
+        assert_eq!((found.len(), outline.matches()), (4, 2));
+        outline.search("no such thing");
+        assert!(entries(&mut outline, &scene).is_empty());
+        outline.search("");
+        assert_eq!(
+            (entries(&mut outline, &scene).len(), outline.matches()),
+            (5, 0)
+        );
+    }
+
+    #[test]
+    fn names_are_distinct_short_and_on_one_line() {
+        let mut scene = scene();
+        scene.nodes[0].name = "n".repeat(10_000);
+        scene.nodes[6].name = "two\nlines".into();
+        let mut outline = Outline::default();
+        entries(&mut outline, &scene);
+        let name = |node| outline.name(&scene, Item::Node(node));
+        assert_eq!(
+            [name(1), name(2), name(3)],
+            ["node 1", "wheel · 2", "wheel · 3"]
+        );
+        assert_eq!(
+            (name(0).chars().count(), name(6)),
+            (121, "two lines".into())
+        );
+        assert_eq!(outline.name(&scene, Item::Material(0)), "material 0");
+        assert_eq!(detail(&scene, Entry::Item(Item::Node(2)), 0), "mesh tyre");
+        assert_eq!(detail(&scene, Entry::Group(Group::Nodes), 0), "107");
+    }
+
+    #[test]
+    fn steps_go_through_what_is_listed() {
+        let scene = scene();
+        let mut outline = Outline::default();
+        entries(&mut outline, &scene);
+        assert_eq!(outline.stepped(1), Some(Item::Node(0)));
+        outline.select(&scene, Item::Node(0));
+        entries(&mut outline, &scene);
+        assert_eq!(outline.stepped(1), Some(Item::Node(6)));
+        assert_eq!(outline.stepped(-1), Some(Item::Node(0)));
+        assert_eq!(outline.stepped(99), Some(Item::Node(6)));
+        assert_eq!(Outline::default().stepped(1), None);
+    }
+
+    #[test]
+    fn a_node_whose_meshes_are_all_hidden_is() {
+        let scene = scene();
+        let mut outline = Outline::default();
+        let some = Arc::new(BTreeSet::from([2, 3, 4]));
+        assert!(outline.is_hidden(&scene, &some, 2));
+        assert!(!outline.is_hidden(&scene, &some, 0));
+        let all = Arc::new(BTreeSet::from([2, 3, 4, 5]));
+        assert!(outline.is_hidden(&scene, &all, 0) && outline.is_hidden(&scene, &all, 1));
+        assert!(!outline.is_hidden(&scene, &all, 6));
+        assert_eq!(with_all_below(&scene, 1), BTreeSet::from([1, 2, 3, 4, 5]));
+    }
+
+    /// A chain of nodes, and as many side by side, take no recursion and no squared time.
+    #[test]
+    fn ten_thousand_nodes_are_rows() {
+        let chain = (0_usize..10_000).map(|number| node("link", number.checked_sub(1), None));
+        let mut scene = Scene {
+            nodes: chain.collect(),
+            ..Scene::default()
+        };
+        let mut outline = Outline::default();
+        entries(&mut outline, &scene);
+        outline.select(&scene, Item::Node(9_999));
+        let rows = outline.rows(&scene, 10_000, &[]).to_vec();
+        assert_eq!((rows.len(), rows[10_000].depth), (10_001, 10_000));
+        outline.search("link");
+        outline.rows(&scene, 10_000, &[]);
+        assert_eq!(outline.matches(), 10_000);
+        scene.nodes.clear();
+        outline.forget_scene();
+        assert!(outline.rows(&scene, 0, &[]).is_empty());
     }
 }

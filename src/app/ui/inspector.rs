@@ -22,6 +22,10 @@ const MOST_MATERIALS: usize = 32;
 /// The lower part of the scene tree's panel.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let Some(item) = state.outline.selected else {
+        ui.add_space(4.0);
+        ui.weak("A click on a row, or on a mesh in the picture, tells what it is.");
+        // The panel keeps its size.
+        ui.allocate_space(ui.available_size());
         return;
     };
     let Some((title, rows)) = inspect::rows(state, item) else {

@@ -2,7 +2,6 @@
 
 use super::{
     rows::{Digits, choose, color, hundredths, number, slide},
-    style::line,
     values::value,
 };
 use crate::{
@@ -263,7 +262,7 @@ pub(super) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, slot: Opti
                 told("sampler").to_owned(),
             ];
             for text in about.into_iter().take(if slot.is_some() { 2 } else { 0 }) {
-                line(ui, RichText::new(text).small().weak());
+                ui.add(egui::Label::new(RichText::new(text).small().weak()).wrap());
             }
         });
     });

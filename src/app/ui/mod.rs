@@ -17,6 +17,8 @@ mod magnitudes;
 mod material;
 mod offers;
 mod outline;
+#[cfg(test)]
+mod outline_tests;
 mod overlay;
 mod profiler;
 mod ray_path;

@@ -56,14 +56,12 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     search(ui, state);
     buttons(ui, state);
     ui.separator();
-    if state.outline.selected.is_some() {
-        let most = (ui.available_height() - 90.0).max(80.0);
-        egui::Panel::bottom("inspector")
-            .resizable(true)
-            .default_size((0.5 * ui.available_height()).min(most))
-            .size_range(60.0..=most)
-            .show(ui, |ui| inspector::show(ui, state, facts));
-    }
+    let most = (ui.available_height() - 90.0).max(80.0);
+    egui::Panel::bottom("inspector")
+        .resizable(true)
+        .default_size((0.5 * ui.available_height()).min(most))
+        .size_range(60.0..=most)
+        .show(ui, |ui| inspector::show(ui, state, facts));
     tree(ui, state);
 }
 
@@ -140,6 +138,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         ),
     ];
     ui.horizontal_wrapped(|ui| {
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         for (is_enabled, name, tip, action) in all {
             let keys = state.keymap.keys_of(action);
             let tip = match keys.is_empty() {
@@ -210,7 +209,7 @@ fn tree(ui: &mut Ui, state: &mut State) {
     };
     let lights = stage.applied.light_nodes(&stage.scene);
     let nodes = stage.applied.node_count(&stage.scene);
-    let rows = state.outline.rows(&stage.scene, nodes, &lights).to_vec();
+    let rows = state.outline.rows(&stage.scene, nodes, &lights);
     if rows.is_empty() {
         ui.weak(match state.outline.query.is_empty() {
             true => "The scene is empty.",

@@ -31,7 +31,7 @@ const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software re
 
 /// What a run shows, beside the size of its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Show {
+pub(super) enum Show {
     Panel,
     Help,
     Error,
@@ -194,7 +194,7 @@ fn select(state: &mut State) {
     }
 }
 
-fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
+pub(super) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     let loads = matches!(show, Show::Loading | Show::ErrorWhileLoading);
     Facts {
         stats,
@@ -224,7 +224,7 @@ fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
 }
 
 /// Large numbers, for the least room.
-fn stats() -> FrameStats {
+pub(super) fn stats() -> FrameStats {
     FrameStats {
         triangles: 19_999_999,
         vertices: 59_999_999,
@@ -257,14 +257,14 @@ fn stats() -> FrameStats {
     }
 }
 
-fn context() -> egui::Context {
+pub(super) fn context() -> egui::Context {
     let ctx = egui::Context::default();
     set_style(&ctx);
     ctx
 }
 
 /// Runs `check` on a state in a window.
-fn with_run<R>(
+pub(super) fn with_run<R>(
     state: &mut State,
     shown: Show,
     (size, pixels_per_point): ([f32; 2], f32),
