@@ -373,6 +373,71 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
+/// Alt+O opens the scene tree. A name is searched for and its row clicked, its mesh hidden; a material is edited, a light
+/// added; and a click makes all of it what the file says.
+#[test]
+fn a_scene_is_looked_into_and_edited() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
+                --set window.render_scale=1 --set window.still_samples=1 --set sun.angle=0 --shadows rays";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let mut canopy = display.canopy(&arguments);
+    let scene = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    let click = |x: &str, y: &str| {
+        assert!(display.xdotool(&["mousemove", x, y, "sleep", "0.3", "click", "1"]));
+        // Nothing lights up under the pointer.
+        assert!(display.xdotool(&["sleep", "0.3", "mousemove", "630", "470"]));
+    };
+    // The picture right of the tree.
+    let differ = |a: &Screenshot, b: &Screenshot| {
+        let at = |shot: &Screenshot| -> Vec<[u8; 3]> {
+            let row = |y: usize| shot.pixels[y * shot.width + 320..y * shot.width + 630].to_vec();
+            (120..400).flat_map(row).collect()
+        };
+        let pairs = at(a).into_iter().zip(at(b));
+        let far = |(a, b): &([u8; 3], [u8; 3])| (0..3).any(|c| a[c].abs_diff(b[c]) > 3);
+        let count = pairs.filter(far).count();
+        count as f64 / (310.0 * 280.0)
+    };
+    display.press("alt+o");
+    let open = display.settled("the tree", |now| differ(now, &scene) > 0.05);
+    let same = |now: &Screenshot| differ(now, &open) < 1e-4;
+    click("80", "40");
+    display.write("CAR");
+    // Below the list of nodes, the one that is found.
+    click("60", "116");
+    let green = |now: &Screenshot| {
+        let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 130 && p[2] < 180;
+        let right = |y: usize| &now.pixels[y * now.width + 320..y * now.width + 630];
+        (120..400).flat_map(right).filter(is_green).count()
+    };
+    display.settled("an outline", |now| green(now) > green(&open) + 100);
+    display.press("shift+h");
+    display.settled("the floor alone", |now| {
+        green(now) == green(&open) && differ(now, &open) > 0.02
+    });
+    display.press("alt+h");
+    display.settled("all meshes", same);
+    // The list of materials, the first of them, and the slider of its roughness.
+    click("80", "40");
+    assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
+    click("60", "154");
+    click("60", "173");
+    let drag =
+        "mousemove 160 388 sleep 0.3 mousedown 1 sleep 0.5 mousemove 132 388 sleep 0.5 mouseup 1";
+    assert!(display.xdotool(&drag.split(' ').collect::<Vec<_>>()));
+    let smooth = display.settled("a smooth material", |now| differ(now, &open) > 0.01);
+    // A light that is added before what the middle of the picture shows.
+    click("150", "16");
+    click("160", "44");
+    display.settled("a light", |now| differ(now, &smooth) > 0.1);
+    click("240", "16");
+    display.settled("what the file says", |now| differ(now, &open) < 1e-3);
+    assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
+}
+
 /// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a click on
 /// them selects both.
 #[test]

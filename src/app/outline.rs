@@ -483,12 +483,12 @@ pub(super) fn shown(name: &str) -> String {
 
 /// The name of the light at a node: its own, or the node's, or a number.
 fn light_name(scene: &Scene, node: usize) -> String {
-    let at = &scene.nodes[node];
-    let light = at.light.and_then(|light| scene.lights.get(light));
-    match light.map_or("", |light| light.name.as_str()) {
-        "" if at.name.is_empty() => format!("light at node {node}"),
-        "" => at.name.clone(),
-        name => name.into(),
+    let at = scene.nodes.get(node);
+    let light = at.and_then(|at| scene.lights.get(at.light?));
+    let own = light.map_or("", |light| light.name.as_str());
+    match (own, at.map_or("", |at| at.name.as_str())) {
+        ("", "") => format!("light at node {node}"),
+        ("", name) | (name, _) => name.into(),
     }
 }
 
@@ -517,13 +517,13 @@ fn full_name(scene: &Scene, item: Item) -> String {
     }
 }
 
-/// What a row says behind its name.
-pub(super) fn detail(scene: &Scene, entry: Entry, lights: usize) -> String {
+/// What a row says behind its name. The files have so many nodes, and the scene so many lights.
+pub(super) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: usize) -> String {
     let item = match entry {
         Entry::Item(item) => item,
         Entry::Group(group) => {
             let count = match group {
-                Group::Nodes => scene.nodes.len(),
+                Group::Nodes => nodes,
                 Group::Materials => scene.materials.len(),
                 Group::Lights => lights,
                 Group::Cameras => scene.cameras.len(),
@@ -567,9 +567,8 @@ pub(super) fn detail(scene: &Scene, entry: Entry, lights: usize) -> String {
             AlphaMode::Blend => "blend".into(),
         },
         Item::Light(node) => {
-            let light = scene.nodes[node]
-                .light
-                .and_then(|light| scene.lights.get(light));
+            let light = scene.nodes.get(node);
+            let light = light.and_then(|node| scene.lights.get(node.light?));
             light.map_or("off", |light| kind_name(light.kind)).into()
         }
         Item::Camera(index) => match scene.cameras[index].projection {
@@ -729,8 +728,11 @@ mod tests {
             (121, "two lines".into())
         );
         assert_eq!(outline.name(&scene, Item::Material(0)), "material 0");
-        assert_eq!(detail(&scene, Entry::Item(Item::Node(2)), 0), "mesh tyre");
-        assert_eq!(detail(&scene, Entry::Group(Group::Nodes), 0), "107");
+        assert_eq!(
+            detail(&scene, Entry::Item(Item::Node(2)), 0, 0),
+            "mesh tyre"
+        );
+        assert_eq!(detail(&scene, Entry::Group(Group::Nodes), 107, 0), "107");
     }
 
     #[test]

@@ -76,6 +76,18 @@ fn title(ui: &mut Ui, state: &mut State) {
         if close.clicked() {
             state.actions.push(Action::Outline);
         }
+        add_light(ui, state);
+        if state.edit_count() > 0 {
+            let count = counted(state.edit_count() as u64, "edit");
+            let reset = ui.small_button("Reset edits").on_hover_text(format!(
+                "Makes all materials and lights what the file says: {count}"
+            ));
+            if reset.clicked() {
+                state.edit_scene(|_, edits| *edits = Default::default());
+                state.outline.selected = None;
+                state.notify("materials and lights are those of the file");
+            }
+        }
     });
 }
 
@@ -154,18 +166,6 @@ fn buttons(ui: &mut Ui, state: &mut State) {
                 state.actions.push(action);
             }
         }
-        add_light(ui, state);
-        if state.edit_count() > 0 {
-            let count = counted(state.edit_count() as u64, "edit");
-            let reset = ui.small_button("Reset edits").on_hover_text(format!(
-                "Makes all materials and lights what the file says: {count}"
-            ));
-            if reset.clicked() {
-                state.edit_scene(|_, edits| *edits = Default::default());
-                state.outline.selected = None;
-                state.notify("materials and lights are those of the file");
-            }
-        }
     });
 }
 
@@ -230,7 +230,7 @@ fn tree(ui: &mut Ui, state: &mut State) {
     ui.spacing_mut().item_spacing.y = 0.0;
     area.show_rows(ui, height, rows.len(), |ui, visible| {
         for row in rows.get(visible).unwrap_or_default() {
-            one(ui, state, row, height, lights.len());
+            one(ui, state, row, height, [nodes, lights.len()]);
         }
     });
 }
@@ -270,7 +270,7 @@ fn is_edited(state: &State, item: Item) -> bool {
 }
 
 /// A row: one widget, of which the triangle and the eye are parts.
-fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, lights: usize) {
+fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2]) {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let Some(stage) = &state.stage else { return };
@@ -278,7 +278,8 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, lights: usize) {
         Entry::Group(group) => (group.name().to_owned(), None),
         Entry::Item(item) => (state.outline.name(&stage.scene, item), Some(item)),
     };
-    let detail = detail(&stage.scene, row.entry, lights);
+    let [nodes, lights] = counts;
+    let detail = detail(&stage.scene, row.entry, nodes, lights);
     let note = item.and_then(|item| note_of(state, item));
     let note = note
         .and_then(|note| stage.scene.warnings.get(note))

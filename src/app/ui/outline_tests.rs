@@ -163,9 +163,11 @@ fn the_tree_is_worked_with() {
     click(&mut state, "shade", 1);
     assert_eq!(state.outline.selected, Some(Item::Node(2)));
     assert_eq!(state.selection.instances(), [Some(0), None]);
-    click(&mut state, "shade", 2);
+    click(&mut state, "bulb", 2);
     assert_eq!(state.actions, [Action::FrameSelection]);
+    assert_eq!(state.outline.selected, Some(Item::Node(3)));
     state.actions.clear();
+    state.select_item(Item::Node(2));
     // Left to the parent; folded; opened; down.
     for (key, expected) in [
         (KeyCode::ArrowLeft, Item::Node(1)),
