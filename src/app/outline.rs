@@ -182,6 +182,16 @@ impl Outline {
         self.rows = None;
     }
 
+    /// Whether the tree shows something as selected.
+    pub(super) fn has_selection(&self) -> bool {
+        self.is_open && self.selected.is_some()
+    }
+
+    /// Selects nothing.
+    pub(super) fn select_nothing(&mut self) {
+        (self.selected, self.in_tree) = (None, false);
+    }
+
     /// The warning about something.
     pub(super) fn note_of(&self, place: WarningPlace) -> Option<usize> {
         self.hierarchy.as_ref()?.notes.get(&place).copied()

@@ -22,6 +22,9 @@ impl State {
     pub(super) fn toggle_outline(&mut self) {
         self.outline.is_open = !self.outline.is_open;
         self.outline.has_focus = false;
+        self.outline.select_nothing();
+        // What is selected in the picture is shown in the tree too.
+        self.outline.followed = None;
         self.notify(match self.outline.is_open {
             true => "scene tree on",
             false => "scene tree off",

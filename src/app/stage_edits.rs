@@ -170,7 +170,7 @@ impl State {
                 None => edits.places.entry(node).or_default().is_removed = true,
             }
         });
-        self.outline.selected = None;
+        self.outline.select_nothing();
         self.notify("the light is removed; Reset of the lights brings those of the file back");
     }
 
@@ -192,7 +192,7 @@ impl State {
                 ..SceneEdits::default()
             };
         });
-        self.outline.selected = None;
+        self.outline.select_nothing();
         self.notify("the lights are those of the file");
     }
 

@@ -436,8 +436,9 @@ impl Viewer {
             self.state.notify("measuring ended");
         } else if std::mem::take(&mut self.state.tree_view.traces) {
             self.state.notify("tracing ended");
-        } else if !self.state.selection.is_empty() {
+        } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
             self.state.selection.clear();
+            self.state.outline.select_nothing();
         } else if self.window.fullscreen().is_some() {
             window::toggle_fullscreen(&self.window);
         } else {

@@ -28,12 +28,12 @@ const EYE: f32 = 22.0;
 
 /// Shows the panel if it is open.
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
+    state.follow_selection();
     let room = ui.available_size();
     if !state.outline.is_open || room.x < LEAST[0] || room.y < LEAST[1] {
         state.outline.has_focus = false;
         return;
     }
-    state.follow_selection();
     let most = (room.x * 0.5).max(LEAST_WIDTH);
     let shown = egui::Panel::left("outline")
         .resizable(true)
@@ -84,7 +84,7 @@ fn title(ui: &mut Ui, state: &mut State) {
             ));
             if reset.clicked() {
                 state.edit_scene(|_, edits| *edits = Default::default());
-                state.outline.selected = None;
+                state.outline.select_nothing();
                 state.notify("materials and lights are those of the file");
             }
         }
