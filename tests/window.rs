@@ -420,19 +420,19 @@ fn a_scene_is_looked_into_and_edited() {
     });
     display.press("alt+h");
     display.settled("all meshes", same);
-    // The list of materials, the first of them, and the slider of its roughness.
+    // The list of materials, the first of them, and the slider that makes it a metal.
     click("80", "40");
     assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
     click("60", "154");
     click("60", "173");
     let drag =
-        "mousemove 160 388 sleep 0.3 mousedown 1 sleep 0.5 mousemove 132 388 sleep 0.5 mouseup 1";
+        "mousemove 134 391 sleep 0.3 mousedown 1 sleep 0.5 mousemove 198 391 sleep 0.5 mouseup 1";
     assert!(display.xdotool(&drag.split(' ').collect::<Vec<_>>()));
-    let smooth = display.settled("a smooth material", |now| differ(now, &open) > 0.01);
+    let metal = display.settled("a metal", |now| differ(now, &open) > 0.1);
     // A light that is added before what the middle of the picture shows.
-    click("150", "16");
+    click("160", "16");
     click("160", "44");
-    display.settled("a light", |now| differ(now, &smooth) > 0.1);
+    display.settled("a light", |now| differ(now, &metal) > 0.02);
     click("240", "16");
     display.settled("what the file says", |now| differ(now, &open) < 1e-3);
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");

@@ -11,8 +11,8 @@ use crate::scene::{
 use glam::{Mat4, Quat, Vec3};
 use std::collections::HashMap;
 
-/// Illuminance by an added light of what it shines at, in lux: that which exposures map to.
-const ADDED_LUX: f32 = 3.0;
+/// Illuminance by an added light of what it shines at, in lux: half of that which exposures map to.
+const ADDED_LUX: f32 = 1.5;
 
 impl Stage {
     /// Puts `edits` over what the files say, in place of the edits before.

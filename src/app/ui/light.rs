@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_
         radii.get(index).is_some_and(|radius| *radius >= 0.0)
     });
 
-    buttons(ui, state, node, is_added, is_edited);
+    buttons(ui, state, node, is_edited);
     if !is_added && users > 1 {
         let text = format!("{users} nodes share this light: values change at all of them.");
         ui.label(RichText::new(text).weak());
@@ -64,7 +64,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_
     shadows(ui, state, facts);
 }
 
-fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_added: bool, is_edited: bool) {
+fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_edited: bool) {
     ui.horizontal_wrapped(|ui| {
         let frame = ui
             .small_button("Frame light")
@@ -78,13 +78,10 @@ fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_added: bool, is_edite
         if remove.clicked() {
             state.remove_light(node);
         }
-        if is_edited && !is_added {
-            let reset = ui
-                .small_button("Reset light")
-                .on_hover_text("Gives all values and the place of the file back");
-            if reset.clicked() {
-                state.reset_light(node);
-            }
+        let reset = ui.add_enabled(is_edited, egui::Button::new("Reset light").small());
+        let tip = "Gives all values and the place of the file back";
+        if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
+            state.reset_light(node);
         }
         let reset = ui.small_button("Reset all lights").on_hover_text(
             "Makes all lights what the file says: those that were removed come back, those that were added go",

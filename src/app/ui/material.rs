@@ -30,13 +30,16 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     };
     let (before, of_file) = (before.clone(), of_file.clone());
     let mut edited = before.clone();
-    if before != of_file {
-        let reset = ui
-            .button("Reset material")
-            .on_hover_text("Gives all values of the file back");
-        if reset.clicked() {
-            edited = of_file.clone();
-        }
+    // Always there: what moves under the pointer cannot be dragged.
+    let reset = egui::Button::new("Reset material");
+    let tip = "Gives all values of the file back";
+    let reset = ui.add_enabled(before != of_file, reset);
+    if reset
+        .on_hover_text(tip)
+        .on_disabled_hover_text(tip)
+        .clicked()
+    {
+        edited = of_file.clone();
     }
     if let Some(clip) = stage.clip.and_then(|clip| scene.clips.get(clip)) {
         let moves = |channel: &crate::scene::Channel| {
