@@ -53,7 +53,8 @@
 //! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of
 //! a ray; [`render::walk`] tells where a person goes, and [`render::camera_arm`] how far a camera may be from what it
 //! orbits. [`scene::edits`] lie over what the files say, and
-//! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows the pictures of two renderers in one.
+//! [`Renderer::write_materials`](render::Renderer::write_materials) writes them. [`render::compare`] shows
+//! the pictures of two renderers in one.
 //!
 //! # The layers
 //!

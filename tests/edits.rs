@@ -21,8 +21,8 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 
 const SIZE: [u32; 2] = [64, 48];
 
-/// A ground of material 0, a card with a hole of material 1 above it, one of material 2 with layers, and two lights
-/// that share their values.
+/// A ground of material 0, a card with a hole of material 1 above it, one of material 2 with layers, and two
+/// lights that share their values.
 fn table() -> Scene {
     let ground = quad(Vec3::new(-3.0, 0.0, 3.0), Vec3::X * 6.0, Vec3::Z * -6.0, 0);
     let cover = quad(Vec3::new(-1.0, 1.5, 1.0), Vec3::X * 2.0, Vec3::Z * -2.0, 1);
@@ -172,7 +172,8 @@ fn an_edit_cuts_out_what_was_opaque() {
     };
     let [before, cut, after] = <[_; 3]>::try_from(edited(&gpu, &scene, &[edits])).unwrap();
     let [_, _, rays] = <[_; 3]>::try_from(uploaded(&gpu, &[masked]).remove(0)).unwrap();
-    // The levels of its texture are those of an opaque one: edges of the hole may differ, what rays see does not.
+    // The levels of its texture are those of an opaque one: edges of the hole may differ, what rays see does
+    // not.
     let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 8).count();
     assert!(differs(&cut[2], &rays) < rays.len() / 200);
     assert!(
@@ -253,8 +254,8 @@ fn edited_lights_are_those_of_a_file() {
     assert!(shown[6] == shown[0], "reset");
 }
 
-/// A scene whose files have no lights keeps the sun of the settings when a light is added, and one whose lights were
-/// removed gets none.
+/// A scene whose files have no lights keeps the sun of the settings when a light is added, and one whose
+/// lights were removed gets none.
 #[test]
 fn an_added_light_takes_no_sun_away() {
     let config = canopy::config::Config::default();

@@ -373,8 +373,8 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
-/// Alt+O opens the scene tree. A name is searched for and its row clicked, its mesh hidden; a material is edited, a light
-/// added; and a click makes all of it what the file says.
+/// Alt+O opens the scene tree. A name is searched for and its row clicked, its mesh hidden; a material is
+/// edited, a light added; and a click makes all of it what the file says.
 #[test]
 fn a_scene_is_looked_into_and_edited() {
     let display = Display::start();

@@ -197,7 +197,8 @@ impl Outline {
         self.hierarchy.as_ref()?.notes.get(&place).copied()
     }
 
-    /// The rows of the first `nodes` nodes, which are those of the files, with `lights` the nodes that have lights.
+    /// The rows of the first `nodes` nodes, which are those of the files, with `lights` the nodes that have
+    /// lights.
     pub(super) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> Arc<[Row]> {
         let is_of_lights = |hierarchy: &Hierarchy| hierarchy.lights == lights;
         if !self.hierarchy.as_ref().is_some_and(is_of_lights) {

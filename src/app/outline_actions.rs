@@ -99,8 +99,8 @@ impl State {
         }
     }
 
-    /// The nodes that actions on the selection are about: what was chosen in the tree with all below it, or the
-    /// meshes that were clicked.
+    /// The nodes that actions on the selection are about: what was chosen in the tree with all below it, or
+    /// the meshes that were clicked.
     pub(super) fn selected_nodes(&self) -> BTreeSet<usize> {
         match (&self.stage, self.outline.chosen()) {
             (Some(stage), Some(item)) => nodes_of(&stage.scene, item),

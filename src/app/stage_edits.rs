@@ -32,8 +32,8 @@ impl Stage {
         edits
     }
 
-    /// Takes over edits of the same files before they were read again, where what was edited still has its name.
-    /// Returns how many were dropped.
+    /// Takes over edits of the same files before they were read again, where what was edited still has its
+    /// name. Returns how many were dropped.
     pub(super) fn keep_edits(&mut self, before: &Scene, edits: &SceneEdits) -> usize {
         let (kept, dropped) = carried_over(edits, before, &self.scene);
         self.edit(&kept);
@@ -196,8 +196,8 @@ impl State {
         self.notify("the lights are those of the file");
     }
 
-    /// Adds a light: a point light a little before what the middle of the picture shows, which is at `middle`; a spot
-    /// light at the camera; a directional light along the view.
+    /// Adds a light: a point light a little before what the middle of the picture shows, which is at
+    /// `middle`; a spot light at the camera; a directional light along the view.
     pub(super) fn add_light(&mut self, kind: LightKind, middle: Option<Vec3>) {
         let (eye, forward) = (self.camera.eye(), self.camera.forward());
         let middle = middle.unwrap_or(eye + forward * self.camera.distance());
@@ -266,8 +266,8 @@ pub(super) fn rotation(direction: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
 }
 
-/// Edits of `before` as edits of `after`, by name and by the how-manieth of that name, and how many have no place
-/// there.
+/// Edits of `before` as edits of `after`, by name and the place among those of one name, and how many find
+/// nothing there.
 fn carried_over(edits: &SceneEdits, before: &Scene, after: &Scene) -> (SceneEdits, usize) {
     let materials = Names::new(
         before.materials.iter().map(|m| m.name.as_str()),

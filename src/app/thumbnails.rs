@@ -18,8 +18,8 @@ impl std::fmt::Debug for Thumbnails {
 }
 
 impl Thumbnails {
-    /// The picture of an image, which is made at once: that takes the same short time for images of all sizes. The
-    /// numbers of a texture are shown as they are, without their alpha where that is no share.
+    /// The picture of an image, which is made at once: that takes the same short time for images of all
+    /// sizes. The numbers of a texture are shown as they are, without their alpha where that is no share.
     pub(super) fn of(
         &mut self,
         ctx: &Context,

@@ -48,8 +48,8 @@ const ALPHA_WRAP_REPEAT: u32 = 0;
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each masked
-/// or blended material, once per image.
+/// The table that common/alpha.wgsl reads: a header for each material, then the alpha of the texture of each
+/// masked or blended material, once per image.
 pub(super) struct AlphaTable {
     pub(super) words: Vec<u32>,
     pub(super) layout: AlphaLayout,

@@ -216,8 +216,8 @@ impl Materials {
         })
     }
 
-    /// Writes the values of a material that has the textures and layers that it was uploaded with. Returns whether
-    /// [`Self::alpha`] is another buffer then.
+    /// Writes the values of a material that has the textures and layers that it was uploaded with. Returns
+    /// whether [`Self::alpha`] is another buffer then.
     ///
     /// # Errors
     ///

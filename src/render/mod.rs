@@ -262,8 +262,8 @@ impl Renderer {
         self.uploader.clone()
     }
 
-    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials. They
-    /// keep the textures that they have, and levels of textures stay those of the alpha mode at first.
+    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials.
+    /// They keep the textures that they have, and levels of textures stay those of the alpha mode at first.
     ///
     /// # Errors
     ///

@@ -76,8 +76,8 @@ impl AppliedEdits {
         &self.edits
     }
 
-    /// Makes `scene` what its files say with `edits` over it. Returns the materials that changed. Edits of what
-    /// the scene does not have are left out.
+    /// Makes `scene` what its files say with `edits` over it. Returns the materials that changed. Edits of
+    /// what the scene does not have are left out.
     pub fn apply(&mut self, scene: &mut Scene, edits: &SceneEdits) -> BTreeSet<usize> {
         if self.edits == *edits {
             return BTreeSet::new();

@@ -80,11 +80,15 @@ fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_edited: bool) {
         }
         let reset = ui.add_enabled(is_edited, egui::Button::new("Reset light").small());
         let tip = "Gives all values and the place of the file back";
-        if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
+        if reset
+            .on_hover_text(tip)
+            .on_disabled_hover_text(tip)
+            .clicked()
+        {
             state.reset_light(node);
         }
         let reset = ui.small_button("Reset all lights").on_hover_text(
-            "Makes all lights what the file says: those that were removed come back, those that were added go",
+            "Makes all lights what the file says: removed ones come back, added ones go",
         );
         if reset.clicked() {
             state.reset_lights();

@@ -225,7 +225,8 @@ fn a_warning_goes_to_its_place() {
     assert!(texts.contains(&"roughness".to_owned()), "{texts:?}");
 }
 
-/// Looking at values changes none; edited ones are reset one by one and all together; a reload keeps what it can.
+/// Looking at values changes none; edited ones are reset one by one and all together; a reload keeps what it
+/// can.
 #[test]
 fn edits_are_shown_reset_and_kept() {
     let mut state = shown(lamp());

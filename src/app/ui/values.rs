@@ -10,8 +10,8 @@ const DOT_WIDTH: f32 = 9.0;
 /// Width of the number beside a slider, in points.
 const NUMBER_WIDTH: f32 = 74.0;
 
-/// Shows a value's name and what `add` adds beside it. Returns what that returned, and whether the value is to be
-/// that of the file again.
+/// Shows a value's name and what `add` adds beside it. Returns what that returned, and whether the value is
+/// to be that of the file again.
 pub(super) fn value<R>(
     ui: &mut Ui,
     name: &str,

@@ -6,8 +6,8 @@ use super::{blocks::rgba8, texels::Image};
 const SAMPLES: u32 = 4;
 
 impl Image {
-    /// A picture of at most `side` texels along the sides: its size, and its texels with a byte a channel, as the
-    /// file encodes them. Each is the mean of a few texels around its place in the finest level.
+    /// A picture of at most `side` texels along the sides: its size, and its texels with a byte a channel, as
+    /// the file encodes them. Each is the mean of a few texels around its place in the finest level.
     pub fn thumbnail(&self, side: u32) -> ([u32; 2], Vec<u8>) {
         let longest = self.width.max(self.height).max(1);
         let shrunk = |length: u32| {
