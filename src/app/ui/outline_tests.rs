@@ -187,6 +187,9 @@ fn the_tree_is_worked_with() {
     state.perform(Action::Hide, 1.0, &look);
     let visible = |state: &State| state.stage.as_ref().unwrap().pose().visible;
     assert_eq!(visible(&state), [true, false, false, false]);
+    // All that the room shows is hidden: its eye shows it.
+    state.toggle_hidden(0);
+    assert_eq!(visible(&state), [true; 4]);
     state.toggle_hidden(0);
     assert_eq!(visible(&state), [false; 4]);
     state.toggle_hidden(0);
