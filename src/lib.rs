@@ -47,7 +47,8 @@
 //! 13. [`render::present`]: [`render::exposure`], or of the channel `cost` [`render::cost_range`], then
 //!     [`render::tonemap`], and [`render::antialias`] or
 //!     [`render::temporal`]; or, of a picture of several frames, [`render::accumulate`]: their mean.
-//!     [`render::tree_boxes`], where asked for: boxes of the trees over it.
+//!     [`render::overlay`] and [`render::tree_boxes`], where asked for: lines of the meshes and boxes of the trees
+//!     over it.
 //!
 //! [`render::mipmap`] runs when a scene is uploaded. Between frames, [`render::pick`] finds what a click hits in the
 //! trees, [`render::outline`] draws a line around it for the viewer, and [`render::ray_path`] writes down every step of

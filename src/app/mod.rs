@@ -34,6 +34,7 @@ mod memory;
 mod mesh_gap;
 mod offer;
 mod options;
+mod overlay;
 mod panel_layout;
 mod pictures;
 mod preparing;

@@ -111,6 +111,8 @@ pub(super) struct State {
     pub(super) selection: Selection,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
+    /// Whether lines over the picture are those of the mesh that is selected.
+    pub(super) overlay_of_selection: bool,
     /// The points that were clicked.
     pub(super) measure: Measure,
     /// Text for the clipboard.
@@ -356,6 +358,7 @@ impl State {
             layout: PanelLayout::default(),
             selection: Selection::default(),
             tree_view: TreeView::default(),
+            overlay_of_selection: false,
             measure: Measure::default(),
             copied: None,
             actions: Vec::new(),
@@ -695,11 +698,13 @@ impl State {
                 self.camera.set_fov(self.config.camera.fov.to_radians());
                 self.channel = Channel::Lit;
                 self.tree_view.of_selection = false;
+                self.overlay_of_selection = false;
                 self.notify("settings are back to those at the start");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
                 return self.perform_on_trees(action);
             }
+            Action::Wireframe | Action::Normals => self.perform_on_overlay(action),
             Action::Measure
             | Action::FrameSelection
             | Action::Hide
@@ -903,6 +908,8 @@ mod tests {
             Action::PreviousChannel,
             Action::TreeBoxes,
             Action::NextTreeBoxes,
+            Action::Wireframe,
+            Action::Normals,
             Action::TraceRay,
             Action::RayStep(1),
             Action::TraceRay,

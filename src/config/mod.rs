@@ -25,7 +25,7 @@ pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
     Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
 };
 
 use crate::{Error, Result};
@@ -98,6 +98,7 @@ config! {
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
+        overlay: Overlay,
         cost: Cost,
         shadows: Shadows,
         lights: Lights,

@@ -185,6 +185,21 @@ section! {
 }
 
 section! {
+    /// `[overlay]`: lines of the meshes over the picture.
+    Overlay {
+        wireframe: bool,
+        vertices: bool,
+        normals: bool,
+        tangents: bool,
+        face_normals: bool,
+        mesh: i32 => MESH: RangeInclusive<i32> = -1..=i32::MAX,
+        length: f32 => LENGTH: RangeInclusive<f32> = 0.0..=1.0,
+        hidden: f32 => HIDDEN: RangeInclusive<f32> = 0.0..=1.0,
+        width: f32 => WIDTH: RangeInclusive<f32> = 0.5..=8.0,
+    }
+}
+
+section! {
     /// `[cost]`: how the channel `cost` is shown.
     Cost {
         count: CostCount,
@@ -296,6 +311,25 @@ impl Shadows {
     /// Whether rays to lights that have a size are averaged over frames or neighbours.
     pub fn averages(&self) -> bool {
         self.mode == ShadowMode::Rays && (self.filter || self.history > 1)
+    }
+}
+
+impl Overlay {
+    /// Whether each kind of lines is drawn, in the order of `OVERLAY_KINDS`.
+    pub fn kinds(&self) -> [bool; 6] {
+        [
+            self.wireframe,
+            self.face_normals,
+            self.vertices,
+            self.normals,
+            self.tangents,
+            self.tangents,
+        ]
+    }
+
+    /// Whether any are.
+    pub fn shows_any(&self) -> bool {
+        self.kinds().contains(&true)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod light_choice;
 pub mod lighting;
 pub mod motion;
 pub mod occlusion;
+pub mod overlay;
 pub mod ploc;
 pub mod queries;
 pub mod ray_path;

@@ -19,6 +19,7 @@ pub mod cost_range;
 pub mod deform;
 pub mod deviation;
 pub mod draw_lists;
+mod drawn;
 pub mod edges;
 pub mod environment;
 pub mod exposure;
@@ -48,6 +49,7 @@ pub mod occlusion_filter;
 pub mod occlusion_rays;
 pub(crate) mod options;
 pub mod outline;
+pub mod overlay;
 pub mod pick;
 pub mod points_lines;
 pub mod present;
@@ -99,6 +101,7 @@ pub use frame::{FrameInput, FrameSample};
 pub use geometry_copy::GeometryCopy;
 pub use intersections::{IntersectionCounts, MeshPair};
 pub use outline::{OUTLINES, OutlineQuery};
+pub use overlay::OverlayCounts;
 pub use pick::{Element, Picked};
 pub use ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
 pub use readback::{FloatImage, Merged};
@@ -141,6 +144,7 @@ use lighting::Lighting;
 use motion::MotionPass;
 use occlusion::Occlusion;
 use outline::Outline;
+use overlay::Overlay;
 use pick::Pick;
 use points_lines::PointsLines;
 use present::{Present, PresentSource};
@@ -179,6 +183,7 @@ pub struct Renderer {
     channel: ChannelPass,
     present: Present,
     tree_boxes: TreeBoxes,
+    overlay: Overlay,
     /// Walks of a person, between frames.
     pub walk: Walk,
     /// What holds up a camera that orbits, between frames.
@@ -236,6 +241,7 @@ impl Renderer {
             channel: ChannelPass::new(gpu, layouts),
             present: Present::new(gpu, layouts)?,
             tree_boxes: TreeBoxes::new(gpu, layouts),
+            overlay: Overlay::new(gpu, layouts),
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
             pick: Pick::new(gpu, layouts),
@@ -325,6 +331,7 @@ impl Renderer {
         self.present.needs(gpu, input, sample, target, &mut needs);
         self.tree_boxes
             .needs(&config.tree_boxes, target.0, &mut needs);
+        self.overlay.needs(&config.overlay, target.0, &mut needs);
         needs
     }
 
@@ -466,6 +473,7 @@ impl Renderer {
             motion,
         };
         self.present.record(r, &frame, shown, target)?;
+        self.overlay.record(r, &frame, gbuffer, target)?;
         self.tree_boxes.record(r, &frame, trees, gbuffer, target)?;
 
         // Recorded whole: what it has left holds for the next frame.
@@ -512,6 +520,7 @@ impl Renderer {
             exposure_target_ev,
             intersections: self.intersections.counts(),
             tree_boxes: self.tree_boxes.counts(),
+            overlay: self.overlay.counts(),
             cost_range: self.present.cost_range.found(),
         };
         let [width, height] = frame.size.map(u64::from);

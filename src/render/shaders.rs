@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, environment, frame, intersections, lights,
-    material_uniforms, merge, ray_path, sheen, tonemap, tree_boxes,
+    material_uniforms, merge, overlay, ray_path, sheen, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -124,6 +124,7 @@ pub static SHADERS: Library = Library {
         "render/occlusion_filter.wgsl",
         "render/occlusion_rays.wgsl",
         "render/outline.wgsl",
+        "render/overlay.wgsl",
         "render/pick.wgsl",
         "render/points_lines.wgsl",
         "render/ray_path.wgsl",
@@ -160,6 +161,8 @@ pub static SHADERS: Library = Library {
         lights::CONSTANTS,
         material_uniforms::CONSTANTS,
         merge::CONSTANTS,
+        overlay::CONSTANTS,
+        overlay::COLORS,
         sheen::CONSTANTS,
         ray_path::CONSTANTS,
         tonemap::CONSTANTS,

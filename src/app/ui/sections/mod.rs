@@ -9,6 +9,7 @@ mod intersections;
 mod lights;
 mod notes;
 mod occlusion;
+mod overlay;
 mod reflections;
 mod scene;
 mod settings;
@@ -34,7 +35,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 18] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -76,6 +77,12 @@ const SECTIONS: [Section; 17] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Overlays",
+        tip: "Edges, vertices, normals and tangents of the meshes over the picture",
+        open: false,
+        show: overlay::show,
     },
     Section {
         title: "Compare",
