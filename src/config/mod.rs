@@ -25,7 +25,7 @@ pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
     Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Output, Materials, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
 };
 
 use crate::{Error, Result};
@@ -101,6 +101,7 @@ config! {
         overlay: Overlay,
         cost: Cost,
         shadows: Shadows,
+        materials: Materials,
         lights: Lights,
         occlusion: Occlusion,
         reflections: Reflections,

@@ -225,8 +225,23 @@ section! {
 }
 
 section! {
+    /// `[materials]`: what of them is shown.
+    Materials {
+        base_color_texture: bool,
+        normal_texture: bool,
+        metallic_roughness_texture: bool,
+        occlusion_texture: bool,
+        emissive_texture: bool,
+        vertex_colors: bool,
+        emission: bool,
+        clay: bool,
+    }
+}
+
+section! {
     /// `[lights]`: lights of the scene that shine from somewhere.
     Lights {
+        enabled: bool,
         radius: f32 => RADIUS: RangeInclusive<f32> = -1.0..=1e6,
         radii: Vec<f32> => RADII: RangeInclusive<f32> = -1.0..=1e6,
     }

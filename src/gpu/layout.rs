@@ -198,7 +198,9 @@ gpu_structs! {
         first_dimension: u32,
         /// Radiance that is shown like a colour of 1.
         unlit_radiance: f32,
-        _pad: [u32; 2],
+        /// What of materials is left out: `MATERIALS_…`.
+        materials_without: u32,
+        _pad: u32,
     }
     /// A light in world space.
     Light {

@@ -7,6 +7,7 @@ mod geometry;
 mod image;
 mod intersections;
 mod lights;
+mod materials;
 mod notes;
 mod occlusion;
 mod overlay;
@@ -35,7 +36,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 18] = [
+const SECTIONS: [Section; 19] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -77,6 +78,12 @@ const SECTIONS: [Section; 18] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Materials",
+        tip: "Textures, colours and light of surfaces, each on or off",
+        open: false,
+        show: materials::show,
     },
     Section {
         title: "Overlays",
