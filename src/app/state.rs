@@ -15,6 +15,7 @@ use super::{
     profiler_panel::ProfilerPanel,
     selected::Selection,
     sun::{self, SunOfScene},
+    textures::Textures,
     tree_view::TreeView,
 };
 use crate::{
@@ -111,6 +112,8 @@ pub(super) struct State {
     pub(super) selection: Selection,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
+    /// The texture viewer.
+    pub(super) textures: Textures,
     /// Whether lines over the picture are those of the mesh that is selected.
     pub(super) overlay_of_selection: bool,
     /// The points that were clicked.
@@ -358,6 +361,7 @@ impl State {
             layout: PanelLayout::default(),
             selection: Selection::default(),
             tree_view: TreeView::default(),
+            textures: Textures::default(),
             overlay_of_selection: false,
             measure: Measure::default(),
             copied: None,
@@ -704,6 +708,7 @@ impl State {
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
                 return self.perform_on_trees(action);
             }
+            Action::Textures => self.toggle_textures(),
             Action::Wireframe | Action::Normals => self.perform_on_overlay(action),
             Action::Measure
             | Action::FrameSelection
@@ -910,6 +915,7 @@ mod tests {
             Action::NextTreeBoxes,
             Action::Wireframe,
             Action::Normals,
+            Action::Textures,
             Action::TraceRay,
             Action::RayStep(1),
             Action::TraceRay,

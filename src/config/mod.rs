@@ -24,8 +24,8 @@ pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Materials, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Materials,
+    Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
 };
 
 use crate::{Error, Result};

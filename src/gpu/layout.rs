@@ -734,6 +734,30 @@ gpu_structs! {
         /// For each kind the number of the instance after its last one, and how many elements each step goes on by.
         kinds: [[u32; 4]; OVERLAY_KINDS as usize],
     }
+    /// How a texture is placed in a window, and what of it is shown.
+    TextureViewParams {
+        /// Upper left corner of the part of the window, in pixels.
+        origin: [f32; 2],
+        /// What is seen there, in texels of the finest level.
+        first: [f32; 2],
+        /// Texels of the finest level along the sides.
+        size: [f32; 2],
+        texels_per_pixel: f32,
+        level: u32,
+        /// A bit for each of red, green, blue and alpha.
+        channels: u32,
+        /// Whether values are shown as sRGB encodes them, or as they are.
+        encodes: u32,
+        is_smooth: u32,
+        _pad: u32,
+    }
+    /// A texel of a texture, and its value.
+    TextureViewTexel {
+        place: [u32; 2],
+        level: u32,
+        _pad: u32,
+        value: [f32; 4],
+    }
     /// The ray whose path is asked for.
     RayPathQuery {
         /// The camera's ray: see [`Ray`](crate::accel::Ray).

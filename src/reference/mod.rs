@@ -22,6 +22,7 @@ pub mod shadow_motion;
 pub mod shadow_start;
 pub mod signal;
 pub mod temporal;
+pub mod texture_view;
 pub mod tonemap;
 pub mod trace;
 pub mod tree_boxes;

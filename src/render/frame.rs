@@ -59,7 +59,10 @@ fn without(settings: &config::Materials) -> u32 {
     [
         (base_color_texture, MATERIALS_BASE_COLOR_TEXTURE),
         (normal_texture, MATERIALS_NORMAL_TEXTURE),
-        (metallic_roughness_texture, MATERIALS_METALLIC_ROUGHNESS_TEXTURE),
+        (
+            metallic_roughness_texture,
+            MATERIALS_METALLIC_ROUGHNESS_TEXTURE,
+        ),
         (occlusion_texture, MATERIALS_OCCLUSION_TEXTURE),
         (emissive_texture, MATERIALS_EMISSIVE_TEXTURE),
         (vertex_colors, MATERIALS_VERTEX_COLORS),

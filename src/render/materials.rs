@@ -6,7 +6,8 @@ use super::{
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
-        Bound, Sampled, TextureUse, Textures, base_textures, layer_textures, texture_support,
+        Bound, Sampled, SceneTexture, TextureUse, Textures, base_textures, layer_textures,
+        texture_support,
     },
     material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
@@ -44,6 +45,8 @@ pub struct Materials {
     pub hits: HitMaterials,
     /// Alpha as rays read it; see `alpha_table`.
     pub(super) alpha: wgpu::Buffer,
+    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    pub textures: Vec<SceneTexture>,
 }
 
 /// What decides which pipeline draws a material.
@@ -178,6 +181,7 @@ impl Materials {
         let alpha = alpha_table(scene, gpu.limits.max_storage_buffer_binding_size);
         gpu.check_binding("the alpha of masked materials", alpha.len() as u64 * 4)?;
         Ok(Self {
+            textures: textures.uploaded(),
             hits,
             hit_groups,
             uniforms,

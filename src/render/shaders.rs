@@ -2,7 +2,7 @@
 
 use super::{
     alpha_table, aov, blue_noise, cost_range, environment, frame, intersections, lights,
-    material_uniforms, merge, overlay, ray_path, sheen, tonemap, tree_boxes,
+    material_uniforms, merge, overlay, ray_path, sheen, texture_view, tonemap, tree_boxes,
 };
 use crate::{
     accel,
@@ -144,6 +144,7 @@ pub static SHADERS: Library = Library {
         "render/shadow_rays.wgsl",
         "render/signal_filter.wgsl",
         "render/temporal.wgsl",
+        "render/texture_view.wgsl",
         "render/tonemap.wgsl",
         "render/tree_boxes.wgsl",
         "render/walk.wgsl",
@@ -165,6 +166,7 @@ pub static SHADERS: Library = Library {
         overlay::COLORS,
         sheen::CONSTANTS,
         ray_path::CONSTANTS,
+        texture_view::CONSTANTS,
         tonemap::CONSTANTS,
         tree_boxes::CONSTANTS,
         tree_boxes::COLORS,

@@ -1,5 +1,6 @@
 //! What egui shows: the panel with a file for each of its sections, the help, progress and messages.
 
+mod axes;
 mod browser;
 #[cfg(test)]
 mod checker;
@@ -21,6 +22,7 @@ mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
+mod textures;
 mod tree_card;
 
 pub(super) use browser::{Answer, show as show_browser};
@@ -46,6 +48,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     let room = ui.available_rect_before_wrap();
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
+    axes::show(ui.ctx(), room, state);
+    textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
     tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);
