@@ -219,7 +219,7 @@ fn users(scene: &Scene) -> Vec<(usize, User)> {
 }
 
 /// The textures of a material, with the names of their slots.
-fn slots(material: &Material) -> impl Iterator<Item = (&'static str, TextureRef)> {
+pub(super) fn slots(material: &Material) -> impl Iterator<Item = (&'static str, TextureRef)> {
     let base = [
         ("base colour", material.base_color_texture),
         ("metal and roughness", material.metallic_roughness_texture),

@@ -1,7 +1,9 @@
 //! The section `Materials`: what of them is shown.
 
 use crate::app::{
+    keys::Action,
     state::State,
+    textures::slots,
     ui::{
         facts::Facts,
         rows::{Edits, Row},
@@ -79,4 +81,47 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     ] {
         Row::new(name, key, tip).show(ui, edits, |ui| ui.checkbox(shown, text));
     }
+    textures(ui, state, edits);
+}
+
+/// Opens the texture viewer: with all, or with those of the mesh that is selected.
+fn textures(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
+    let mut asked = None;
+    Row::new(
+        "textures",
+        &[],
+        "Looks at the textures of the scene (Alt+T)",
+    )
+    .show(ui, edits, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            if ui.button("All").clicked() {
+                state.actions.push(Action::Textures);
+            }
+            for (slot, texture) in of_selection(state) {
+                let button = ui.button(slot);
+                if button
+                    .on_hover_text("Of the mesh that is selected")
+                    .clicked()
+                {
+                    asked = Some(texture);
+                }
+            }
+        });
+    });
+    if let Some(texture) = asked {
+        state.open_texture(texture);
+    }
+}
+
+/// The textures of the first material of the selected mesh, with their slots.
+fn of_selection(state: &State) -> Vec<(&'static str, usize)> {
+    let of = || {
+        let scene = &state.stage.as_ref()?.scene;
+        let instance = state.selection.instances()[0]?;
+        let (_, mesh) = scene.instances().nth(instance)?;
+        let primitive = scene.meshes[mesh].primitives.first()?;
+        let textures = slots(&scene.materials[primitive.material]);
+        Some(textures.map(|(slot, of)| (slot, of.texture)).collect())
+    };
+    of().unwrap_or_default()
 }
