@@ -41,6 +41,7 @@
 //! 11. [`render::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces, which
 //!     send them too.
 //!     [`render::blend`]: alpha-blended and transmissive surfaces, points and lines over it, back to front.
+//!     [`render::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
 //! 12. [`render::deviation`], where asked for: how far what is seen is from the surface of another file.
 //!     [`render::intersections`], where asked for: which triangles pass through those of other meshes.
 //!     [`render::channel`]: one channel of the frame as floats, for an AOV or a debug view.

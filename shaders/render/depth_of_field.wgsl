@@ -83,7 +83,7 @@ fn reach_of(pixel: vec2u) -> f32 {
 
 // An angle that differs between neighbours and from frame to frame.
 fn turn_of(pixel: vec2u) -> f32 {
-    var hash = (pixel.x + 1u) * 0x9e3779b9u ^ (pixel.y + 1u) * 0x85ebca6bu ^ frame.sample_index * 0xc2b2ae35u;
+    var hash = ((pixel.x + 1u) * 0x9e3779b9u) ^ ((pixel.y + 1u) * 0x85ebca6bu) ^ (frame.sample_index * 0xc2b2ae35u);
     hash = (hash ^ (hash >> 16u)) * 0x7feb352du;
     hash = (hash ^ (hash >> 15u)) * 0x846ca68bu;
     return f32(hash >> 16u) / 65536.0 * 2.0 * PI;

@@ -24,8 +24,9 @@ pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Materials,
-    Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lights,
+    Load, Materials, Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes,
+    Window,
 };
 
 use crate::{Error, Result};
@@ -108,6 +109,7 @@ config! {
         sun: Sun,
         environment: Environment,
         image: Image,
+        depth_of_field: DepthOfField,
         exposure: Exposure,
         ;
         keys: Keys,

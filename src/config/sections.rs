@@ -314,6 +314,16 @@ section! {
 }
 
 section! {
+    /// `[depth_of_field]`: a lens with an aperture.
+    DepthOfField {
+        enabled: bool,
+        f_number: f32 => F_NUMBER: RangeInclusive<f32> = 0.01..=1000.0,
+        focus: f32 => FOCUS: RangeInclusive<f32> = 0.0..=1e9,
+        sensor_height: f32 => SENSOR_HEIGHT: RangeInclusive<f32> = 0.1..=1e6,
+    }
+}
+
+section! {
     /// `[exposure]`: how the exposure follows the picture.
     Exposure {
         percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },

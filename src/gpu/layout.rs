@@ -734,6 +734,16 @@ gpu_structs! {
         /// For each kind the number of the instance after its last one, and how many elements each step goes on by.
         kinds: [[u32; 4]; OVERLAY_KINDS as usize],
     }
+    /// The lens of a frame.
+    DepthOfFieldParams {
+        /// Diameter of the aperture, in metres, as the focal length.
+        aperture: f32,
+        focal_length: f32,
+        /// Distance along the view that is sharp, in metres; 0 for what the middle of the picture shows.
+        focus: f32,
+        /// Pixels in a metre of the sensor.
+        pixels_per_metre: f32,
+    }
     /// How a texture is placed in a window, and what of it is shown.
     TextureViewParams {
         /// Upper left corner of the part of the window, in pixels.

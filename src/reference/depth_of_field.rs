@@ -27,7 +27,9 @@ pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     let tile = |pixel: usize| [pixel % width / side, pixel / width / side];
     (0..width * height)
         .map(|pixel| {
-            let near = |other: &usize| (0..2).all(|axis| tile(*other)[axis].abs_diff(tile(pixel)[axis]) <= 1);
+            let near = |other: &usize| {
+                (0..2).all(|axis| tile(*other)[axis].abs_diff(tile(pixel)[axis]) <= 1)
+            };
             let around = (0..width * height).filter(near);
             around.fold(0.0, |most, other| circles[other].abs().max(most))
         })
@@ -60,9 +62,11 @@ pub fn depth_of_field(
         for i in 0..SAMPLES {
             let away = reach * ((i as f64 + 0.5) / SAMPLES as f64).sqrt();
             let angle = turn + i as f64 * (3.0 - 5_f64.sqrt()) * PI;
-            let offset = [away * angle.cos(), away * angle.sin()].map(|side| side.round_ties_even());
+            let offset =
+                [away * angle.cos(), away * angle.sin()].map(|side| side.round_ties_even());
             let at = [x as f64 + offset[0], y as f64 + offset[1]];
-            let is_inside = (0.0..width as f64).contains(&at[0]) && (0.0..height as f64).contains(&at[1]);
+            let is_inside =
+                (0.0..width as f64).contains(&at[0]) && (0.0..height as f64).contains(&at[1]);
             if !is_inside || offset == [0.0; 2] {
                 continue;
             }

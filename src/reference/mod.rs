@@ -3,6 +3,7 @@
 pub mod antialias;
 pub mod compare;
 pub mod deform;
+pub mod depth_of_field;
 pub mod environment;
 pub mod exposure;
 pub mod ground;

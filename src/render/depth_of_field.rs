@@ -11,7 +11,7 @@ use crate::{
     Result,
     config::DepthOfField as Settings,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, Uniform,
+        Gpu, GpuImage, Kernel, Needs, Recorder, Uniform,
         layout::DepthOfFieldParams,
         library::wgsl_constants,
         pass::Binding::{Float, Read, Store, Uniform as UniformBinding, Write},
@@ -118,10 +118,7 @@ impl DepthOfField {
             _ => fitted(gpu, size, || Made::new(gpu, size))?,
         };
         let made = self.made.insert(made);
-        recording
-            .scope
-            .encoder()
-            .clear_buffer(&made.tiles, 0, None);
+        recording.scope.encoder().clear_buffer(&made.tiles, 0, None);
         let shared = [(0, &frame.group)];
         recording.dispatch_pixels(
             CIRCLES,

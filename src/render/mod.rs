@@ -17,6 +17,7 @@ pub mod compared_tree;
 mod copied;
 pub mod cost_range;
 pub mod deform;
+pub mod depth_of_field;
 pub mod deviation;
 pub mod draw_lists;
 mod drawn;
@@ -135,6 +136,7 @@ use camera_arm::CameraArm;
 use channel::{ChannelPass, ChannelSource};
 use compared_tree::ComparedTree;
 use deform::Deform;
+use depth_of_field::DepthOfField;
 use deviation::Deviation;
 use environment::Environment;
 use frame::{FrameUniforms, Prepared};
@@ -181,6 +183,7 @@ pub struct Renderer {
     layers: LayersPass,
     blend_gbuffer: BlendGBuffer,
     blend: Blend,
+    depth_of_field: DepthOfField,
     deviation: Deviation,
     intersections: Intersections,
     channel: ChannelPass,
@@ -239,6 +242,7 @@ impl Renderer {
             layers: LayersPass::new(gpu, layouts),
             blend_gbuffer: BlendGBuffer::new(gpu, layouts),
             blend: Blend::new(gpu, layouts),
+            depth_of_field: DepthOfField::new(gpu, layouts),
             deviation: Deviation::new(gpu),
             intersections: Intersections::new(gpu)?,
             channel: ChannelPass::new(gpu, layouts),
@@ -322,6 +326,7 @@ impl Renderer {
             self.blend_gbuffer.needs(buffers, &mut needs);
         }
         self.blend.needs(buffers, see_through, &mut needs);
+        self.depth_of_field.needs(input, &mut needs);
         if input.wants(Channel::Deviation) {
             self.deviation.needs(&mut needs);
         }
@@ -447,6 +452,7 @@ impl Renderer {
         self.blend.record(
             r, &frame, geometry, trees, gbuffer, blended, reflected, radiance,
         )?;
+        let radiance = self.depth_of_field.record(r, &frame, gbuffer, radiance)?;
         let (visibility, reflected) = (self.shadows.output(), self.reflections.output());
         let is_wanted = input.wants(Channel::Deviation);
         let deviation = self.deviation.record(r, &frame, gbuffer, is_wanted)?;

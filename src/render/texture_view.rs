@@ -156,7 +156,10 @@ impl TexelCopy {
     ///
     /// [`Error::Gpu`](crate::Error::Gpu) where it has not arrived.
     pub fn read(&self) -> Result<[f32; 4]> {
-        self.0
-            .read(|bytes| bytemuck::pod_read_unaligned::<TextureViewTexel>(bytes).value)
+        self.0.read(|bytes| {
+            let texel: TextureViewTexel =
+                bytemuck::pod_read_unaligned(&bytes[..size_of::<TextureViewTexel>()]);
+            texel.value
+        })
     }
 }

@@ -83,19 +83,46 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
     let total: u64 = all.iter().map(|listed| listed.texture.bytes()).sum();
     let text = format!("{} of {}, {}", found.len(), all.len(), bytes(total));
     line(ui, RichText::new(text).weak());
+    let shared = shared_start(all.iter().map(|listed| listed.name.as_str()));
     let row = ui.spacing().interact_size.y;
     ScrollArea::vertical()
         .auto_shrink(false)
         .show_rows(ui, row, found.len(), |ui, rows| {
             for (index, listed) in &found[rows] {
                 let is_chosen = textures.chosen == *index;
-                let button = Button::selectable(is_chosen, listed.name.as_str()).truncate();
+                let button = Button::selectable(is_chosen, short(&listed.name, shared)).truncate();
                 let tip = format!("{}\n{}", listed.name, told(listed));
                 if ui.add(button).on_hover_text(tip).clicked() {
                     textures.choose(*index);
                 }
             }
         });
+}
+
+/// Bytes that all names begin with, up to the end of a word.
+fn shared_start<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
+    let Some(first) = names.next() else {
+        return 0;
+    };
+    let alike = |known: &'a str, name: &str| {
+        let same = known.char_indices().zip(name.chars());
+        let differs = same.into_iter().find(|((_, a), b)| a != b);
+        let end = differs.map_or(known.len().min(name.len()), |((at, _), _)| at);
+        &known[..end]
+    };
+    let shared = names.fold(None, |known: Option<&str>, name| {
+        Some(alike(known.unwrap_or(first), name))
+    });
+    let is_end = |c: char| !c.is_alphanumeric();
+    shared.map_or(0, |shared| shared.rfind(is_end).map_or(0, |at| at + 1))
+}
+
+/// A name without what all names begin with.
+fn short(name: &str, shared: usize) -> String {
+    match name.get(shared..) {
+        Some(rest) if shared > 0 && !rest.is_empty() => format!("…{rest}"),
+        _ => name.to_owned(),
+    }
 }
 
 /// Size, format, levels and memory.
@@ -259,14 +286,16 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
         );
         ui.separator();
         let last = listed.texture.texture().mip_level_count() - 1;
-        ui.label("level");
-        ui.add_enabled(
-            last > 0,
-            DragValue::new(&mut textures.level)
-                .range(0..=last)
-                .speed(0.05),
-        )
-        .on_hover_text("Of the mipmaps: 0 is the finest");
+        ui.horizontal(|ui| {
+            ui.label("level");
+            ui.add_enabled(
+                last > 0,
+                DragValue::new(&mut textures.level)
+                    .range(0..=last)
+                    .speed(0.05),
+            )
+            .on_hover_text("Of the mipmaps: 0 is the finest")
+        });
     });
 }
 
@@ -451,6 +480,16 @@ mod tests {
         assert_eq!(params.first, near.texel_at(pos2(10.0, 20.0)).to_array());
         textures.is_linear = true;
         assert_eq!(near.params(Vec2::splat(64.0), &textures, true).encodes, 0);
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        let names = ["Helmet_Mat_Glass_Color.png", "Helmet_Mat_Glue_Color.png"];
+        let shared = shared_start(names.into_iter());
+        assert_eq!(short(names[0], shared), "…Glass_Color.png");
+        assert_eq!(shared_start(["a.png"].into_iter()), 0);
+        assert_eq!(shared_start(["é1", "é2"].into_iter()), 0);
+        assert_eq!(short("a.png", 0), "a.png");
     }
 
     /// A channel is written as stored: the encoding is the inverse of the GPU's decoding.

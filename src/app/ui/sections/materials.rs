@@ -113,14 +113,19 @@ fn textures(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
 }
 
-/// The textures of the first material of the selected mesh, with their slots.
+/// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
 fn of_selection(state: &State) -> Vec<(&'static str, usize)> {
     let of = || {
         let scene = &state.stage.as_ref()?.scene;
-        let instance = state.selection.instances()[0]?;
-        let (_, mesh) = scene.instances().nth(instance)?;
-        let primitive = scene.meshes[mesh].primitives.first()?;
-        let textures = slots(&scene.materials[primitive.material]);
+        let selected = state.selection.meshes().first()?;
+        let material = match selected.picked {
+            Some(picked) => picked.material,
+            None => {
+                let mesh = scene.nodes.get(selected.node)?.mesh?;
+                scene.meshes[mesh].primitives.first()?.material
+            }
+        };
+        let textures = slots(scene.materials.get(material)?);
         Some(textures.map(|(slot, of)| (slot, of.texture)).collect())
     };
     of().unwrap_or_default()

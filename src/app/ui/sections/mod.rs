@@ -1,6 +1,7 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
 mod compare;
+mod depth_of_field;
 mod deviation;
 mod environment;
 mod geometry;
@@ -36,7 +37,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 20] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -78,18 +79,6 @@ const SECTIONS: [Section; 19] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
-    },
-    Section {
-        title: "Materials",
-        tip: "Textures, colours and light of surfaces, each on or off",
-        open: false,
-        show: materials::show,
-    },
-    Section {
-        title: "Overlays",
-        tip: "Edges, vertices, normals and tangents of the meshes over the picture",
-        open: false,
-        show: overlay::show,
     },
     Section {
         title: "Compare",
@@ -138,6 +127,24 @@ const SECTIONS: [Section; 19] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Depth of field",
+        tip: "What a lens with an aperture shows sharp",
+        open: false,
+        show: depth_of_field::show,
+    },
+    Section {
+        title: "Materials",
+        tip: "Textures, colours and light of surfaces, each on or off",
+        open: false,
+        show: materials::show,
+    },
+    Section {
+        title: "Overlays",
+        tip: "Edges, vertices, normals and tangents of the meshes over the picture",
+        open: false,
+        show: overlay::show,
     },
     Section {
         title: "Extensions and warnings",
