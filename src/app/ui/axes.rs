@@ -102,13 +102,15 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &mut State) {
                     Color32::BLACK,
                 );
             }
-            if let Some(pointed) = pointed {
-                let view = ENDS[pointed].view;
-                if response.clicked() {
-                    state.actions.push(Action::Face(view));
-                }
-                response.on_hover_text(view.name());
+            let view = pointed.map(|pointed| ENDS[pointed].view);
+            if let Some(view) = view.filter(|_| response.clicked()) {
+                state.actions.push(Action::Face(view));
             }
+            let tip = view.map_or(
+                "The axes of the world. A click on an end looks from there",
+                |view| view.name(),
+            );
+            response.on_hover_text(tip);
         });
 }
 
