@@ -53,6 +53,7 @@ mod showing_textures;
 mod side;
 mod state;
 mod sun;
+mod texture_actions;
 mod textures;
 mod traced_ray;
 mod tracing_rays;

@@ -1,6 +1,5 @@
 //! The texture viewer: which textures the scene has, which one is shown, and how.
 
-use super::state::State;
 use crate::{
     render::{SceneTexture, ShownTexture, TexelCopy},
     scene::{LayerSlot, Material, Scene, TextureRef},
@@ -106,25 +105,6 @@ impl Default for Textures {
             value: None,
             copy: None,
         }
-    }
-}
-
-impl State {
-    /// Opens the texture viewer with the texture that has this index in [`Scene::textures`].
-    pub(super) fn open_texture(&mut self, texture: usize) {
-        self.textures.is_open = true;
-        self.textures.asked = Some(texture);
-    }
-
-    /// Opens or closes the texture viewer.
-    pub(super) fn toggle_textures(&mut self) {
-        let is_open = &mut self.textures.is_open;
-        *is_open = !*is_open;
-        let text = match is_open {
-            true => "textures of the scene",
-            false => "textures closed",
-        };
-        self.notify(text);
     }
 }
 

@@ -25,15 +25,21 @@ pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
 pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     let side = LIMIT as usize;
     let tile = |pixel: usize| [pixel % width / side, pixel / width / side];
-    (0..width * height)
-        .map(|pixel| {
-            let near = |other: &usize| {
-                (0..2).all(|axis| tile(*other)[axis].abs_diff(tile(pixel)[axis]) <= 1)
-            };
-            let around = (0..width * height).filter(near);
-            around.fold(0.0, |most, other| circles[other].abs().max(most))
-        })
-        .collect()
+    let [columns, rows] = [width, height].map(|pixels| pixels.div_ceil(side));
+    let mut largest = vec![0.0_f64; columns * rows];
+    for (pixel, circle) in circles.iter().enumerate() {
+        let [x, y] = tile(pixel);
+        let known = &mut largest[y * columns + x];
+        *known = known.max(circle.abs());
+    }
+    let around = |pixel: usize| {
+        let [x, y] = tile(pixel);
+        let of_rows = y.saturating_sub(1)..(y + 2).min(rows);
+        of_rows
+            .flat_map(|y| (x.saturating_sub(1)..(x + 2).min(columns)).map(move |x| y * columns + x))
+            .fold(0.0, |most, tile| largest[tile].max(most))
+    };
+    (0..width * height).map(around).collect()
 }
 
 /// The blurred picture.
