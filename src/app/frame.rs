@@ -61,6 +61,8 @@ impl Viewer {
         self.figures.forget();
         self.counted_trees.forget();
         self.traced_ray.forget();
+        self.texture_view = None;
+        self.state.textures.forget();
         self.state.tree_view.path = None;
         self.state.outline.thumbnails.clear();
         self.forget_comparison();
@@ -173,6 +175,7 @@ impl Viewer {
             self.report(error)?;
         }
         self.count_trees();
+        self.follow_textures();
         if let Err(error) = self.redraw_path() {
             self.report(error)?;
         }

@@ -60,6 +60,12 @@ pub(super) enum Action {
     TreeBoxes,
     /// The next depth of boxes; the leaves come last.
     NextTreeBoxes,
+    /// Shows the edges of the triangles, or no more.
+    Wireframe,
+    /// Shows the normals of the vertices, or no more.
+    Normals,
+    /// Opens or closes the texture viewer.
+    Textures,
     /// Traces rays by clicks, or no more.
     TraceRay,
     /// Goes on by so many steps of the ray that was traced.
@@ -169,6 +175,9 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
     bind("tree_boxes", &["Y"], "boxes of the trees", Action::TreeBoxes),
     bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
+    bind("wireframe", &["Alt+W"], "edges of the triangles", Action::Wireframe),
+    bind("normals", &["Alt+N"], "normals of the vertices", Action::Normals),
+    bind("textures", &["Alt+T"], "textures of the scene", Action::Textures),
     bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
     bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
     bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),

@@ -339,6 +339,7 @@ impl Viewer {
         self.poll_figures();
         self.poll_counted_trees();
         self.poll_path();
+        self.poll_texel();
         self.awaits_geometry().then(|| Instant::now() + GPU_POLL)
     }
 
@@ -348,6 +349,7 @@ impl Viewer {
             || self.figures.is_reading()
             || self.counted_trees.is_reading()
             || self.awaits_path()
+            || self.awaits_texel()
             || !self.selecting.asked.is_empty()
             || self
                 .selecting

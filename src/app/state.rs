@@ -16,6 +16,7 @@ use super::{
     profiler_panel::ProfilerPanel,
     selected::Selection,
     sun::{self, SunOfScene},
+    textures::Textures,
     tree_view::TreeView,
 };
 use crate::{
@@ -115,6 +116,10 @@ pub(super) struct State {
     pub(super) outline: Outline,
     /// What is known of the trees, and how they are looked at.
     pub(super) tree_view: TreeView,
+    /// The texture viewer.
+    pub(super) textures: Textures,
+    /// Whether lines over the picture are those of the mesh that is selected.
+    pub(super) overlay_of_selection: bool,
     /// The points that were clicked.
     pub(super) measure: Measure,
     /// Text for the clipboard.
@@ -379,6 +384,8 @@ impl State {
             selection: Selection::default(),
             outline: Outline::default(),
             tree_view: TreeView::default(),
+            textures: Textures::default(),
+            overlay_of_selection: false,
             measure: Measure::default(),
             copied: None,
             actions: Vec::new(),
@@ -727,11 +734,14 @@ impl State {
                 self.camera.set_fov(self.config.camera.fov.to_radians());
                 self.channel = Channel::Lit;
                 self.tree_view.of_selection = false;
+                self.overlay_of_selection = false;
                 self.notify("settings are back to those at the start");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
                 return self.perform_on_trees(action);
             }
+            Action::Textures => self.toggle_textures(),
+            Action::Wireframe | Action::Normals => self.perform_on_overlay(action),
             Action::Measure
             | Action::FrameSelection
             | Action::Hide
@@ -941,6 +951,9 @@ mod tests {
             Action::PreviousChannel,
             Action::TreeBoxes,
             Action::NextTreeBoxes,
+            Action::Wireframe,
+            Action::Normals,
+            Action::Textures,
             Action::TraceRay,
             Action::RayStep(1),
             Action::TraceRay,

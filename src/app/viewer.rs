@@ -40,7 +40,7 @@ use super::{
 use crate::{
     Error, Result, gpu,
     profile::history::History,
-    render::{self, Channel, UploadedScene, compared_tree::ComparedTree},
+    render::{self, Channel, TextureView, UploadedScene, compared_tree::ComparedTree},
     scene::opened::OpenedScene,
 };
 use glam::Vec2;
@@ -124,6 +124,8 @@ pub(super) struct Viewer {
     pub(super) selecting: Selecting,
     /// The ray that was traced.
     pub(super) traced_ray: TracedRay,
+    /// Draws textures, once one was looked at.
+    pub(super) texture_view: Option<TextureView>,
     /// Counts what the trees are like.
     pub(super) counted_trees: CountedTrees,
     /// Whether the GPU was asked since the window was to be drawn last.
@@ -186,6 +188,7 @@ impl Viewer {
             watches: Watches::default(),
             selecting: Selecting::default(),
             traced_ray: TracedRay::default(),
+            texture_view: None,
             counted_trees: CountedTrees::default(),
             has_polled: false,
             leaving: Leaving::default(),
@@ -436,6 +439,8 @@ impl Viewer {
             self.state.notify("measuring ended");
         } else if std::mem::take(&mut self.state.tree_view.traces) {
             self.state.notify("tracing ended");
+        } else if std::mem::take(&mut self.state.textures.is_open) {
+            // Closed.
         } else if !self.state.selection.is_empty() || self.state.outline.has_selection() {
             self.state.selection.clear();
             self.state.outline.select_nothing();

@@ -18,6 +18,12 @@ impl Describe for u32 {
     }
 }
 
+impl Describe for i32 {
+    fn what() -> String {
+        "a whole number".into()
+    }
+}
+
 impl Describe for u64 {
     fn what() -> String {
         "a whole number".into()

@@ -24,8 +24,9 @@ pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
 pub use sections::{
-    Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
-    Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,
+    Animation, Camera, Cost, DepthOfField, Deviation, Environment, Exposure, Gpu, Image, Lights,
+    Load, Materials, Occlusion, Output, Overlay, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes,
+    Window,
 };
 
 use crate::{Error, Result};
@@ -98,14 +99,17 @@ config! {
         deviation: Deviation,
         tree: Tree,
         tree_boxes: TreeBoxes,
+        overlay: Overlay,
         cost: Cost,
         shadows: Shadows,
+        materials: Materials,
         lights: Lights,
         occlusion: Occlusion,
         reflections: Reflections,
         sun: Sun,
         environment: Environment,
         image: Image,
+        depth_of_field: DepthOfField,
         exposure: Exposure,
         ;
         keys: Keys,

@@ -216,7 +216,7 @@ fn of_scene(scene: &Scene, pose: &Pose, config: &Config, scene_radius: f32) -> V
     nodes
         .zip(&pose.world_from_node)
         .zip(&pose.visible)
-        .filter(|(_, shows)| **shows)
+        .filter(|(_, shows)| **shows && config.lights.enabled)
         .filter_map(|(((number, node), world_from_node), _)| {
             let index = node.light?;
             let light = pose.light(scene, index);

@@ -6,7 +6,8 @@ use super::{
     bindings::Layouts,
     hit_materials::{self, HitMaterials},
     material_textures::{
-        Bound, Sampled, TextureUse, Textures, base_textures, layer_textures, texture_support,
+        Bound, Sampled, SceneTexture, TextureUse, Textures, base_textures, layer_textures,
+        texture_support,
     },
     material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows},
     mipmap::Mipmap,
@@ -48,6 +49,8 @@ pub struct Materials {
     sheen_table: wgpu::Buffer,
     /// Whether the table of sheen is filled.
     has_sheen: bool,
+    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    pub textures: Vec<SceneTexture>,
 }
 
 /// What decides which pipeline draws a material.
@@ -200,6 +203,7 @@ impl Materials {
         }
         let (alpha, alpha_layout) = upload_alpha(gpu, scene)?;
         Ok(Self {
+            textures: textures.uploaded(),
             hits,
             hit_groups,
             uniforms,

@@ -1,5 +1,6 @@
 //! What egui shows: the panel with a file for each of its sections, the help, progress and messages.
 
+mod axes;
 mod browser;
 #[cfg(test)]
 mod checker;
@@ -28,6 +29,7 @@ mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
+mod textures;
 mod tree_card;
 mod values;
 
@@ -56,6 +58,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     light_marks::show(ui.ctx(), room, state, facts);
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
+    axes::show(ui.ctx(), room, state);
+    textures::show(ui.ctx(), room, state);
     offers::show(ui.ctx(), room, state);
     tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);

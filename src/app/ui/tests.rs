@@ -678,6 +678,62 @@ fn trees_are_looked_at_by_clicks() {
     assert!(state.tree_view.of_selection && state.tree_view.tells_figures);
 }
 
+/// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer opens.
+#[test]
+fn parts_of_the_picture_are_switched_by_clicks() {
+    let mut state = state(Show::Panel, true);
+    let window = ([1280.0, 6000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        for text in [
+            "wireframe",
+            "tangents and bitangents",
+            "all surfaces",
+            "of the scene",
+            "by distance",
+            "in a corner",
+            "All",
+        ] {
+            let found = run
+                .find(text)
+                .unwrap_or_else(|| panic!("{text} is not shown"));
+            run.click(found.center(), 1);
+        }
+    });
+    let Config {
+        overlay,
+        materials,
+        lights,
+        depth_of_field,
+        window: axes,
+        ..
+    } = &state.config;
+    assert!(overlay.wireframe && overlay.tangents && !overlay.normals);
+    assert!(materials.clay && materials.normal_texture && !lights.enabled);
+    assert!(depth_of_field.enabled && !axes.axes);
+    assert_eq!(state.actions, [Action::Textures]);
+    state.actions.clear();
+    state.perform(
+        Action::Textures,
+        1.0,
+        &crate::scene::framing::Look::default(),
+    );
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        assert!(run.find("The scene has no textures.").is_some());
+    });
+    // An end of an axis is clicked.
+    state.textures.is_open = false;
+    state.config.window.axes = true;
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[]);
+        let end = run.find("X").expect("it is shown");
+        run.click(end.center(), 1);
+    });
+    let faced = Action::Face(crate::app::camera::StandardView::Right);
+    assert_eq!(state.actions, [faced]);
+}
+
 /// A click on a step of a ray goes there, and so do keys; a click on a box ends tracing.
 #[test]
 fn steps_of_a_ray_are_gone_through() {

@@ -1,14 +1,17 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
 mod compare;
+mod depth_of_field;
 mod deviation;
 mod environment;
 mod geometry;
 mod image;
 mod intersections;
 mod lights;
+mod materials;
 mod notes;
 mod occlusion;
+mod overlay;
 mod reflections;
 mod scene;
 mod settings;
@@ -34,7 +37,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 20] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -124,6 +127,24 @@ const SECTIONS: [Section; 17] = [
         tip: "Boxes of the trees over the picture, and what the trees are like",
         open: false,
         show: trees::show,
+    },
+    Section {
+        title: "Depth of field",
+        tip: "What a lens with an aperture shows sharp",
+        open: false,
+        show: depth_of_field::show,
+    },
+    Section {
+        title: "Materials",
+        tip: "Textures, colours and light of surfaces, each on or off",
+        open: false,
+        show: materials::show,
+    },
+    Section {
+        title: "Overlays",
+        tip: "Edges, vertices, normals and tangents of the meshes over the picture",
+        open: false,
+        show: overlay::show,
     },
     Section {
         title: "Extensions and warnings",
