@@ -222,6 +222,7 @@ impl Viewer {
                 far,
             },
             clip: stage.clip,
+            blend: stage.blend.clone(),
             variant: stage.variant,
             time: stage.time,
             hidden: stage.hidden.clone(),

@@ -26,7 +26,7 @@ use crate::{
     profile::history::{self, History},
     render::{Channel, lights::SunInForce},
     scene::{
-        Pose, Projection, Scene,
+        Blend, Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         deviation::Statistics,
         environment,
@@ -139,6 +139,8 @@ pub(super) struct Stage {
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The clips that are blended in its place, and morph weights that are set by hand.
+    pub(super) blend: Arc<Blend>,
     /// The variant of its materials.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
@@ -170,6 +172,7 @@ impl Stage {
             scene: opened.scene,
             bounds: opened.bounds,
             clip: opened.clip,
+            blend: opened.blend.into(),
             variant: opened.variant,
             time,
             camera: None,
@@ -191,12 +194,18 @@ impl Stage {
 
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
-        self.pose_at(self.clip, self.time, &self.hidden)
+        self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
     }
 
     /// Its pose at `time` of a clip, where these nodes are hidden.
-    pub(super) fn pose_at(&self, clip: Option<usize>, time: f32, hidden: &BTreeSet<usize>) -> Pose {
-        let mut pose = Pose::new(&self.scene, clip, time);
+    pub(super) fn pose_at(
+        &self,
+        clip: Option<usize>,
+        blend: &Blend,
+        time: f32,
+        hidden: &BTreeSet<usize>,
+    ) -> Pose {
+        let mut pose = Pose::blended(&self.scene, clip, blend, time);
         for &node in hidden {
             if let Some(is_visible) = pose.visible.get_mut(node) {
                 *is_visible = false;
@@ -224,7 +233,7 @@ impl Stage {
 
     /// World positions that a view of the whole scene holds.
     fn points(&self) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, self.clip, self.time)
+        clip_points(&self.scene, (self.clip, &self.blend), self.time)
     }
 
     /// The axis of the files that points up if the settings say `wanted`.
@@ -240,8 +249,8 @@ impl Stage {
             return false;
         }
         let points = self.points();
-        let (scene, clip) = (&self.scene, self.clip);
-        self.first = self.first.turned(scene, clip, self.time, &points);
+        let clips = (self.clip, &*self.blend);
+        self.first = self.first.turned(&self.scene, clips, self.time, &points);
         self.exposure = None;
         true
     }
@@ -267,10 +276,9 @@ impl Stage {
         named(found.map_or("", |camera| &camera.name), "camera", camera)
     }
 
-    /// Length of the clip that plays, in seconds; 0 without one.
+    /// Length of the clip that plays, or of the longest that is blended, in seconds; 0 without one.
     pub(super) fn duration(&self) -> f32 {
-        let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
-        clip.map_or(0.0, |clip| clip.duration_secs)
+        self.blend.duration_secs(&self.scene, self.clip)
     }
 
     /// Moves on in the clip; after its end it starts again.
@@ -391,6 +399,7 @@ impl State {
                 };
                 if names(&before.scene) == names(&stage.scene) {
                     (stage.clip, stage.time) = (before.clip, before.time);
+                    stage.blend = before.blend;
                 }
                 self.playing &= stage.clip.is_some();
                 let nodes = |scene: &Scene| -> Vec<_> {
@@ -565,6 +574,7 @@ impl State {
     pub(super) fn play_clip(&mut self, clip: Option<usize>) {
         if let Some(stage) = &mut self.stage {
             stage.clip = clip.filter(|clip| *clip < stage.scene.clips.len());
+            Arc::make_mut(&mut stage.blend).clips.clear();
             stage.time = 0.0;
         }
     }
@@ -816,7 +826,7 @@ impl State {
     pub(super) fn find_sun(&mut self) {
         self.sun = match &self.stage {
             Some(stage) => {
-                let moment = (stage.clip, stage.time);
+                let moment = (stage.clip, stage.blend.clone(), stage.time);
                 let of_file = self.environment_sun;
                 self.sun_of_scene
                     .in_force(&stage.scene, moment, &self.config, of_file)

@@ -7,6 +7,7 @@
 
 pub mod animation;
 pub mod atmosphere;
+mod blend;
 pub mod bounds;
 mod camera;
 pub mod camera_path;
@@ -30,9 +31,11 @@ mod merge;
 mod mesh;
 pub mod mesh_distance;
 mod node;
+mod morphs;
 mod obj;
 pub mod opened;
 pub mod picture;
+mod rest;
 pub mod signed_surface;
 mod surface;
 pub mod surface_points;
@@ -40,6 +43,7 @@ mod texture;
 mod up;
 
 pub use animation::Pose;
+pub use blend::{Blend, MorphWeight, wrapped};
 pub use camera::{Camera, Projection};
 pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
 pub use files::is_stdin;
