@@ -552,8 +552,7 @@ impl Viewer {
                 memory.write(path, frames, self.scenes)?;
             }
         }
-        let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
-        let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
+        let plays = self.loading.is_none() && (self.state.plays() || self.state.moves_camera());
         if let Some(time) = self.in_flight.as_ref().and_then(InFlight::awaited_from) {
             self.schedule.draw_by(time);
         }

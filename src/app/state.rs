@@ -12,6 +12,7 @@ use super::{
     measure::Measure,
     offer::Offer,
     panel_layout::PanelLayout,
+    path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
     selected::Selection,
     sun::{self, SunOfScene},
@@ -70,6 +71,10 @@ pub(super) struct State {
     pub(super) counts_intersections: bool,
     /// Whether the clip plays.
     pub(super) playing: bool,
+    /// Whether the camera turns around the scene.
+    pub(super) turntable: bool,
+    /// The keys of a camera path.
+    pub(super) path: PathKeys,
     /// Whether the panel is shown.
     pub(super) panel: bool,
     /// Whether the help is shown.
@@ -281,14 +286,6 @@ impl Stage {
         self.blend.duration_secs(&self.scene, self.clip)
     }
 
-    /// Moves on in the clip; after its end it starts again.
-    pub(super) fn advance(&mut self, seconds: f32) {
-        let duration = self.duration();
-        if duration > 0.0 {
-            self.time = (self.time + seconds).rem_euclid(duration);
-        }
-    }
-
     /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
     /// luminance of the environment's file; `occludes` says whether ambient occlusion is sampled.
     pub(super) fn exposure_ev(
@@ -343,6 +340,8 @@ impl State {
             channel: Channel::Lit,
             counts_intersections: false,
             playing: config.animation.play,
+            turntable: false,
+            path: PathKeys::default(),
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
@@ -633,6 +632,11 @@ impl State {
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
             Action::NextClip => self.next_clip(),
+            Action::Timeline | Action::StepFrame(_) | Action::ClipStart | Action::ClipEnd => {
+                self.perform_on_timeline(action);
+            }
+            Action::Turntable => self.toggle_turntable(),
+            Action::PathKey => self.add_path_key(),
             Action::Clip(clip) => self.play_clip(clip),
             Action::Variant(variant) => {
                 if let Some(stage) = &mut self.stage {
@@ -747,15 +751,6 @@ impl State {
         let name = stage.camera_name(next);
         self.look_through(next);
         self.notify(format!("camera: {name}"));
-    }
-
-    fn toggle_playing(&mut self) {
-        if self.stage.as_ref().is_none_or(|s| s.duration() == 0.0) {
-            return self.notify("there is no clip to play");
-        }
-        self.playing = !self.playing;
-        let text = if self.playing { "playing" } else { "paused" };
-        self.notify(text);
     }
 
     fn next_clip(&mut self) {
@@ -902,6 +897,12 @@ mod tests {
             Action::NextCamera,
             Action::Play,
             Action::NextClip,
+            Action::Timeline,
+            Action::StepFrame(1),
+            Action::ClipStart,
+            Action::ClipEnd,
+            Action::Turntable,
+            Action::PathKey,
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,

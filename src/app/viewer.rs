@@ -355,7 +355,10 @@ impl Viewer {
         if !event.repeat
             || matches!(
                 action,
-                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_)
+                Action::Cutoff(_)
+                    | Action::Orbit(_)
+                    | Action::RayStep(_)
+                    | Action::StepFrame(_)
             )
         {
             self.perform(action);
@@ -628,9 +631,8 @@ impl Viewer {
             self.draw_within(wait);
         }
         let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
-        if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
-            stage.advance(seconds * self.state.config.animation.speed);
-        }
+        self.state.play_for(seconds);
+        self.state.move_camera_for(seconds);
         if self.state.walks() {
             let (axes, runs) = self.input.axes();
             self.walker.pass(seconds, axes, runs);

@@ -40,6 +40,7 @@ pub mod signed_surface;
 mod surface;
 pub mod surface_points;
 mod texture;
+pub mod timeline;
 mod up;
 
 pub use animation::Pose;

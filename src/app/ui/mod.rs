@@ -13,6 +13,7 @@ mod legend;
 mod magnitudes;
 mod offers;
 mod overlay;
+mod path_curve;
 mod profiler;
 mod ray_path;
 mod rows;
@@ -21,6 +22,7 @@ mod selection;
 mod style;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod tree_card;
 
 pub(super) use browser::{Answer, show as show_browser};
@@ -43,7 +45,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
         panel(ui, state, facts);
     }
     profiler::show(ui, state);
+    timeline::show(ui, state);
     let room = ui.available_rect_before_wrap();
+    path_curve::show(ui.ctx(), room, state, facts);
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
     offers::show(ui.ctx(), room, state);

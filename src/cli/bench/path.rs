@@ -19,12 +19,12 @@ use crate::{
     render::{FrameSample, material_textures::texture_support},
     scene::{
         Progress,
-        camera_path::CameraPath,
+        camera_path::{CameraPath, turned},
         framing::{Look, Viewpoint},
         opened::{OpenedScene, Span},
     },
 };
-use glam::{Mat4, Quat, Vec3};
+use glam::Vec3;
 use serde_json::{Value, json};
 
 /// Columns of the table.
@@ -71,13 +71,7 @@ impl Route {
             Self::Keys(path) => Some(path.at(seconds)),
             Self::Turn { first, center } => {
                 let angle = std::f32::consts::TAU * frame as f32 / frames as f32;
-                let turn = Mat4::from_translation(*center)
-                    * Mat4::from_quat(Quat::from_rotation_y(angle))
-                    * Mat4::from_translation(-*center);
-                Some(Viewpoint {
-                    world_from_view: turn * first.world_from_view,
-                    projection: first.projection,
-                })
+                Some(turned(first, *center, angle))
             }
         }
     }

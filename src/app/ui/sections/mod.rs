@@ -1,5 +1,7 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod animation;
+mod camera_path;
 mod compare;
 mod deviation;
 mod environment;
@@ -34,7 +36,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 19] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -70,6 +72,18 @@ const SECTIONS: [Section; 17] = [
         tip: "The clip that plays, and the variant of the materials",
         open: true,
         show: scene::show,
+    },
+    Section {
+        title: "Animation",
+        tip: "Clips that are blended, morph weights by hand, and the turntable",
+        open: false,
+        show: animation::show,
+    },
+    Section {
+        title: "Camera path",
+        tip: "Views that the camera moves between",
+        open: false,
+        show: camera_path::show,
     },
     Section {
         title: "View",
