@@ -51,9 +51,14 @@ fn view(state: &State) -> Vec<String> {
 fn moment(stage: &Stage) -> Vec<String> {
     let mut words = Vec::new();
     if !stage.scene.clips.is_empty() {
-        let clip = stage.clip.map_or("none".into(), |clip| clip.to_string());
+        let clip = stage.blend.text(stage.clip);
         words.extend(["--clip".into(), clip, format!("--time={}", stage.time)]);
         words.extend(["--set".into(), "animation.play=false".into()]);
+    }
+    let morphs: Vec<_> = stage.blend.morph_texts().collect();
+    if !morphs.is_empty() {
+        let morphs = toml::Value::from(morphs);
+        words.extend(["--set".into(), format!("animation.morphs={morphs}")]);
     }
     if let Some(variant) = stage.variant {
         words.extend(["--variant".into(), variant.to_string()]);
@@ -62,8 +67,9 @@ fn moment(stage: &Stage) -> Vec<String> {
 }
 
 /// Keys that the options above stand for.
-const OF_OPTIONS: [&str; 7] = [
+const OF_OPTIONS: [&str; 8] = [
     "animation.clip",
+    "animation.morphs",
     "animation.play",
     "animation.time",
     "camera.fov",

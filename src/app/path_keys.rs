@@ -32,6 +32,11 @@ impl PathKeys {
         &self.keys
     }
 
+    /// Forgets the keys: they are of another scene.
+    pub(super) fn forget(&mut self) {
+        self.keys.clear();
+    }
+
     pub(super) fn is_playing(&self) -> bool {
         self.playing.is_some()
     }
@@ -170,7 +175,8 @@ impl State {
     pub(super) fn move_camera_for(&mut self, seconds: f32) {
         if self.turntable && !self.walks() {
             let half_turns = self.config.camera.turntable * seconds / 180.0;
-            self.orbit(glam::Vec2::new(half_turns, 0.0));
+            // A drag to the right turns clockwise.
+            self.orbit(glam::Vec2::new(-half_turns, 0.0));
         }
         let Some(along) = self.path.playing else {
             return;
@@ -275,9 +281,9 @@ mod tests {
         state.config.camera.turntable = 90.0;
         (0..10).for_each(|_| state.move_camera_for(0.1));
         let after = state.camera.eye() - state.camera.pivot();
-        let flat = |v: glam::Vec3| glam::Vec2::new(v.x, v.z).normalize();
-        assert!(flat(before).dot(flat(after)).abs() < 1e-3, "{before} {after}");
-        assert!((before.y - after.y).abs() < 1e-4);
+        // Counter-clockwise from above, as the turns of `canopy render`.
+        let quarter = glam::Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
+        assert!((quarter * before).distance(after) < 1e-3, "{before} {after}");
         state.config.camera.turntable = -90.0;
         state.move_camera_for(1.0);
         let back = state.camera.eye() - state.camera.pivot();

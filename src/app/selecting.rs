@@ -335,7 +335,9 @@ impl Viewer {
 
     /// The camera of the picture that the window shows next, where anything is measured in it.
     pub(super) fn measured_view(&self) -> Option<View> {
-        let has_lines = !self.state.measure.points().is_empty()
+        let has_curve = self.state.path.is_told && !self.state.path.keys().is_empty();
+        let has_lines = has_curve
+            || !self.state.measure.points().is_empty()
             || self.state.measure.preview.is_some()
             || matches!(self.state.selection.gap, Gap::Known(_));
         let shown = self.selecting.shown.as_ref().filter(|_| has_lines)?;

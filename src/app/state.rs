@@ -412,6 +412,8 @@ impl State {
             (_, stage) => {
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playing = self.config.animation.play && clip.is_some();
+                self.take_camera();
+                self.path.forget();
                 self.start_from(&points, look, aspect);
                 self.offer();
             }

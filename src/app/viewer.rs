@@ -704,6 +704,7 @@ impl Viewer {
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;
+        self.state.path.is_told = false;
         self.state.tree_view.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;

@@ -202,6 +202,11 @@ impl Offscreen {
         })
     }
 
+    /// Length in seconds of the clip, or of the longest that is blended; 0 without one.
+    pub(super) fn duration_secs(&self) -> f32 {
+        self.blend.duration_secs(&self.scene, self.clip)
+    }
+
     /// The scene at `time` in its clip, in seconds, as its camera sees it then.
     pub(super) fn moment(&mut self, time: f32) -> Moment {
         self.moment_from(time, None)

@@ -10,10 +10,9 @@ const CURVE: Color32 = Color32::from_rgb(255, 196, 84);
 const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);
 
 /// Draws where the camera moves, its keys, and where it looks from them, while the panel shows the keys.
-pub(super) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
-    let is_told = std::mem::take(&mut state.path.is_told);
+pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let path = state.path.path(state.config.camera.fov);
-    let (true, Some(path), Some(view)) = (is_told, path, &facts.view) else {
+    let (true, Some(path), Some(view)) = (state.path.is_told, path, &facts.view) else {
         return;
     };
     if state.path.is_playing() {

@@ -217,7 +217,7 @@ fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
     let to = at(track.x(range.to));
     let mut dragged = range;
     let handle = |ui: &mut Ui, rect: Rect, name: &str, tip: &str| -> Option<Pos2> {
-        let response = ui.interact(rect, ui.id().with(name), Sense::click_and_drag());
+        let response = ui.interact(rect, ui.scope_id().with(name), Sense::click_and_drag());
         let color = match response.hovered() || response.dragged() {
             true => accent(ui.visuals()),
             false => ui.visuals().widgets.inactive.fg_stroke.color.gamma_multiply(0.6),
