@@ -160,6 +160,7 @@ impl Viewer {
         self.follow_environment()?;
         self.follow_deviation()?;
         self.follow_comparison()?;
+        self.poll_export();
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
@@ -563,6 +564,7 @@ impl Viewer {
                 || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some()
+                || self.exporting.is_some()
                 || self.comparing.loading.is_some()
                 || self.environment.loading().is_some(),
             saved: picture.is_some(),

@@ -52,6 +52,8 @@ pub(super) enum Action {
     Turntable,
     /// Adds this view to the camera path.
     PathKey,
+    /// Starts the export, or cancels the one that goes on.
+    Export,
     Clip(Option<usize>),
     Variant(Option<usize>),
     Shadows(ShadowMode),

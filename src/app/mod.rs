@@ -18,6 +18,8 @@ mod deviation_figures;
 mod dialogs;
 mod dropped;
 mod environment;
+mod export;
+mod exporting;
 mod files;
 mod frame;
 mod graphics;

@@ -7,6 +7,7 @@ use super::{
     changes::Changes,
     compare::Compare,
     deviation::ComparedWith,
+    export::Export,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     measure::Measure,
@@ -75,6 +76,8 @@ pub(super) struct State {
     pub(super) turntable: bool,
     /// The keys of a camera path.
     pub(super) path: PathKeys,
+    /// What is exported.
+    pub(super) export: Export,
     /// Whether the panel is shown.
     pub(super) panel: bool,
     /// Whether the help is shown.
@@ -342,6 +345,7 @@ impl State {
             playing: config.animation.play,
             turntable: false,
             path: PathKeys::default(),
+            export: Export::default(),
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
@@ -737,6 +741,7 @@ impl State {
             | Action::SaveProfile(_)
             | Action::Benchmark
             | Action::ComparePicture
+            | Action::Export
             | Action::Leave
             | Action::Quit => return Some(action),
         }

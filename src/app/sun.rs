@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn find(scene: &Scene, config: &Config, file: Option<environment::Sun>) -> Option<SunInForce> {
-        SunOfScene::default().in_force(scene, (None, 0.0), config, file)
+        SunOfScene::default().in_force(scene, (None, Arc::default(), 0.0), config, file)
     }
 
     fn assert_angles(sun: &SunInForce, expected: [f32; 2]) {

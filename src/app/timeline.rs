@@ -34,7 +34,11 @@ impl Stage {
             clips.clear();
         }
         Arc::make_mut(&mut self.blend).clips = clips;
-        self.time = self.time.min(self.duration());
+        // Where nothing plays for now, the moment stays.
+        let duration = self.duration();
+        if duration > 0.0 {
+            self.time = self.time.min(duration);
+        }
     }
 
     /// Switches a clip of the blend on or off.

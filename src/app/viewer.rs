@@ -9,6 +9,7 @@ use super::{
     deviation_figures::DeviationFigures,
     dialogs::Dialogs,
     environment::EnvironmentFile,
+    exporting::Exporting,
     graphics::Graphics,
     gui::Gui,
     in_flight::{GPU_POLL, InFlight},
@@ -91,6 +92,8 @@ pub(super) struct Viewer {
     pub(super) comparing: Comparing,
     pub(super) preparation: Preparation,
     pub(super) profiling: Profiling,
+    /// The export that goes on.
+    pub(super) exporting: Option<Exporting>,
     /// The benchmark while it runs.
     pub(super) benchmark: Option<Benchmark>,
     /// Whether the panel's last frame names the passes that are being compiled.
@@ -166,6 +169,7 @@ impl Viewer {
             comparing: Comparing::default(),
             preparation: Preparation::default(),
             profiling: Profiling::default(),
+            exporting: None,
             benchmark: None,
             says_preparing: false,
             hovering: false,
@@ -399,6 +403,7 @@ impl Viewer {
                         .fail("There is no picture to compare with", error.to_string());
                 }
             }
+            Some(Action::Export) => self.toggle_export(),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {

@@ -131,6 +131,7 @@ fn moment(ui: &mut Ui, state: &State, width: f32) {
     };
     ui.label(digits(seconds))
         .on_hover_text("Time in the clip, and its length");
+    ui.add_space(6.0);
     if width > 420.0 && duration > 0.0 {
         let frame = format!("frame {}", frame_number(time, rate));
         ui.label(RichText::new(frame).weak()).on_hover_text(format!(

@@ -42,6 +42,9 @@ pub struct RenderArgs {
     /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
+    /// Print a line DONE/TOTAL for every draw, for programs; where nobody reads it any more, the work ends
+    #[arg(long, help_heading = "Output")]
+    pub progress: bool,
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,

@@ -14,7 +14,7 @@ use super::{
     route::Route,
 };
 use crate::{
-    Result,
+    Error, Result,
     config::Config,
     gpu::profiler::Stopwatch,
     profile::{self, history::History},
@@ -29,7 +29,7 @@ use crate::{
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 use video::{Video, VideoFile};
 
 /// Most poses of a sequence that the first view is fitted to.
@@ -90,6 +90,7 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         frames: frames.unwrap_or_else(|| frames_of_clip(&offscreen)),
         route: route(&mut offscreen, args, path),
         samples: args.samples,
+        tells: args.progress,
     };
     let mut video = video
         .map(|file| file.start(size, offscreen.config.output.fps))
@@ -123,6 +124,8 @@ struct Sequence {
     frames: u32,
     route: Route,
     samples: u32,
+    /// Whether every draw is told on standard output.
+    tells: bool,
 }
 
 /// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or a turn,
@@ -208,6 +211,9 @@ fn draw(
             let drawn = offscreen.draw(&moment, sample)?;
             // The time that reading channels back takes is not the frame's.
             stats = offscreen.stats().clone();
+            if sequence.tells {
+                tell(done + 1, total)?;
+            }
             times.add(&drawn, &stats.passes);
             stages.draw_ms += drawing.ms();
             if (frame, index) == (0, 0) {
@@ -230,6 +236,13 @@ fn draw(
     }
     stages.log(frames, count);
     Ok((stats, written))
+}
+
+/// Tells a program how many draws are done. Where it reads no more, nobody wants the others.
+fn tell(done: u64, total: u64) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{done}/{total}").and_then(|()| stdout.flush());
+    written.map_err(|e| Error::io("standard output", e))
 }
 
 /// Time in the stages of drawing.

@@ -66,8 +66,12 @@ pub(super) fn outputs(
         let Some(name) = &output.name else { continue };
         let path = name.frame(0);
         if frames > 1 && !name.is_numbered() {
+            let what = match args.frames {
+                Some(_) => format!("--frames {frames} needs"),
+                None => format!("{frames} frames need"),
+            };
             return usage(format!(
-                "{}: {frames} frames need a name with {{frame}}, or every picture would replace the last",
+                "{}: {what} a name with {{frame}}, or every picture would replace the last",
                 path.display(),
             ));
         }
@@ -119,7 +123,10 @@ fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
         });
     }
     if frames > 1 {
-        return usage("-o -: standard output holds one picture; several frames need files".into());
+        return usage("-o -: standard output holds one picture; --frames needs files".into());
+    }
+    if args.progress {
+        return usage("-o -: standard output holds the picture; --progress needs a file".into());
     }
     if std::io::stdout().is_terminal() {
         return usage("-o -: standard output is a terminal; send it to a file or a program".into());

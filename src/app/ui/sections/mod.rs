@@ -5,6 +5,7 @@ mod camera_path;
 mod compare;
 mod deviation;
 mod environment;
+mod export;
 mod geometry;
 mod image;
 mod intersections;
@@ -36,7 +37,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 20] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -84,6 +85,12 @@ const SECTIONS: [Section; 19] = [
         tip: "Views that the camera moves between",
         open: false,
         show: camera_path::show,
+    },
+    Section {
+        title: "Export",
+        tip: "Pictures or a video of the clip, a turn or the camera path",
+        open: false,
+        show: export::show,
     },
     Section {
         title: "View",
