@@ -33,8 +33,8 @@ pub(super) struct Export {
     pub(super) turn_secs: f32,
     /// The name of the file; empty for one in the folder for pictures.
     pub(super) file: String,
-    /// Draws that are done, and all of them, while it goes on.
-    pub(super) progress: Option<[u64; 2]>,
+    /// Draws that are done, all draws, and all pictures, while it goes on.
+    pub(super) progress: Option<[u64; 3]>,
 }
 
 impl Default for Export {

@@ -36,6 +36,8 @@ pub(super) struct Exporting {
     child: Child,
     shared: Arc<Shared>,
     messages: JoinHandle<String>,
+    /// The number of pictures.
+    frames: u64,
     output: PathBuf,
     /// The file of the camera path.
     path: PathBuf,
@@ -46,6 +48,7 @@ impl Exporting {
     /// Runs this program with `arguments`. `wake` is called when it has come further.
     fn start(
         arguments: &[String],
+        frames: u64,
         [output, path]: [PathBuf; 2],
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self> {
@@ -89,6 +92,7 @@ impl Exporting {
             child,
             shared,
             messages,
+            frames,
             output,
             path,
             cancelled: None,
@@ -118,7 +122,6 @@ impl Viewer {
         match self.start_export(output) {
             Ok(exporting) => {
                 self.exporting = Some(exporting);
-                self.state.export.progress = Some([0, 1]);
                 self.state.notify("the export goes on while you work");
             }
             Err(error) => self.state.fail(FAILED, error.to_string()),
@@ -134,7 +137,8 @@ impl Viewer {
         let arguments = self.state.export_arguments(&output, &path);
         let waker = self.waker.clone();
         let wake = move || waker.redraw()();
-        Exporting::start(&arguments, [output, path], wake)
+        let frames = self.state.exported_frames().into();
+        Exporting::start(&arguments, frames, [output, path], wake)
     }
 
     /// Follows the export that goes on.
@@ -144,7 +148,8 @@ impl Viewer {
         };
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         let shared = &exporting.shared;
-        self.state.export.progress = Some([number(&shared.done), number(&shared.total).max(1)]);
+        let (done, total) = (number(&shared.done), number(&shared.total).max(1));
+        self.state.export.progress = Some([done, total, exporting.frames]);
         if exporting.cancelled.is_some_and(|since| since.elapsed() > PATIENCE) {
             exporting.child.kill().ok();
         }

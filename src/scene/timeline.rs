@@ -57,12 +57,10 @@ impl LoopRange {
 /// The time of the frame that is `frames` after the one at `time`, or before it, within a clip of this length.
 /// Frames are at whole multiples of 1 / `rate` seconds; between two, the next one is the nearer in that direction.
 pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
-    // A time that was computed from a frame's number may be a little beside it.
-    const NEAR: f64 = 1e-3;
     let now = f64::from(time) * f64::from(rate);
     let frame = match frames >= 0 {
-        true => (now + NEAR).floor(),
-        false => (now - NEAR).ceil(),
+        true => (now + near(now)).floor(),
+        false => (now - near(now)).ceil(),
     };
     let stepped = (frame + f64::from(frames)) / f64::from(rate);
     stepped.clamp(0.0, f64::from(duration_secs.max(0.0))) as f32
@@ -70,7 +68,13 @@ pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
 
 /// The number of the frame at `time`, from 0.
 pub fn frame_number(time: f32, rate: f32) -> i64 {
-    (f64::from(time) * f64::from(rate) + 1e-3).floor() as i64
+    let frame = f64::from(time) * f64::from(rate);
+    (frame + near(frame)).floor() as i64
+}
+
+/// How far a time that was computed from a frame's number may be beside it, in frames: f32 rounds it.
+fn near(frame: f64) -> f64 {
+    1e-3 + frame.abs() * f64::from(f32::EPSILON)
 }
 
 #[cfg(test)]

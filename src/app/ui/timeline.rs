@@ -67,7 +67,10 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     }
     state.actions.extend(pressed);
     if width > 560.0 {
-        clips(ui, state);
+        // A list is as wide as its text, unless there is no more room.
+        let size = vec2(150.0, ui.spacing().interact_size.y);
+        let layout = Layout::left_to_right(Align::Center);
+        ui.allocate_ui_with_layout(size, layout, |ui| clips(ui, state));
     }
     if width > 640.0 {
         ui.checkbox(&mut state.config.animation.repeat, "loop")
@@ -95,7 +98,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
     let choices = std::iter::once(None).chain((0..stage.scene.clips.len()).map(Some));
     let mut chosen = None;
     let list = egui::ComboBox::from_id_salt("clip of the timeline")
-        .width(150.0)
+        .width(ui.available_width())
         .height(320.0)
         .truncate()
         .selected_text(stage.playing_name())
@@ -133,7 +136,7 @@ fn moment(ui: &mut Ui, state: &State, width: f32) {
         .on_hover_text("Time in the clip, and its length");
     ui.add_space(6.0);
     if width > 420.0 && duration > 0.0 {
-        let frame = format!("frame {}", frame_number(time, rate));
+        let frame = format!("at frame {}", frame_number(time, rate));
         ui.label(RichText::new(frame).weak()).on_hover_text(format!(
             "At {rate} frames per second (animation.frame_rate)"
         ));

@@ -15,8 +15,7 @@ pub struct RenderArgs {
     /// Scene files (.gltf, .glb, .obj), or - for standard input; none is the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// .png, .jpg, .exr (linear), .mp4 or .webm (by ffmpeg) or - (standard output); {frame} or {frame:4} numbers a
-    /// sequence
+    /// .png, .jpg, .exr (linear), .mp4, .webm or - (standard output); {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
     /// Format of the picture, whatever its name ends in
@@ -42,7 +41,7 @@ pub struct RenderArgs {
     /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
-    /// Print a line DONE/TOTAL for every draw, for programs; where nobody reads it any more, the work ends
+    /// Print DONE/TOTAL for every draw, for programs; where they stop to read, the work ends
     #[arg(long, help_heading = "Output")]
     pub progress: bool,
     /// Leave out the backdrop: alpha is 0 where nothing is seen
@@ -63,7 +62,7 @@ pub struct RenderArgs {
     /// Time and variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Number of pictures, one after another in time [default: 1; all of a path, a turn or a video's clip]
+    /// Number of pictures [default: 1, or all of a path, of a turn, or of a video's clip]
     #[arg(
         long,
         value_name = "N",
@@ -74,7 +73,7 @@ pub struct RenderArgs {
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
     pub fps: Option<f64>,
-    /// Move the camera along keys: {"keys": [{"time": 0, "eye": [x, y, z], "target": [x, y, z], "fov": 45}, …]}
+    /// Keys that the camera moves along, as JSON: see docs/usage.md
     #[arg(
         long,
         value_name = "FILE.json",

@@ -78,11 +78,12 @@ enum Edit {
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "A file of JSON, as `canopy render --path` and `canopy bench path --path` read it";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
-        let width = ui.available_width() - 100.0;
         let edit = egui::TextEdit::singleline(&mut state.path.file)
             .hint_text("path.json")
-            .desired_width(width.max(40.0));
+            .desired_width(ui.available_width() - 8.0);
         ui.add(edit).on_hover_text("Name of the file, from the current folder");
+    });
+    Row::new("", &[], tip).show(ui, edits, |ui| {
         let has_name = !state.path.file.is_empty();
         for (is_save, text, tip) in [
             (true, "Save", "Writes the keys to the file"),

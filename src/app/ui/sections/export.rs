@@ -17,7 +17,7 @@ use egui::{DragValue, RichText, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.export.progress.is_some();
-    ui.add_enabled_ui(!is_running, |ui| settings(ui, state, edits));
+    settings(ui, state, edits);
     let frames = state.exported_frames();
     let why = state.no_export();
     let tip = "Draws the pictures in another process, as `canopy render` does, while the window goes on";
@@ -31,9 +31,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
             state.actions.push(Action::Export);
         }
         match state.export.progress {
-            Some([done, total]) => {
-                let per_frame = u64::from(state.export.samples.max(1));
-                let text = format!("frame {} of {}", done / per_frame + 1, total.div_ceil(per_frame));
+            Some([done, total, frames]) => {
+                let frame = (done * frames / total + 1).min(frames);
+                let text = format!("frame {frame} of {frames}");
                 ui.add(egui::ProgressBar::new(done as f32 / total as f32).text(text));
             }
             None => {
