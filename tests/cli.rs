@@ -939,7 +939,8 @@ fn sequences_are_numbered() {
     );
 }
 
-/// A triangle whose clips stand still: `left` and `right` move and turn it to either side; at rest it is above.
+/// A triangle whose clips stand still: `left` and `right` move and turn it to either side; at rest it is
+/// above.
 fn two_clips() -> Builder {
     let mut builder = Builder::new();
     let corners = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
@@ -966,8 +967,8 @@ fn two_clips() -> Builder {
     builder
 }
 
-/// What the GPU draws of a blend is its mean, which is worked out here in f64, and the picture is that of a node that
-/// stands there.
+/// What the GPU draws of a blend is its mean, which is worked out here in f64, and the picture is that of a
+/// node that stands there.
 #[test]
 fn blended_clips_are_drawn_as_their_mean() {
     let folder = Folder::new();
@@ -984,27 +985,44 @@ fn blended_clips_are_drawn_as_their_mean() {
         let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
         let lines = text.lines().filter_map(|line| line.strip_prefix("v "));
         let vertex = |line: &str| -> Vec<f64> {
-            line.split_whitespace().map(|n| n.parse().unwrap()).collect()
+            line.split_whitespace()
+                .map(|n| n.parse().unwrap())
+                .collect()
         };
-        lines.map(|line| vertex(line)[..3].try_into().unwrap()).collect()
+        lines
+            .map(|line| vertex(line)[..3].try_into().unwrap())
+            .collect()
     };
-    let expected = [[x, y], [x + angle.cos(), y + angle.sin()], [x - angle.sin(), y + angle.cos()]];
+    let expected = [
+        [x, y],
+        [x + angle.cos(), y + angle.sin()],
+        [x - angle.sin(), y + angle.cos()],
+    ];
     let apart = |found: &[[f64; 3]]| {
         let pairs = found.iter().zip(expected);
-        let distance = |(a, b): (&[f64; 3], [f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) + a[2].abs();
+        let distance =
+            |(a, b): (&[f64; 3], [f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) + a[2].abs();
         pairs.map(distance).fold(0.0, f64::max)
     };
     let blend = "--clip left=0.5,right=0.25 --time 0.5";
     let found = exported("two.glb", blend);
-    assert!(found.len() == 3 && apart(&found) < 1e-5, "{found:?}, expected {expected:?}");
-    assert!(apart(&exported("two.glb", "--clip left")) > 1.0, "another pose is apart");
+    assert!(
+        found.len() == 3 && apart(&found) < 1e-5,
+        "{found:?}, expected {expected:?}"
+    );
+    assert!(
+        apart(&exported("two.glb", "--clip left")) > 1.0,
+        "another pose is apart"
+    );
     let mut still = two_clips();
     still.json["nodes"][0]["translation"] = json!([x, y, 0.0]);
-    still.json["nodes"][0]["rotation"] = json!([0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]);
+    still.json["nodes"][0]["rotation"] =
+        json!([0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]);
     still.json["animations"] = json!([]);
     still.write(&folder.path(""), "still.glb");
     let render = |file: &str, clip: &str| {
-        let view = "--size 64x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
+        let view =
+            "--size 64x48 --eye 0,1,8 --target=-1,1,0 --occlusion off --aov position=p.exr -q";
         folder.succeeds(&format!("render {file} -o a.png {view} {clip}"));
         let floats = image::open(folder.path("p.exr")).unwrap().into_rgba32f();
         floats.pixels().map(|pixel| pixel.0).collect::<Vec<_>>()
@@ -1018,7 +1036,10 @@ fn blended_clips_are_drawn_as_their_mean() {
     assert!(blended.iter().filter(|texel| !texel[0].is_nan()).count() > 20);
     assert!(differ(&blended, &render("still.glb", "")) <= 2);
     assert!(differ(&blended, &render("two.glb", "--clip right")) > 20);
-    folder.fails("export two.glb -o a.obj --clip left=0.5,up=0.5", &["up", "0 \"left\""]);
+    folder.fails(
+        "export two.glb -o a.obj --clip left=0.5,up=0.5",
+        &["up", "0 \"left\""],
+    );
     folder.fails(
         "export two.glb -o a.obj --set animation.morphs=[\"x/y=1\"]",
         &["animation.morphs", "x/y=1"],
@@ -1036,17 +1057,35 @@ fn cameras_go_along_paths_and_around() {
     std::fs::write(folder.path("path.json"), path).unwrap();
     let more = "--size 32x24 --occlusion off --shadows off -q";
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
-    folder.succeeds(&format!("render scene.obj -o p{{frame}}.png --path path.json --fps 2 {more}"));
+    folder.succeeds(&format!(
+        "render scene.obj -o p{{frame}}.png --path path.json --fps 2 {more}"
+    ));
     let view = "--eye 4,2,0 --target 0,0.25,0 --fov 40";
     folder.succeeds(&format!("render scene.obj -o last.png {view} {more}"));
     assert!(bytes("p2.png") == bytes("last.png") && bytes("p0.png") != bytes("last.png"));
-    folder.succeeds(&format!("render scene.obj -o t{{frame}}.png --turntable 1 --fps 4 {more}"));
+    folder.succeeds(&format!(
+        "render scene.obj -o t{{frame}}.png --turntable 1 --fps 4 {more}"
+    ));
     folder.succeeds(&format!("render scene.obj -o first.png {more}"));
     assert!(bytes("t0.png") == bytes("first.png") && bytes("t1.png") != bytes("first.png"));
-    let pictures: Vec<_> = folder.names().into_iter().filter(|name| name.ends_with("png")).collect();
+    let pictures: Vec<_> = folder
+        .names()
+        .into_iter()
+        .filter(|name| name.ends_with("png"))
+        .collect();
     assert_eq!(
         pictures,
-        ["first.png", "last.png", "p0.png", "p1.png", "p2.png", "t0.png", "t1.png", "t2.png", "t3.png"]
+        [
+            "first.png",
+            "last.png",
+            "p0.png",
+            "p1.png",
+            "p2.png",
+            "t0.png",
+            "t1.png",
+            "t2.png",
+            "t3.png"
+        ]
     );
     for (line, words) in [
         ("-o a.png --path path.json", ["31 frames", "{frame}"]),
@@ -1058,7 +1097,10 @@ fn cameras_go_along_paths_and_around() {
         assert!(words.iter().all(|word| stderr.contains(word)), "{stderr}");
     }
     std::fs::write(folder.path("bad.json"), r#"{"keys": []}"#).unwrap();
-    folder.fails("render scene.obj -o a.png --path bad.json", &["bad.json", "at least one key"]);
+    folder.fails(
+        "render scene.obj -o a.png --path bad.json",
+        &["bad.json", "at least one key"],
+    );
 }
 
 /// A program in place of ffmpeg keeps its arguments and what it reads, or says that it fails.
@@ -1090,12 +1132,21 @@ fn videos_are_encoded_by_ffmpeg() {
     let raw = std::fs::read(folder.path("a'b_c.mp4")).unwrap();
     assert!(run("f{frame}.png", &usual).status.success());
     let pictures: Vec<u8> = (0..3)
-        .flat_map(|frame| picture(&folder.path(&format!("f{frame}.png"))).into_rgba8().into_raw())
+        .flat_map(|frame| {
+            picture(&folder.path(&format!("f{frame}.png")))
+                .into_rgba8()
+                .into_raw()
+        })
         .collect();
     assert!(raw == pictures, "the video has the pixels of the pictures");
     let arguments = std::fs::read_to_string(folder.path("arguments")).unwrap();
     let arguments: Vec<&str> = arguments.lines().collect();
-    let follows = |key: &str| arguments.iter().position(|a| *a == key).map(|at| arguments[at + 1]);
+    let follows = |key: &str| {
+        arguments
+            .iter()
+            .position(|a| *a == key)
+            .map(|at| arguments[at + 1])
+    };
     for (key, value) in [
         ("-video_size", "32x24"),
         ("-framerate", "12.5"),
@@ -1120,7 +1171,10 @@ fn videos_are_encoded_by_ffmpeg() {
     };
     fake("for last; do :; done; echo half > \"${last#file:}\"; echo 'no such encoder' >&2; exit 3");
     fails(run("bad.mp4", &with_fake), &["bad.mp4", "no such encoder"]);
-    fails(run("bad.mp4", "/nowhere"), &["bad.mp4", "no ffmpeg on the PATH"]);
+    fails(
+        run("bad.mp4", "/nowhere"),
+        &["bad.mp4", "no ffmpeg on the PATH"],
+    );
     let odd = folder.canopy("render scene.obj -o bad.mp4 --size 33x24");
     assert_eq!(odd.status.code(), Some(2));
     // The real one, where it is installed: what it decodes again is near what was drawn.
@@ -1130,14 +1184,24 @@ fn videos_are_encoded_by_ffmpeg() {
     }
     for name in ["real.mp4", "real.webm"] {
         let output = run(name, &usual);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let mut decode = Command::new("ffmpeg");
-        decode.args(["-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", "rgba", "-"]);
+        decode.args([
+            "-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", "rgba", "-",
+        ]);
         let decoded = folder.run(decode).stdout;
         assert_eq!(decoded.len(), pictures.len(), "{name}");
         let apart = |(a, b): (&u8, &u8)| f64::from(a.abs_diff(*b));
         let mean = |a: &[u8], b: &[u8]| a.iter().zip(b).map(apart).sum::<f64>() / a.len() as f64;
-        assert!(mean(&decoded, &pictures) < 4.0, "{name}: {}", mean(&decoded, &pictures));
+        assert!(
+            mean(&decoded, &pictures) < 4.0,
+            "{name}: {}",
+            mean(&decoded, &pictures)
+        );
         let black = vec![0; pictures.len()];
         assert!(mean(&black, &pictures) > 40.0);
     }

@@ -21,7 +21,8 @@ pub(super) enum Seen {
     FromElsewhere,
 }
 
-/// The arguments that show the same files with the same settings and view at `time` of the clip, in this size.
+/// The arguments that show the same files with the same settings and view at `time` of the clip, in this
+/// size.
 pub(super) fn words(
     state: &State,
     [width, height]: [u32; 2],

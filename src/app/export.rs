@@ -116,8 +116,8 @@ impl State {
         arguments
     }
 
-    /// The name of the exported files, with the number of the frame where there are several; `new` makes one from an
-    /// ending.
+    /// The name of the exported files, with the number of the frame where there are several; `new` makes one
+    /// from an ending.
     pub(super) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
         let format = self.export.format;
         let path = match self.export.file.as_str() {
@@ -125,7 +125,9 @@ impl State {
             name => PathBuf::from(name).with_extension(format),
         };
         let is_video = format == "mp4" || format == "webm";
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         match is_video || name.contains("{frame") {
             true => path,

@@ -1,5 +1,5 @@
-//! An export while it goes on: another process of this program draws it, as `canopy render`, so that the window and
-//! its GPU queue wait for nothing.
+//! An export while it goes on: another process of this program draws it, as `canopy render`, so that the
+//! window and its GPU queue wait for nothing.
 
 use super::{pictures, viewer::Viewer};
 use crate::{Error, Result, output};
@@ -52,7 +52,8 @@ impl Exporting {
         [output, path]: [PathBuf; 2],
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self> {
-        let program = std::env::current_exe().map_err(|e| Error::io("the program's own file", e))?;
+        let program =
+            std::env::current_exe().map_err(|e| Error::io("the program's own file", e))?;
         let child = Command::new(&program)
             .args(arguments)
             .stdin(Stdio::null())
@@ -63,7 +64,9 @@ impl Exporting {
         let shared = Arc::new(Shared::default());
         let (told, stdout, stderr) = (shared.clone(), child.stdout.take(), child.stderr.take());
         thread::spawn(move || {
-            let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
+            let lines = stdout
+                .into_iter()
+                .flat_map(|stdout| BufReader::new(stdout).lines());
             for line in lines.map_while(std::result::Result::ok) {
                 let numbers = line.split_once('/');
                 let number = |text: &str| text.parse().ok();
@@ -150,7 +153,10 @@ impl Viewer {
         let shared = &exporting.shared;
         let (done, total) = (number(&shared.done), number(&shared.total).max(1));
         self.state.export.progress = Some([done, total, exporting.frames]);
-        if exporting.cancelled.is_some_and(|since| since.elapsed() > PATIENCE) {
+        if exporting
+            .cancelled
+            .is_some_and(|since| since.elapsed() > PATIENCE)
+        {
             exporting.child.kill().ok();
         }
         let status = match exporting.child.try_wait() {

@@ -88,8 +88,8 @@ impl State {
         }
     }
 
-    /// Adds this view to the path: at the time of the clip where that is later than the last key, else two seconds
-    /// after it.
+    /// Adds this view to the path: at the time of the clip where that is later than the last key, else two
+    /// seconds after it.
     pub(super) fn add_path_key(&mut self) {
         if self.stage.is_none() {
             return self.notify("there is no scene to look at");
@@ -241,10 +241,15 @@ mod tests {
         state.add_path_key();
         state.stage.as_mut().unwrap().time = 7.5;
         state.add_path_key();
-        let times = |state: &State| -> Vec<f32> { state.path.keys().iter().map(|k| k.time).collect() };
+        let times =
+            |state: &State| -> Vec<f32> { state.path.keys().iter().map(|k| k.time).collect() };
         assert_eq!(times(&state), [0.0, 2.0, 7.5]);
         state.path.set_time(1, 9.0);
-        assert_eq!(times(&state), [0.0, 7.49, 7.5], "it stays between its neighbours");
+        assert_eq!(
+            times(&state),
+            [0.0, 7.49, 7.5],
+            "it stays between its neighbours"
+        );
         state.path.remove(1);
         assert_eq!(times(&state), [0.0, 7.5]);
     }
@@ -262,7 +267,10 @@ mod tests {
         };
         state.go_to_path_key(0);
         assert!(near(&state.camera, &first) && !near(&state.camera, &second));
-        assert!((state.camera.distance() - first.distance()).abs() < 1e-4, "it orbits the same");
+        assert!(
+            (state.camera.distance() - first.distance()).abs() < 1e-4,
+            "it orbits the same"
+        );
         state.toggle_path();
         state.move_camera_for(1.0);
         assert!(state.moves_camera() && !near(&state.camera, &first));
@@ -283,7 +291,10 @@ mod tests {
         let after = state.camera.eye() - state.camera.pivot();
         // Counter-clockwise from above, as the turns of `canopy render`.
         let quarter = glam::Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
-        assert!((quarter * before).distance(after) < 1e-3, "{before} {after}");
+        assert!(
+            (quarter * before).distance(after) < 1e-3,
+            "{before} {after}"
+        );
         state.config.camera.turntable = -90.0;
         state.move_camera_for(1.0);
         let back = state.camera.eye() - state.camera.pivot();

@@ -16,8 +16,8 @@ impl Stage {
         }
     }
 
-    /// Gives a clip a weight, or takes it out. The first clip gives the others room: one that played alone keeps
-    /// half.
+    /// Gives a clip a weight, or takes it out. The first clip gives the others room: one that played alone
+    /// keeps half.
     pub(super) fn set_weight(&mut self, clip: usize, weight: Option<f32>) {
         let mut clips = self.weights();
         let known = clips.iter().position(|(known, _)| *known == clip);
@@ -62,7 +62,8 @@ impl Stage {
             return self.clip_name(self.clip);
         }
         let clips = self.blend.clips.iter();
-        let names = clips.map(|(clip, weight)| format!("{} {weight:.2}", self.clip_name(Some(*clip))));
+        let names =
+            clips.map(|(clip, weight)| format!("{} {weight:.2}", self.clip_name(Some(*clip))));
         names.collect::<Vec<_>>().join(" + ")
     }
 }
@@ -124,7 +125,11 @@ impl State {
         self.playing = !self.playing;
         let range = self.loop_range();
         let settings = &self.config.animation;
-        if let Some(stage) = self.stage.as_mut().filter(|_| self.playing && !settings.repeat) {
+        if let Some(stage) = self
+            .stage
+            .as_mut()
+            .filter(|_| self.playing && !settings.repeat)
+        {
             if settings.speed >= 0.0 && stage.time >= range.to {
                 stage.time = range.from;
             } else if settings.speed < 0.0 && stage.time <= range.from {
@@ -209,7 +214,10 @@ mod tests {
         assert!(state.playing);
         state.perform_on_timeline(Action::StepFrame(1));
         assert!(!state.playing && (time(&state) - 1.0 / 30.0).abs() < 1e-6);
-        state.set_loop_range(LoopRange { from: 0.25, to: 0.5 });
+        state.set_loop_range(LoopRange {
+            from: 0.25,
+            to: 0.5,
+        });
         state.perform_on_timeline(Action::ClipEnd);
         assert_eq!(time(&state), 0.5);
         state.perform_on_timeline(Action::ClipStart);
@@ -218,7 +226,10 @@ mod tests {
         state.play_for(0.375);
         assert_eq!(time(&state), 0.375, "it begins again in the range");
         // To the clip's end is to that of any clip.
-        state.set_loop_range(LoopRange { from: -1.0, to: 7.0 });
+        state.set_loop_range(LoopRange {
+            from: -1.0,
+            to: 7.0,
+        });
         let settings = &state.config.animation;
         assert_eq!((settings.loop_from, settings.loop_to), (0.0, 0.0));
     }
@@ -241,10 +252,17 @@ mod tests {
         let stage = state.stage.as_mut().unwrap();
         stage.switch_clip(1, true);
         assert_eq!(stage.weights(), [(0, 0.5), (1, 0.5)]);
-        assert_eq!((stage.duration(), stage.playing_name()), (2.0, "Walk 0.50 + Run 0.50".into()));
+        assert_eq!(
+            (stage.duration(), stage.playing_name()),
+            (2.0, "Walk 0.50 + Run 0.50".into())
+        );
         stage.time = 1.5;
         stage.set_weight(1, Some(0.0));
-        assert_eq!((stage.duration(), stage.time), (1.0, 1.0), "what has no weight has no length");
+        assert_eq!(
+            (stage.duration(), stage.time),
+            (1.0, 1.0),
+            "what has no weight has no length"
+        );
         stage.set_weight(1, Some(0.25));
         stage.switch_clip(0, false);
         assert_eq!((stage.clip, stage.weights()), (Some(1), vec![(1, 0.25)]));

@@ -359,10 +359,7 @@ impl Viewer {
         if !event.repeat
             || matches!(
                 action,
-                Action::Cutoff(_)
-                    | Action::Orbit(_)
-                    | Action::RayStep(_)
-                    | Action::StepFrame(_)
+                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_) | Action::StepFrame(_)
             )
         {
             self.perform(action);

@@ -1,10 +1,10 @@
 //! Clips that are blended by weight, and morph weights that are set by hand.
 //!
 //! What is blended is what three.js's `AnimationMixer` blends: each property by itself, over the clips that
-//! animate it. Where their weights sum to less than 1, the rest pose has the remaining share; where they sum to
-//! more, they are divided by their sum. Numbers are weighted means. Rotations are weighted sums of quaternions,
-//! each turned to the hemisphere of the first, and made unit again (Kavan and Žára 2005, "Spherical blend
-//! skinning", section 4; for two it is the normalised linear interpolation).
+//! animate it. Where their weights sum to less than 1, the rest pose has the remaining share; where they sum
+//! to more, they are divided by their sum. Numbers are weighted means. Rotations are weighted sums of
+//! quaternions, each turned to the hemisphere of the first, and made unit again (Kavan and Žára 2005,
+//! "Spherical blend skinning", section 4; for two it is the normalised linear interpolation).
 //!
 //! All clips are at the same time, which each wraps to its own length.
 
@@ -73,7 +73,9 @@ impl Blend {
             return clip.map_or_else(|| "none".into(), |clip| clip.to_string());
         }
         let parts = self.clips.iter();
-        let parts: Vec<_> = parts.map(|(clip, weight)| format!("{clip}={weight}")).collect();
+        let parts: Vec<_> = parts
+            .map(|(clip, weight)| format!("{clip}={weight}"))
+            .collect();
         parts.join(",")
     }
 
@@ -100,8 +102,8 @@ impl Blend {
         }));
     }
 
-    /// The morph weights that texts such as `face/smile=0.5` name: a node by its name or number, and a target of
-    /// its mesh likewise.
+    /// The morph weights that texts such as `face/smile=0.5` name: a node by its name or number, and a target
+    /// of its mesh likewise.
     ///
     /// # Errors
     ///
@@ -116,7 +118,8 @@ impl Blend {
 
     /// What [`Blend::set_morphs_named`] reads back.
     pub fn morph_texts(&self) -> impl Iterator<Item = String> + '_ {
-        let text = |morph: &MorphWeight| format!("{}/{}={}", morph.node, morph.target, morph.weight);
+        let text =
+            |morph: &MorphWeight| format!("{}/{}={}", morph.node, morph.target, morph.weight);
         self.morphs.iter().map(text)
     }
 
@@ -133,7 +136,8 @@ impl Blend {
     }
 }
 
-/// The parts of `A=0.5, B=0.5`; none where the text is not of that form. Names may have commas and equals signs.
+/// The parts of `A=0.5, B=0.5`; none where the text is not of that form. Names may have commas and equals
+/// signs.
 fn weighted_names(text: &str) -> Vec<(&str, f32)> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -168,8 +172,8 @@ struct Contribution<'a> {
     time_secs: f32,
 }
 
-/// Calls `set` with every property that any of `clips` animates, and its blended value. Allocates a list of the
-/// channels and two values, whatever the number of clips.
+/// Calls `set` with every property that any of `clips` animates, and its blended value. Allocates a list of
+/// the channels and two values, whatever the number of clips.
 pub(super) fn blended(
     scene: &Scene,
     clips: &[(usize, f32)],
@@ -261,9 +265,7 @@ fn mean(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{
-        Clip, Interpolation, Mesh, MorphTarget, Node, Pose, Primitive, Transform,
-    };
+    use crate::scene::{Clip, Interpolation, Mesh, MorphTarget, Node, Pose, Primitive, Transform};
     use glam::{Mat4, Quat, Vec3};
 
     const REST: Transform = Transform::Trs {
@@ -346,7 +348,9 @@ mod tests {
     fn mean_angle(parts: &[(f64, f64)]) -> f64 {
         let sum = |of: fn(f64) -> f64| -> f64 {
             let terms = parts.iter();
-            terms.map(|(weight, degrees)| weight * of((degrees / 2.0).to_radians())).sum()
+            terms
+                .map(|(weight, degrees)| weight * of((degrees / 2.0).to_radians()))
+                .sum()
         };
         2.0 * sum(f64::sin).atan2(sum(f64::cos)).to_degrees()
     }
@@ -435,7 +439,11 @@ mod tests {
                 channel.values.extend(moved);
             }
         }
-        for (text, clip) in [("Run=0.5, Run=0.5", 1), ("Walk=1", 0), ("1=0.75,Run=0.75", 1)] {
+        for (text, clip) in [
+            ("Run=0.5, Run=0.5", 1),
+            ("Walk=1", 0),
+            ("1=0.75,Run=0.75", 1),
+        ] {
             let (first, blend) = Blend::named(&scene, text).unwrap();
             assert_eq!(first, Some(clip), "{text}");
             let blended = Pose::blended(&scene, first, &blend, 0.43);
@@ -457,7 +465,14 @@ mod tests {
             clip("a", 1.0, vec![moving(1.0)]),
             clip("b", 4.0, vec![moving(4.0)]),
         ]);
-        for (time, x) in [(0.5, 0.5), (1.0, 1.0), (2.5, 1.5), (4.0, 2.0), (5.25, 0.75), (-0.5, 2.0)] {
+        for (time, x) in [
+            (0.5, 0.5),
+            (1.0, 1.0),
+            (2.5, 1.5),
+            (4.0, 2.0),
+            (5.25, 0.75),
+            (-0.5, 2.0),
+        ] {
             let found = parts(&pose(&scene, &[(0, 0.5), (1, 0.5)], time)).0[0];
             assert!((found - x).abs() < 1e-5, "{time}: {found}");
         }
@@ -484,13 +499,21 @@ mod tests {
         let mut scene = two();
         scene.clips.push(clip("a, b=c", 1.0, Vec::new()));
         scene.clips.push(clip("x=0.5", 1.0, Vec::new()));
-        let named = |text: &str| Blend::named(&scene, text).map(|(clip, blend)| (clip, blend.clips));
+        let named =
+            |text: &str| Blend::named(&scene, text).map(|(clip, blend)| (clip, blend.clips));
         assert_eq!(named("Run").unwrap(), (Some(1), vec![]));
         assert_eq!(named("none").unwrap(), (None, vec![]));
-        assert_eq!(named("x=0.5").unwrap(), (Some(3), vec![]), "a name comes first");
+        assert_eq!(
+            named("x=0.5").unwrap(),
+            (Some(3), vec![]),
+            "a name comes first"
+        );
         let both = (Some(1), vec![(1, 0.25), (0, 0.5)]);
         assert_eq!(named("Run=0.25, Walk = 0.5").unwrap(), both);
-        assert_eq!(named("a, b=c=0.5,Run=1").unwrap(), (Some(2), vec![(2, 0.5), (1, 1.0)]));
+        assert_eq!(
+            named("a, b=c=0.5,Run=1").unwrap(),
+            (Some(2), vec![(2, 0.5), (1, 1.0)])
+        );
         for (text, words) in [
             ("Walk=0.5,Fly=0.5", ["Fly", "0 \"Walk\""]),
             ("Walk=0.5,Run", ["Walk=0.5,Run", "1 \"Run\""]),
@@ -502,7 +525,10 @@ mod tests {
             assert!(words.iter().all(|word| why.contains(word)), "{text}: {why}");
         }
         let (clip, blend) = Blend::named(&scene, "Run=0.25,Walk=0.5").unwrap();
-        assert_eq!(Blend::named(&scene, &blend.text(clip)).unwrap(), (clip, blend));
+        assert_eq!(
+            Blend::named(&scene, &blend.text(clip)).unwrap(),
+            (clip, blend)
+        );
         assert_eq!(Blend::default().text(None), "none");
     }
 

@@ -74,8 +74,8 @@ pub(super) fn deformed<'a>(
         })
 }
 
-/// As [`positions`], at `times` moments spread over the `seconds` of a clip, or a blend, after `start`. Where that would
-/// be more than ten million positions, only the first moment counts.
+/// As [`positions`], at `times` moments spread over the `seconds` of a clip, or a blend, after `start`. Where
+/// that would be more than ten million positions, only the first moment counts.
 pub fn positions_over(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),

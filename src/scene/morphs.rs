@@ -4,8 +4,8 @@ use super::{graph::Scene, mesh::Primitive};
 use crate::{Error, Result};
 
 impl Scene {
-    /// The number of morph targets of a node's mesh. Instances use the weights of their parent and have none of
-    /// their own.
+    /// The number of morph targets of a node's mesh. Instances use the weights of their parent and have none
+    /// of their own.
     pub fn morph_targets(&self, node: usize) -> usize {
         let node = self.nodes.get(node).filter(|node| !node.instance);
         let mesh = node.and_then(|node| self.meshes.get(node.mesh?));
@@ -15,9 +15,13 @@ impl Scene {
 
     /// The name of a morph target of a node, or its number where the file gives it none.
     pub fn morph_name(&self, node: usize, target: usize) -> String {
-        let mesh = self.nodes.get(node).and_then(|node| self.meshes.get(node.mesh?));
+        let mesh = self
+            .nodes
+            .get(node)
+            .and_then(|node| self.meshes.get(node.mesh?));
         let first = mesh.and_then(|mesh| mesh.primitives.first());
-        let target_of = |primitive: &'_ Primitive| primitive.targets.get(target).map(|t| t.name.clone());
+        let target_of =
+            |primitive: &'_ Primitive| primitive.targets.get(target).map(|t| t.name.clone());
         match first.and_then(target_of) {
             Some(name) if !name.is_empty() => name,
             _ => format!("target {target}"),
@@ -31,7 +35,8 @@ impl Scene {
         counted.filter(|(_, targets)| *targets > 0)
     }
 
-    /// The node, the target and the weight that `text` names, such as `face/smile=0.5`: both by name or number.
+    /// The node, the target and the weight that `text` names, such as `face/smile=0.5`: both by name or
+    /// number.
     ///
     /// # Errors
     ///
@@ -40,7 +45,9 @@ impl Scene {
         let split = text.rsplit_once('=').and_then(|(name, weight)| {
             let weight = weight.trim().parse::<f32>().ok()?;
             let (node, target) = name.rsplit_once('/')?;
-            weight.is_finite().then_some((node.trim(), target.trim(), weight))
+            weight
+                .is_finite()
+                .then_some((node.trim(), target.trim(), weight))
         });
         let Some((node_name, target_name, weight)) = split else {
             let what = format!("animation.morphs: \"{text}\" is not NODE/TARGET=WEIGHT");
@@ -56,7 +63,9 @@ impl Scene {
                 .collect();
             return Err(missing(text, "node", node_name, &listed));
         };
-        let names: Vec<_> = (0..targets).map(|target| self.morph_name(node, target)).collect();
+        let names: Vec<_> = (0..targets)
+            .map(|target| self.morph_name(node, target))
+            .collect();
         let by_name = names.iter().position(|name| name == target_name);
         let number = || target_name.parse().ok().filter(|target| *target < targets);
         match by_name.or_else(number) {

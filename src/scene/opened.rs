@@ -261,11 +261,7 @@ impl FirstView {
 /// World positions in metres that a view of the scene holds: those over the whole length of the clip, so that
 /// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip would
 /// be too many positions, those at its start alone.
-pub fn clip_points(
-    scene: &Scene,
-    (clip, blend): (Option<usize>, &Blend),
-    time: f32,
-) -> Vec<Vec3> {
+pub fn clip_points(scene: &Scene, (clip, blend): (Option<usize>, &Blend), time: f32) -> Vec<Vec3> {
     let length = blend.duration_secs(scene, clip);
     if length > 0.0 {
         positions_over(scene, (clip, blend), 0.0, length, CLIP_POSES)

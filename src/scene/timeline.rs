@@ -12,8 +12,8 @@ pub struct LoopRange {
 }
 
 impl LoopRange {
-    /// The range of the settings within a clip of this length; the whole clip where the settings leave nothing of
-    /// it.
+    /// The range of the settings within a clip of this length; the whole clip where the settings leave
+    /// nothing of it.
     pub fn new(settings: &Animation, duration_secs: f32) -> Self {
         let whole = Self {
             from: 0.0,
@@ -32,8 +32,9 @@ impl LoopRange {
         }
     }
 
-    /// The time so many seconds after `time`, and whether the end was reached. Where time `repeats`, it begins again
-    /// at the other end of the range; else it stops there. Outside of the range it goes on until it comes in.
+    /// The time so many seconds after `time`, and whether the end was reached. Where time `repeats`, it
+    /// begins again at the other end of the range; else it stops there. Outside of the range it goes on until
+    /// it comes in.
     pub fn advance(self, time: f32, seconds: f32, repeats: bool) -> (f32, bool) {
         let length = self.to - self.from;
         if length <= 0.0 {
@@ -54,8 +55,9 @@ impl LoopRange {
     }
 }
 
-/// The time of the frame that is `frames` after the one at `time`, or before it, within a clip of this length.
-/// Frames are at whole multiples of 1 / `rate` seconds; between two, the next one is the nearer in that direction.
+/// The time of the frame that is `frames` after the one at `time`, or before it, within a clip of this
+/// length. Frames are at whole multiples of 1 / `rate` seconds; between two, the next one is the nearer in
+/// that direction.
 pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
     let now = f64::from(time) * f64::from(rate);
     let frame = match frames >= 0 {
@@ -96,7 +98,11 @@ mod tests {
         assert_eq!(ends(range(1.0, 3.0, 4.0)), (1.0, 3.0));
         assert_eq!(ends(range(1.0, 9.0, 4.0)), (1.0, 4.0));
         assert_eq!(ends(range(3.0, 2.0, 4.0)), (0.0, 4.0), "nothing is left");
-        assert_eq!(ends(range(5.0, 0.0, 4.0)), (0.0, 4.0), "it begins after the end");
+        assert_eq!(
+            ends(range(5.0, 0.0, 4.0)),
+            (0.0, 4.0),
+            "it begins after the end"
+        );
         assert_eq!(ends(range(1.0, 2.0, 0.0)), (0.0, 0.0));
     }
 

@@ -32,7 +32,8 @@ pub(super) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) 
     for pair in keys.windows(2) {
         let at = |part: usize| {
             let share = part as f32 / PARTS as f32;
-            path.at(pair[0].time - first + share * (pair[1].time - pair[0].time)).eye()
+            path.at(pair[0].time - first + share * (pair[1].time - pair[0].time))
+                .eye()
         };
         for part in 0..PARTS {
             let ends = [at(part), at(part + 1)];

@@ -358,7 +358,9 @@ fn every_section_is_whole() {
 
 /// Blended clips, morph targets, a camera path, and an export that goes on.
 fn animate(state: &mut State) {
-    let Some(stage) = &mut state.stage else { return };
+    let Some(stage) = &mut state.stage else {
+        return;
+    };
     let target = |name: &str| crate::scene::MorphTarget {
         name: name.into(),
         ..Default::default()
@@ -804,8 +806,8 @@ fn the_profiler_tells_what_the_pointer_is_over() {
     assert!(!texts.iter().any(|text| text == "Save trace"), "{texts:?}");
 }
 
-/// A drag along the timeline shows other moments and pauses; its handles move the part that repeats, and a double
-/// click sets an end back.
+/// A drag along the timeline shows other moments and pauses; its handles move the part that repeats, and a
+/// double click sets an end back.
 #[test]
 fn the_timeline_scrubs_and_its_handles_move_the_loop() {
     let mut state = state(Show::Panel, false);
@@ -822,7 +824,11 @@ fn the_timeline_scrubs_and_its_handles_move_the_loop() {
         run.drag(ends[0], ends[1]);
     });
     let time = |state: &State| state.stage.as_ref().unwrap().time;
-    assert!((time(&state) - 1.25).abs() < 0.01 && !state.playing, "{}", time(&state));
+    assert!(
+        (time(&state) - 1.25).abs() < 0.01 && !state.playing,
+        "{}",
+        time(&state)
+    );
     with_run(&mut state, Show::Panel, PROFILER, |run| {
         let at = place(run, 2.25, bar);
         run.click(at, 1);
@@ -836,7 +842,10 @@ fn the_timeline_scrubs_and_its_handles_move_the_loop() {
         run.drag(from + step, to + step);
     });
     let range = state.loop_range();
-    assert!((range.from - 0.5).abs() < 0.02 && (range.to - 2.0).abs() < 0.02, "{range:?}");
+    assert!(
+        (range.from - 0.5).abs() < 0.02 && (range.to - 2.0).abs() < 0.02,
+        "{range:?}"
+    );
     with_run(&mut state, Show::Panel, PROFILER, |run| {
         let at = place(run, 2.0, handles);
         run.click(at + step, 2);

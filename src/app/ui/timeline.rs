@@ -113,7 +113,10 @@ fn clips(ui: &mut Ui, state: &mut State) {
                 };
                 let is_now = !is_blended && stage.clip == clip;
                 let entry = ui.selectable_label(is_now, name);
-                if entry.on_hover_text("Plays it alone, from its start").clicked() {
+                if entry
+                    .on_hover_text("Plays it alone, from its start")
+                    .clicked()
+                {
                     chosen = Some(clip);
                 }
             }
@@ -180,7 +183,9 @@ fn track(ui: &mut Ui, state: &mut State) {
         duration,
     };
     let is_held = response.is_pointer_button_down_on() || response.dragged();
-    let pointer = response.interact_pointer_pos().filter(|_| is_held || response.clicked());
+    let pointer = response
+        .interact_pointer_pos()
+        .filter(|_| is_held || response.clicked());
     if let Some(pointer) = pointer {
         state.scrub(track.time(pointer.x));
     }
@@ -224,10 +229,18 @@ fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
         let response = ui.interact(rect, ui.scope_id().with(name), Sense::click_and_drag());
         let color = match response.hovered() || response.dragged() {
             true => accent(ui.visuals()),
-            false => ui.visuals().widgets.inactive.fg_stroke.color.gamma_multiply(0.6),
+            false => ui
+                .visuals()
+                .widgets
+                .inactive
+                .fg_stroke
+                .color
+                .gamma_multiply(0.6),
         };
         ui.painter().rect_filled(rect, 2.0, color);
-        let pointer = response.interact_pointer_pos().filter(|_| response.dragged());
+        let pointer = response
+            .interact_pointer_pos()
+            .filter(|_| response.dragged());
         let is_double = response.double_clicked();
         response.on_hover_text(tip);
         match is_double {
@@ -290,8 +303,8 @@ fn ticks(painter: &egui::Painter, track: Track, visuals: &egui::Visuals) {
 /// The distances in seconds of numbers, and of ticks between them, on a track of `width` points.
 fn steps(duration: f32, width: f32) -> [f32; 2] {
     const STEPS: [f32; 18] = [
-        0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0,
-        1800.0, 3600.0,
+        0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
+        600.0, 1800.0, 3600.0,
     ];
     let fits = |gap: f32| move |step: &f32| step * width >= gap * duration;
     // Below the list in tenths, above it in doubles.
@@ -302,7 +315,9 @@ fn steps(duration: f32, width: f32) -> [f32; 2] {
     while step <= 0.01 && fits(NUMBER_GAP)(&(step / 10.0)) && step > 1e-6 {
         step /= 10.0;
     }
-    let minor = [10.0, 5.0, 4.0, 3.0, 2.0].map(|parts| step / parts).into_iter();
+    let minor = [10.0, 5.0, 4.0, 3.0, 2.0]
+        .map(|parts| step / parts)
+        .into_iter();
     [step, minor.clone().find(fits(TICK_GAP)).unwrap_or(step)]
 }
 
@@ -328,13 +343,19 @@ mod tests {
         for duration in [1e-4, 0.033, 0.7, 1.16, 12.0, 75.0, 3600.0, 1e5, 1e6] {
             for width in [60.0, 270.0, 900.0, 3000.0] {
                 let [step, minor] = steps(duration, width);
-                assert!(step * width >= NUMBER_GAP * duration * 0.999, "{duration} {width}");
+                assert!(
+                    step * width >= NUMBER_GAP * duration * 0.999,
+                    "{duration} {width}"
+                );
                 let parts = step / minor;
                 assert!((parts - parts.round()).abs() < 1e-3 && parts >= 1.0);
                 assert!(parts == 1.0 || minor * width >= TICK_GAP * duration * 0.999);
                 // No emptier than needed.
                 let numbers = duration / step;
-                assert!(numbers * NUMBER_GAP * 11.0 > width || width < 100.0, "{duration} {width}: {step}");
+                assert!(
+                    numbers * NUMBER_GAP * 11.0 > width || width < 100.0,
+                    "{duration} {width}: {step}"
+                );
             }
         }
     }

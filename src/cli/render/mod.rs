@@ -128,8 +128,8 @@ struct Sequence {
     tells: bool,
 }
 
-/// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or a turn,
-/// else one; `None` for a video of the clip.
+/// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or
+/// a turn, else one; `None` for a video of the clip.
 fn known_frames(
     args: &RenderArgs,
     config: &Config,
@@ -139,7 +139,9 @@ fn known_frames(
     let fps = config.output.fps;
     // A whole number of frames that was divided and multiplied is still one.
     let along = path.map(|path| (path.duration_secs() * fps + 1e-3).floor() as u32 + 1);
-    let around = args.turntable.map(|seconds| (seconds * fps).round().max(1.0) as u32);
+    let around = args
+        .turntable
+        .map(|seconds| (seconds * fps).round().max(1.0) as u32);
     let one = (!is_video).then_some(1);
     args.frames.or(along).or(around).or(one)
 }
@@ -150,7 +152,9 @@ fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let range = LoopRange::new(animation, offscreen.duration_secs());
     let seconds = (range.to - range.from) / animation.speed.abs();
     match seconds.is_finite() {
-        true => (seconds * offscreen.config.output.fps).round().clamp(1.0, 1e6) as u32,
+        true => (seconds * offscreen.config.output.fps)
+            .round()
+            .clamp(1.0, 1e6) as u32,
         false => 1,
     }
 }
@@ -282,8 +286,8 @@ fn step_text([frame, frames]: [u32; 2], [sample, samples]: [u32; 2]) -> String {
     }
 }
 
-/// The time so many seconds after the start, which begins again in the part of the clip that repeats. The first frame
-/// is at the time that was given.
+/// The time so many seconds after the start, which begins again in the part of the clip that repeats. The
+/// first frame is at the time that was given.
 fn time_of(offscreen: &Offscreen, start: f32, seconds: f32) -> f32 {
     if seconds == 0.0 {
         return start;

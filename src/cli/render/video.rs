@@ -15,8 +15,8 @@ use std::{
 /// The endings of names of videos.
 pub(super) const EXTENSIONS: [&str; 2] = ["mp4", "webm"];
 
-/// Longest time in which ffmpeg has to take a picture, and to end after the last one. Slow machines encode large
-/// pictures in seconds.
+/// Longest time in which ffmpeg has to take a picture, and to end after the last one. Slow machines encode
+/// large pictures in seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Pictures that wait for ffmpeg.
 const QUEUE: usize = 2;
@@ -41,10 +41,28 @@ impl VideoFile {
         let extension = path.extension().and_then(|e| e.to_str());
         let codec: &[&str] = match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("mp4") => &[
-                "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-movflags", "+faststart", "-f", "mp4",
+                "-c:v",
+                "libx264",
+                "-preset",
+                "medium",
+                "-crf",
+                "18",
+                "-movflags",
+                "+faststart",
+                "-f",
+                "mp4",
             ],
             Some("webm") => &[
-                "-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1", "-f", "webm",
+                "-c:v",
+                "libvpx-vp9",
+                "-crf",
+                "24",
+                "-b:v",
+                "0",
+                "-row-mt",
+                "1",
+                "-f",
+                "webm",
             ],
             _ => return Ok(None),
         };
@@ -57,8 +75,8 @@ impl VideoFile {
         }
         if program().is_none() {
             return Err(Error::NotFound(format!(
-                "{name}: there is no ffmpeg on the PATH, which encodes videos; install it, or write pictures with \
-                 {{frame}} in their name"
+                "{name}: there is no ffmpeg on the PATH, which encodes videos; install it, or write pictures \
+                 with {{frame}} in their name"
             )));
         }
         output::check_writable(path)?;
@@ -94,7 +112,9 @@ impl VideoFile {
             let Some(mut stdin) = stdin else {
                 return Ok(());
             };
-            queue.iter().try_for_each(|picture| stdin.write_all(&picture))
+            queue
+                .iter()
+                .try_for_each(|picture| stdin.write_all(&picture))
         });
         let messages = thread::spawn(move || {
             let mut text = Vec::new();
@@ -123,10 +143,31 @@ fn arguments([width, height]: [u32; 2], fps: f32) -> Vec<String> {
     let size = format!("{width}x{height}");
     let fps = fps.to_string();
     let all = [
-        "-hide_banner", "-loglevel", "error", "-y", "-f", "rawvideo", "-pixel_format", "rgba", "-video_size", &size,
-        "-framerate", &fps, "-i", "pipe:0", "-an", "-vf",
-        "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-colorspace", "bt709", "-color_primaries",
-        "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv",
+        "-hide_banner",
+        "-loglevel",
+        "error",
+        "-y",
+        "-f",
+        "rawvideo",
+        "-pixel_format",
+        "rgba",
+        "-video_size",
+        &size,
+        "-framerate",
+        &fps,
+        "-i",
+        "pipe:0",
+        "-an",
+        "-vf",
+        "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p",
+        "-colorspace",
+        "bt709",
+        "-color_primaries",
+        "bt709",
+        "-color_trc",
+        "iec61966-2-1",
+        "-color_range",
+        "tv",
     ];
     all.map(str::to_owned).into()
 }
@@ -212,7 +253,10 @@ impl Video {
     fn wait(&mut self) -> Result<Option<ExitStatus>> {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
-            let status = self.child.try_wait().map_err(|e| Error::io(&self.path, e))?;
+            let status = self
+                .child
+                .try_wait()
+                .map_err(|e| Error::io(&self.path, e))?;
             if status.is_some() {
                 return Ok(status);
             }

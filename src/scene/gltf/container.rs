@@ -169,7 +169,9 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
 fn target_names(value: &Value) -> Vec<Vec<String>> {
     let meshes = value.get("meshes").and_then(Value::as_array);
     let names = |mesh: &Value| {
-        let names = mesh.pointer("/extras/targetNames").and_then(Value::as_array);
+        let names = mesh
+            .pointer("/extras/targetNames")
+            .and_then(Value::as_array);
         let name = |name: &Value| clip(name.as_str().unwrap_or_default(), 100).to_string();
         names.into_iter().flatten().map(name).collect()
     };

@@ -99,7 +99,10 @@ pub(super) fn meshes(
         }
         let names = file.target_names.get(number);
         for primitive in &mut primitives {
-            let named = primitive.targets.iter_mut().zip(names.into_iter().flatten());
+            let named = primitive
+                .targets
+                .iter_mut()
+                .zip(names.into_iter().flatten());
             named.for_each(|(target, name)| target.name.clone_from(name));
         }
         scene.meshes.push(Mesh {

@@ -29,7 +29,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 /// A switch and a weight for every clip.
 fn weights(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let Some(stage) = state.stage.as_mut().filter(|stage| !stage.scene.clips.is_empty()) else {
+    let Some(stage) = state
+        .stage
+        .as_mut()
+        .filter(|stage| !stage.scene.clips.is_empty())
+    else {
         line(ui, RichText::new("no clips").weak());
         return;
     };
@@ -39,8 +43,8 @@ fn weights(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let length = stage.scene.clips[clip].duration_secs;
         let name = stage.clip_name(Some(clip));
         let tip = format!(
-            "{name}, {length:.2} s. Clips that are switched on are blended by weight; where the weights of what moves \
-             a node sum to less than 1, its rest pose has the remaining share"
+            "{name}, {length:.2} s. Clips that are switched on are blended by weight; where the weights of \
+             what moves a node sum to less than 1, its rest pose has the remaining share"
         );
         let known = weights.iter().find(|(known, _)| *known == clip);
         Row::new(&name, &[], &tip).show(ui, edits, |ui| {
@@ -71,13 +75,15 @@ fn range(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let mut range = state.loop_range();
     let keys = ["animation.loop_from", "animation.loop_to"];
     let tip = "The part of the clip that plays; the handles below the timeline move its ends";
-    let changed = Row::new("loop", &keys, tip).idle(why).show(ui, edits, |ui| {
-        let whole = 0.0..=duration.max(1e-3);
-        let from = number(ui, &mut range.from, 0.01, whole.clone(), hundredths(" s"));
-        ui.label("to");
-        let to = number(ui, &mut range.to, 0.01, whole, hundredths(" s"));
-        from || to
-    });
+    let changed = Row::new("loop", &keys, tip)
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let whole = 0.0..=duration.max(1e-3);
+            let from = number(ui, &mut range.from, 0.01, whole.clone(), hundredths(" s"));
+            ui.label("to");
+            let to = number(ui, &mut range.to, 0.01, whole, hundredths(" s"));
+            from || to
+        });
     if changed {
         state.set_loop_range(range);
     }
@@ -91,13 +97,21 @@ fn range(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             decimals: 2,
             suffix: " /s",
         };
-        number(ui, &mut state.config.animation.frame_rate, 0.1, Animation::FRAME_RATE, digits)
+        number(
+            ui,
+            &mut state.config.animation.frame_rate,
+            0.1,
+            Animation::FRAME_RATE,
+            digits,
+        )
     });
 }
 
 /// A switch and a weight for every morph target.
 fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let Some(stage) = &mut state.stage else { return };
+    let Some(stage) = &mut state.stage else {
+        return;
+    };
     let nodes: Vec<_> = stage.scene.morphed_nodes().collect();
     if nodes.is_empty() {
         return;
@@ -109,7 +123,10 @@ fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             "" => format!("node {node}"),
             name => name.to_owned(),
         };
-        line(ui, RichText::new(format!("morph targets of {name}")).strong());
+        line(
+            ui,
+            RichText::new(format!("morph targets of {name}")).strong(),
+        );
         for target in 0..(*targets).min(LISTED - listed) {
             let name = stage.scene.morph_name(*node, target);
             let by_hand = stage.blend.morph(*node, target);
@@ -122,7 +139,8 @@ fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
                 let mut weight = of_pose;
                 let is_switched = ui.checkbox(&mut is_on, "").changed();
                 let slider = |ui: &mut Ui| {
-                    ui.spacing_mut().slider_width = (ui.available_width() - 74.0).clamp(40.0, 400.0);
+                    ui.spacing_mut().slider_width =
+                        (ui.available_width() - 74.0).clamp(40.0, 400.0);
                     slide(ui, &mut weight, 0.0..=1.0, MORPH, hundredths(""))
                 };
                 let is_slid = ui.add_enabled_ui(is_on, slider).inner;
@@ -141,29 +159,43 @@ fn morphs(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
     let count = stage.blend.morphs.len();
     let why = (count == 0).then_some("no weight is set by hand");
-    Row::new("by hand", &[], "Weights that are set by hand").idle(why).show(ui, edits, |ui| {
-        let tip = "Leaves all morph weights to the clips, or to the rest pose";
-        if ui.button("Reset").on_hover_text(tip).clicked() {
-            Arc::make_mut(&mut stage.blend).morphs.clear();
-        }
-        ui.weak(count.to_string());
-    });
+    Row::new("by hand", &[], "Weights that are set by hand")
+        .idle(why)
+        .show(ui, edits, |ui| {
+            let tip = "Leaves all morph weights to the clips, or to the rest pose";
+            if ui.button("Reset").on_hover_text(tip).clicked() {
+                Arc::make_mut(&mut stage.blend).morphs.clear();
+            }
+            ui.weak(count.to_string());
+        });
 }
 
 fn turntable(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let why = state.walks().then_some("the person who walks does not turn around the scene");
+    let why = state
+        .walks()
+        .then_some("the person who walks does not turn around the scene");
     let tip = "Turns the camera around the scene; below 0 to the other side. A drag stops it";
     let row = Row::new("turntable", &["camera.turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {
         let text = if state.turntable { "Stop" } else { "Turn" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
-        if ui.add(button).on_hover_text("Turns, or stops (Alt+R)").clicked() {
+        if ui
+            .add(button)
+            .on_hover_text("Turns, or stops (Alt+R)")
+            .clicked()
+        {
             state.actions.push(Action::Turntable);
         }
         let digits = Digits {
             suffix: "°/s",
             ..DEGREES
         };
-        number(ui, &mut state.config.camera.turntable, 1.0, Camera::TURNTABLE, digits)
+        number(
+            ui,
+            &mut state.config.camera.turntable,
+            1.0,
+            Camera::TURNTABLE,
+            digits,
+        )
     });
 }

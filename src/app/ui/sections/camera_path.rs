@@ -15,8 +15,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     state.path.is_told = true;
     let tip = "Views that the camera moves between, on a smooth curve";
     Row::new("keys", &[], tip).show(ui, edits, |ui| {
-        let tip = "Adds this view: at the time of the clip while it is paused, else two seconds after the last key \
-                   (Alt+P)";
+        let tip = "Adds this view: at the time of the clip while it is paused, else two seconds after the last \
+                   key (Alt+P)";
         if ui.button("Add").on_hover_text(tip).clicked() {
             state.actions.push(Action::PathKey);
         }
@@ -34,7 +34,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         crate::scene::Projection::Orthographic { .. }
     );
     if is_orthographic {
-        line(ui, RichText::new("keys are in perspective; this view is not").weak());
+        line(
+            ui,
+            RichText::new("keys are in perspective; this view is not").weak(),
+        );
     }
     keys(ui, state, edits);
     file(ui, state, edits);
@@ -51,7 +54,11 @@ fn keys(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             }
             for (what, text, tip) in [
                 (Edit::Show, "Go", "Looks from this key"),
-                (Edit::Update, "Set", "Replaces this key's view by the view of now"),
+                (
+                    Edit::Update,
+                    "Set",
+                    "Replaces this key's view by the view of now",
+                ),
                 (Edit::Remove, "×", "Removes this key"),
             ] {
                 if ui.button(text).on_hover_text(tip).clicked() {
@@ -81,7 +88,8 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let edit = egui::TextEdit::singleline(&mut state.path.file)
             .hint_text("path.json")
             .desired_width(ui.available_width() - 8.0);
-        ui.add(edit).on_hover_text("Name of the file, from the current folder");
+        ui.add(edit)
+            .on_hover_text("Name of the file, from the current folder");
     });
     Row::new("", &[], tip).show(ui, edits, |ui| {
         let has_name = !state.path.file.is_empty();
@@ -90,7 +98,9 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             (false, "Load", "Reads the keys from the file"),
         ] {
             let button = ui.add_enabled(has_name, egui::Button::new(text));
-            let button = button.on_hover_text(tip).on_disabled_hover_text("The file has no name");
+            let button = button
+                .on_hover_text(tip)
+                .on_disabled_hover_text("The file has no name");
             match (button.clicked(), is_save) {
                 (true, true) => state.save_path(),
                 (true, false) => state.load_path(),

@@ -20,14 +20,18 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     settings(ui, state, edits);
     let frames = state.exported_frames();
     let why = state.no_export();
-    let tip = "Draws the pictures in another process, as `canopy render` does, while the window goes on";
+    let tip =
+        "Draws the pictures in another process, as `canopy render` does, while the window goes on";
     Row::new("export", &[], tip).show(ui, edits, |ui| {
         let text = if is_running { "Cancel" } else { "Export" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
         let button = ui.add_enabled(is_running || why.is_none(), button);
         let tip = "Starts, or ends after the picture that is being drawn";
         let button = button.on_hover_text(tip);
-        if button.on_disabled_hover_text(why.unwrap_or_default()).clicked() {
+        if button
+            .on_disabled_hover_text(why.unwrap_or_default())
+            .clicked()
+        {
             state.actions.push(Action::Export);
         }
         match state.export.progress {
@@ -44,8 +48,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     if let Some(why) = why {
         line(ui, RichText::new(why).weak());
     }
-    if state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty()) {
-        line(ui, RichText::new("meshes hidden by hand are exported too").weak());
+    if state
+        .stage
+        .as_ref()
+        .is_some_and(|stage| !stage.hidden.is_empty())
+    {
+        line(
+            ui,
+            RichText::new("meshes hidden by hand are exported too").weak(),
+        );
     }
 }
 
@@ -54,15 +65,33 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "What moves. The clip goes on in turns and paths too";
     Row::new("of", &[], tip).show(ui, edits, |ui| {
         let choices = [
-            (Motion::Clip, "clip", "The part of the clip that repeats, seen from here"),
-            (Motion::Turn, "turn", "A whole turn around the scene, from here"),
-            (Motion::Path, "path", "Along the keys of the section Camera path"),
+            (
+                Motion::Clip,
+                "clip",
+                "The part of the clip that repeats, seen from here",
+            ),
+            (
+                Motion::Turn,
+                "turn",
+                "A whole turn around the scene, from here",
+            ),
+            (
+                Motion::Path,
+                "path",
+                "Along the keys of the section Camera path",
+            ),
         ];
         choose(ui, &mut export.motion, &choices);
     });
     if export.motion == Motion::Turn {
         Row::new("turn", &[], "Seconds of the whole turn").show(ui, edits, |ui| {
-            number(ui, &mut export.turn_secs, 0.1, 0.1..=3600.0, hundredths(" s"))
+            number(
+                ui,
+                &mut export.turn_secs,
+                0.1,
+                0.1..=3600.0,
+                hundredths(" s"),
+            )
         });
     }
     let tip = "Numbered pictures, or a video, which needs ffmpeg";
