@@ -1177,6 +1177,24 @@ fn videos_are_encoded_by_ffmpeg() {
     );
     let odd = folder.canopy("render scene.obj -o bad.mp4 --size 33x24");
     assert_eq!(odd.status.code(), Some(2));
+    // A program that reads no more ends the work, as a cancelled export does.
+    fake("for last; do :; done; cat > \"${last#file:}\"");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_canopy"));
+    let line = "render scene.obj -o bad.mp4 --frames 200 --size 32x24 --shadows off --progress -q";
+    command
+        .args(line.split_whitespace())
+        .current_dir(folder.0.path())
+        .env("PATH", &with_fake)
+        .env("XDG_RUNTIME_DIR", folder.0.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut told, &mut first).unwrap();
+    assert_eq!(first, "1/200\n");
+    drop(told);
+    fails(child.wait_with_output().unwrap(), &["standard output"]);
     // The real one, where it is installed: what it decodes again is near what was drawn.
     let has_ffmpeg = Command::new("ffmpeg").arg("-version").output().is_ok();
     if !has_ffmpeg {

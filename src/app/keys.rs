@@ -172,6 +172,7 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("clip_end", &["Alt+End"], "end of the clip", Action::ClipEnd),
     bind("turntable", &["Alt+R"], "turn around the scene, or stop", Action::Turntable),
     bind("path_key", &["Alt+P"], "add this view to the camera path", Action::PathKey),
+    bind("export", &["Alt+E"], "export pictures or a video, or cancel", Action::Export),
     bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
     bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
