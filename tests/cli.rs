@@ -1046,6 +1046,33 @@ fn blended_clips_are_drawn_as_their_mean() {
     );
 }
 
+/// Morph targets have the names that the file gives them, and weights by hand move what they move.
+#[test]
+fn morph_weights_are_set_by_name() {
+    let folder = Folder::new();
+    let mut builder = Builder::new();
+    let corners = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
+    let lift = builder.floats("VEC3", &[0., 0., 2., 0., 0., 2., 0., 0., 2.]);
+    let node = builder.primitive(json!({
+        "attributes": { "POSITION": corners },
+        "targets": [{ "POSITION": lift }],
+    }));
+    builder.json["nodes"][node]["name"] = json!("face");
+    builder.json["meshes"][0]["extras"] = json!({ "targetNames": ["smile", 3, "more"] });
+    builder.write(&folder.path(""), "face.glb");
+    for (weight, height) in [("smile=0.5", 1.0), ("0=-1", -2.0)] {
+        folder.succeeds(&format!(
+            "export face.glb -o out.obj -q --set animation.morphs=[\"face/{weight}\"]"
+        ));
+        let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
+        let heights = text.lines().filter_map(|line| line.strip_prefix("v "));
+        let heights = heights.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap());
+        assert_eq!(heights.collect::<Vec<_>>(), [height; 3], "{weight}");
+    }
+    let line = "export face.glb -o out.obj --set animation.morphs=[\"face/frown=1\"]";
+    folder.fails(line, &["frown", "smile"]);
+}
+
 /// Pictures along a path are those from its keys, and a turn comes back to where it began.
 #[test]
 fn cameras_go_along_paths_and_around() {

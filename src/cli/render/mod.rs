@@ -146,11 +146,18 @@ fn known_frames(
     args.frames.or(along).or(around).or(one)
 }
 
-/// The frames of the part of the clip that plays, at the sequence's rate; one where none plays.
+/// The frames from the start to the end of the part of the clip that plays, or of all of it where the start is not
+/// before that end; one where none plays.
 fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let animation = &offscreen.config.animation;
     let range = LoopRange::new(animation, offscreen.duration_secs());
-    let seconds = (range.to - range.from) / animation.speed.abs();
+    let is_before = animation.speed > 0.0 && (0.0..range.to).contains(&animation.time);
+    let from = if is_before {
+        animation.time
+    } else {
+        range.from
+    };
+    let seconds = (range.to - from) / animation.speed.abs();
     match seconds.is_finite() {
         true => (seconds * offscreen.config.output.fps)
             .round()
