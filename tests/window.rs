@@ -3,6 +3,10 @@
 #![cfg(all(target_os = "linux", feature = "viewer"))]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "common/gltf_builder.rs"]
+#[expect(dead_code, reason = "a part of it is for other tests")]
+mod gltf_builder;
+
 use std::{
     cell::Cell,
     io::{BufRead, BufReader},
@@ -1244,6 +1248,126 @@ fn trees_are_looked_at() {
     display.settled("the next step", |now| changed(now, &before) > 20);
     display.press("Escape");
     display.settled("no path", |now| changed(now, &scene) < 40);
+}
+
+/// A square that a clip of two seconds moves from x = −2 to 2, and that grows upwards by a morph target.
+fn sliding_square() -> gltf_builder::Builder {
+    let mut builder = gltf_builder::Builder::new();
+    let corners = [
+        -0.4, -0.4, 0., 0.4, -0.4, 0., 0.4, 0.4, 0., -0.4, -0.4, 0., 0.4, 0.4, 0., -0.4, 0.4, 0.,
+    ];
+    let up = [
+        0., 0., 0., 0., 0., 0., 0., 1.2, 0., 0., 0., 0., 0., 1.2, 0., 0., 1.2, 0.,
+    ];
+    let corners = builder.floats("VEC3", &corners);
+    let up = builder.floats("VEC3", &up);
+    let node = builder.primitive(serde_json::json!({
+        "attributes": { "POSITION": corners },
+        "targets": [{ "POSITION": up }],
+    }));
+    let times = builder.floats("SCALAR", &[0., 2.]);
+    let moves = builder.floats("VEC3", &[-2., 0., 0., 2., 0., 0.]);
+    builder.push(
+        "animations",
+        serde_json::json!({
+            "name": "slide",
+            "samplers": [{ "input": times, "output": moves }],
+            "channels": [{ "sampler": 0, "target": { "node": node, "path": "translation" } }],
+        }),
+    );
+    builder
+}
+
+/// The timeline scrubs, steps and repeats a part; a switch of the panel sets a morph weight; keys of a camera path and
+/// an export of three pictures follow.
+#[test]
+fn a_clip_is_scrubbed_stepped_and_exported() {
+    let display = Display::start();
+    sliding_square().write(display.folder.path(), "scene.glb");
+    let folded = ["Shadows", "Sun", "Environment", "Image", "Scene", "View"];
+    let folded = folded.map(|name| format!("\"{name}\": false")).join(", ");
+    let layout = format!("{{\"width\": 300, \"open\": {{\"Animation\": true, {folded}}}}}");
+    std::fs::create_dir_all(display.path("canopy")).unwrap();
+    std::fs::write(display.path("canopy/panel.json"), layout).unwrap();
+    let line = "scene.glb --size 780x590 --eye 0,0,8 --target 0,0,0 --background 101010 --shadows off --ground off \
+                --set animation.play=false --set animation.frame_rate=2 --set window.render_scale=1 \
+                --set window.still_samples=1 --set output.size=[48,36] --set output.fps=3";
+    let arguments: Vec<_> = line.split_whitespace().collect();
+    let _canopy = display.canopy(&arguments);
+    // Where the square is: its middle and its height, in pixels of the picture above the notices.
+    let square = |shot: &Screenshot| {
+        let bright = |p: &[u8; 3]| p[0] > 90;
+        let rows = shot.pixels.chunks(shot.width).take(440).skip(40);
+        let columns = rows.map(|row| row[..470].iter().enumerate().filter(|(_, p)| bright(p)));
+        let columns: Vec<Vec<usize>> = columns.map(|row| row.map(|(x, _)| x).collect()).collect();
+        let all: Vec<usize> = columns.iter().flatten().copied().collect();
+        let height = columns.iter().filter(|row| !row.is_empty()).count();
+        (
+            all.iter().sum::<usize>() as f64 / all.len().max(1) as f64,
+            height,
+        )
+    };
+    let at = |x: f64| move |shot: &Screenshot| (square(shot).0 - x).abs() < 3.0;
+    let click = |at: [i32; 2]| {
+        let [x, y] = at.map(|c| c.to_string());
+        assert!(display.xdotool(&["mousemove", &x, &y, "click", "1"]));
+    };
+    let first = display.settled("the square at the left", |shot| square(shot).0 > 1.0);
+    let (left, height) = square(&first);
+    // The timeline is below the picture, which is 480 pixels wide; the picture's middle is at 240.
+    let scale = (240.0 - left) / 2.0;
+    display.focus("scene.glb");
+    click([240, 567]);
+    display.settled("the middle of the clip", at(240.0));
+    assert!(display.xdotool(&["key", "alt+Right"]));
+    display.settled("a frame later", at(240.0 + scale));
+    assert!(display.xdotool(&["key", "alt+Left", "alt+Left"]));
+    display.settled("two frames back", at(240.0 - scale));
+    // The right handle to the middle: the end of what repeats.
+    drag(&display, [466, 580], [245, 580], 4);
+    assert!(display.xdotool(&["key", "alt+End"]));
+    let middle = display.settled("the end of the loop", at(240.0));
+    // The slider of the clip's weight is the first in the panel; the switch of the morph target is below it.
+    let column = |x: usize| middle.pixels.iter().skip(x).step_by(middle.width);
+    let slider = column(640).position(|p| *p == [34, 98, 74]).unwrap() as i32;
+    click([605, slider + 118]);
+    drag(&display, [626, slider + 118], [720, slider + 118], 4);
+    let tall = display.settled("a taller square", |shot| square(shot).1 > 2 * height);
+    assert!(at(240.0)(&tall));
+    assert!(display.xdotool(&["key", "alt+p"]));
+    assert!(display.xdotool(&["key", "alt+e"]));
+    let start = Instant::now();
+    let exported = || -> Vec<PathBuf> {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|e| e == "png"));
+        files.sort();
+        files
+    };
+    while exported().len() < 3 {
+        let stderr = std::fs::read_to_string(display.path("stderr")).unwrap_or_default();
+        assert!(start.elapsed() < PATIENCE, "no pictures: {stderr}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // From the start to the end of the loop, at three a second, as tall as it is shown.
+    let middles: Vec<f64> = exported()
+        .iter()
+        .map(|file| {
+            let picture = image::open(file).unwrap().into_rgb8();
+            assert_eq!(picture.dimensions(), (48, 36));
+            let bright = picture.enumerate_pixels().filter(|(.., p)| p.0[0] > 90);
+            let bright: Vec<(u32, u32)> = bright.map(|(x, y, _)| (x, y)).collect();
+            assert!(bright.len() > 20, "{}", bright.len());
+            let tall = bright.iter().filter(|(_, y)| *y < 14).count();
+            assert!(tall * 3 > bright.len(), "{tall} of {}", bright.len());
+            bright.iter().map(|(x, _)| f64::from(*x)).sum::<f64>() / bright.len() as f64
+        })
+        .collect();
+    assert_eq!(middles.len(), 3);
+    assert!(
+        middles[0] + 3.0 < middles[1] && middles[1] + 3.0 < middles[2],
+        "{middles:?}"
+    );
 }
 
 /// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it and

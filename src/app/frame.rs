@@ -164,6 +164,7 @@ impl Viewer {
         self.follow_deviation()?;
         self.follow_comparison()?;
         self.write_edits()?;
+        self.poll_export();
         if let Err(error) = self.ask_trees() {
             self.report(error)?;
         }
@@ -227,6 +228,7 @@ impl Viewer {
                 far,
             },
             clip: stage.clip,
+            blend: stage.blend.clone(),
             variant: stage.variant,
             time: stage.time,
             hidden: stage.hidden.clone(),
@@ -557,8 +559,7 @@ impl Viewer {
                 memory.write(path, frames, self.scenes)?;
             }
         }
-        let clip_secs = self.state.stage.as_ref().map_or(0.0, |s| s.duration());
-        let plays = self.state.playing && self.loading.is_none() && clip_secs > 0.0;
+        let plays = self.loading.is_none() && (self.state.plays() || self.state.moves_camera());
         if let Some(time) = self.in_flight.as_ref().and_then(InFlight::awaited_from) {
             self.schedule.draw_by(time);
         }
@@ -569,6 +570,7 @@ impl Viewer {
                 || self.input.is_flying(),
             compiles: self.preparation.names().is_some(),
             loads: self.loading.is_some()
+                || self.exporting.is_some()
                 || self.comparing.loading.is_some()
                 || self.environment.loading().is_some(),
             saved: picture.is_some(),

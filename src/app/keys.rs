@@ -42,6 +42,20 @@ pub(super) enum Action {
     Camera(usize),
     Play,
     NextClip,
+    /// Shows or hides the timeline.
+    Timeline,
+    /// Goes on by so many frames of the timeline, and pauses.
+    StepFrame(i32),
+    /// Goes to where the clip begins to play, and pauses.
+    ClipStart,
+    /// Goes to where it ends, and pauses.
+    ClipEnd,
+    /// Turns the camera around the scene, or stops.
+    Turntable,
+    /// Adds this view to the camera path.
+    PathKey,
+    /// Starts the export, or cancels the one that goes on.
+    Export,
     Clip(Option<usize>),
     Variant(Option<usize>),
     Shadows(ShadowMode),
@@ -160,6 +174,14 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
     bind("play", &["Space"], "play or pause", Action::Play),
     bind("next_clip", &["N"], "next clip", Action::NextClip),
+    bind("timeline", &["Alt+L"], "timeline", Action::Timeline),
+    bind("next_frame", &["Alt+Right"], "next frame of the clip", Action::StepFrame(1)),
+    bind("previous_frame", &["Alt+Left"], "previous frame of the clip", Action::StepFrame(-1)),
+    bind("clip_start", &["Alt+Home"], "start of the clip", Action::ClipStart),
+    bind("clip_end", &["Alt+End"], "end of the clip", Action::ClipEnd),
+    bind("turntable", &["Alt+R"], "turn around the scene, or stop", Action::Turntable),
+    bind("path_key", &["Alt+P"], "add this view to the camera path", Action::PathKey),
+    bind("export", &["Alt+E"], "export pictures or a video, or cancel", Action::Export),
     bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
     bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
     bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),

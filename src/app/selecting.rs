@@ -360,7 +360,9 @@ impl Viewer {
 
     /// The camera of the picture that the window shows next, where anything is measured in it.
     pub(super) fn measured_view(&self) -> Option<View> {
-        let has_lines = self.state.outline.is_open
+        let has_curve = self.state.path.is_told && !self.state.path.keys().is_empty();
+        let has_lines = has_curve
+            || self.state.outline.is_open
             || !self.state.measure.points().is_empty()
             || self.state.measure.preview.is_some()
             || matches!(self.state.selection.gap, Gap::Known(_));

@@ -7,12 +7,14 @@ use super::{
     changes::Changes,
     compare::Compare,
     deviation::ComparedWith,
+    export::Export,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
     measure::Measure,
     offer::Offer,
     outline::Outline,
     panel_layout::PanelLayout,
+    path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
     selected::Selection,
     sun::{self, SunOfScene},
@@ -28,7 +30,7 @@ use crate::{
     profile::history::{self, History},
     render::{Channel, lights::SunInForce},
     scene::{
-        Pose, Projection, Scene,
+        Blend, Pose, Projection, Scene,
         bounds::{Aabb, Bounds},
         deviation::Statistics,
         edits::{AppliedEdits, SceneEdits},
@@ -73,6 +75,12 @@ pub(super) struct State {
     pub(super) counts_intersections: bool,
     /// Whether the clip plays.
     pub(super) playing: bool,
+    /// Whether the camera turns around the scene.
+    pub(super) turntable: bool,
+    /// The keys of a camera path.
+    pub(super) path: PathKeys,
+    /// What is exported.
+    pub(super) export: Export,
     /// Whether the panel is shown.
     pub(super) panel: bool,
     /// Whether the help is shown.
@@ -148,6 +156,8 @@ pub(super) struct Stage {
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
+    /// The clips that are blended in its place, and morph weights that are set by hand.
+    pub(super) blend: Arc<Blend>,
     /// The variant of its materials.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
@@ -185,6 +195,7 @@ impl Stage {
             scene: opened.scene,
             bounds: opened.bounds,
             clip: opened.clip,
+            blend: opened.blend.into(),
             variant: opened.variant,
             time,
             camera: None,
@@ -209,12 +220,18 @@ impl Stage {
 
     /// The pose of the scene now.
     pub(super) fn pose(&self) -> Pose {
-        self.pose_at(self.clip, self.time, &self.hidden)
+        self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
     }
 
     /// Its pose at `time` of a clip, where these nodes are hidden.
-    pub(super) fn pose_at(&self, clip: Option<usize>, time: f32, hidden: &BTreeSet<usize>) -> Pose {
-        let mut pose = Pose::new(&self.scene, clip, time);
+    pub(super) fn pose_at(
+        &self,
+        clip: Option<usize>,
+        blend: &Blend,
+        time: f32,
+        hidden: &BTreeSet<usize>,
+    ) -> Pose {
+        let mut pose = Pose::blended(&self.scene, clip, blend, time);
         for &node in hidden {
             if let Some(is_visible) = pose.visible.get_mut(node) {
                 *is_visible = false;
@@ -242,7 +259,7 @@ impl Stage {
 
     /// World positions that a view of the whole scene holds.
     fn points(&self) -> Vec<glam::Vec3> {
-        clip_points(&self.scene, self.clip, self.time)
+        clip_points(&self.scene, (self.clip, &self.blend), self.time)
     }
 
     /// The axis of the files that points up if the settings say `wanted`.
@@ -258,8 +275,8 @@ impl Stage {
             return false;
         }
         let points = self.points();
-        let (scene, clip) = (&self.scene, self.clip);
-        self.first = self.first.turned(scene, clip, self.time, &points);
+        let clips = (self.clip, &*self.blend);
+        self.first = self.first.turned(&self.scene, clips, self.time, &points);
         self.exposure = None;
         true
     }
@@ -285,18 +302,9 @@ impl Stage {
         named(found.map_or("", |camera| &camera.name), "camera", camera)
     }
 
-    /// Length of the clip that plays, in seconds; 0 without one.
+    /// Length of the clip that plays, or of the longest that is blended, in seconds; 0 without one.
     pub(super) fn duration(&self) -> f32 {
-        let clip = self.clip.and_then(|clip| self.scene.clips.get(clip));
-        clip.map_or(0.0, |clip| clip.duration_secs)
-    }
-
-    /// Moves on in the clip; after its end it starts again.
-    pub(super) fn advance(&mut self, seconds: f32) {
-        let duration = self.duration();
-        if duration > 0.0 {
-            self.time = (self.time + seconds).rem_euclid(duration);
-        }
+        self.blend.duration_secs(&self.scene, self.clip)
     }
 
     /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
@@ -362,6 +370,9 @@ impl State {
             channel: Channel::Lit,
             counts_intersections: false,
             playing: config.animation.play,
+            turntable: false,
+            path: PathKeys::default(),
+            export: Export::default(),
             panel: config.window.panel,
             help: false,
             environment_warnings: Vec::new(),
@@ -425,6 +436,7 @@ impl State {
                 };
                 if names(&before.scene) == names(&stage.scene) {
                     (stage.clip, stage.time) = (before.clip, before.time);
+                    stage.blend = before.blend;
                 }
                 self.playing &= stage.clip.is_some();
                 let nodes = |scene: &Scene| -> Vec<_> {
@@ -441,6 +453,8 @@ impl State {
             (_, stage) => {
                 let clip = stage.as_ref().and_then(|stage| stage.clip);
                 self.playing = self.config.animation.play && clip.is_some();
+                self.take_camera();
+                self.path.forget();
                 self.start_from(&points, look, aspect);
                 self.offer();
             }
@@ -603,6 +617,7 @@ impl State {
     pub(super) fn play_clip(&mut self, clip: Option<usize>) {
         if let Some(stage) = &mut self.stage {
             stage.clip = clip.filter(|clip| *clip < stage.scene.clips.len());
+            Arc::make_mut(&mut stage.blend).clips.clear();
             stage.time = 0.0;
         }
     }
@@ -662,6 +677,11 @@ impl State {
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
             Action::NextClip => self.next_clip(),
+            Action::Timeline | Action::StepFrame(_) | Action::ClipStart | Action::ClipEnd => {
+                self.perform_on_timeline(action);
+            }
+            Action::Turntable => self.toggle_turntable(),
+            Action::PathKey => self.add_path_key(),
             Action::Clip(clip) => self.play_clip(clip),
             Action::Variant(variant) => {
                 if let Some(stage) = &mut self.stage {
@@ -763,6 +783,7 @@ impl State {
             | Action::SaveProfile(_)
             | Action::Benchmark
             | Action::ComparePicture
+            | Action::Export
             | Action::Leave
             | Action::Quit => return Some(action),
         }
@@ -779,15 +800,6 @@ impl State {
         let name = stage.camera_name(next);
         self.look_through(next);
         self.notify(format!("camera: {name}"));
-    }
-
-    fn toggle_playing(&mut self) {
-        if self.stage.as_ref().is_none_or(|s| s.duration() == 0.0) {
-            return self.notify("there is no clip to play");
-        }
-        self.playing = !self.playing;
-        let text = if self.playing { "playing" } else { "paused" };
-        self.notify(text);
     }
 
     fn next_clip(&mut self) {
@@ -863,7 +875,7 @@ impl State {
     pub(super) fn find_sun(&mut self) {
         self.sun = match &self.stage {
             Some(stage) => {
-                let moment = (stage.clip, stage.time);
+                let moment = (stage.clip, stage.blend.clone(), stage.time);
                 let of_file = self.environment_sun;
                 self.sun_of_scene
                     .in_force(&stage.scene, moment, &self.config, of_file)
@@ -940,6 +952,12 @@ mod tests {
             Action::NextCamera,
             Action::Play,
             Action::NextClip,
+            Action::Timeline,
+            Action::StepFrame(1),
+            Action::ClipStart,
+            Action::ClipEnd,
+            Action::Turntable,
+            Action::PathKey,
             Action::Shadows(ShadowMode::Map),
             Action::NextShadows,
             Action::NextOcclusion,

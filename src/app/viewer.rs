@@ -9,6 +9,7 @@ use super::{
     deviation_figures::DeviationFigures,
     dialogs::Dialogs,
     environment::EnvironmentFile,
+    exporting::Exporting,
     graphics::Graphics,
     gui::Gui,
     in_flight::{GPU_POLL, InFlight},
@@ -91,6 +92,8 @@ pub(super) struct Viewer {
     pub(super) comparing: Comparing,
     pub(super) preparation: Preparation,
     pub(super) profiling: Profiling,
+    /// The export that goes on.
+    pub(super) exporting: Option<Exporting>,
     /// The benchmark while it runs.
     pub(super) benchmark: Option<Benchmark>,
     /// Whether the panel's last frame names the passes that are being compiled.
@@ -168,6 +171,7 @@ impl Viewer {
             comparing: Comparing::default(),
             preparation: Preparation::default(),
             profiling: Profiling::default(),
+            exporting: None,
             benchmark: None,
             says_preparing: false,
             hovering: false,
@@ -365,7 +369,7 @@ impl Viewer {
         if !event.repeat
             || matches!(
                 action,
-                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_)
+                Action::Cutoff(_) | Action::Orbit(_) | Action::RayStep(_) | Action::StepFrame(_)
             )
         {
             self.perform(action);
@@ -406,6 +410,7 @@ impl Viewer {
                         .fail("There is no picture to compare with", error.to_string());
                 }
             }
+            Some(Action::Export) => self.toggle_export(),
             Some(Action::Leave) => self.leave(),
             Some(Action::Quit) => self.done = true,
             Some(Action::Variant(_)) => {
@@ -641,9 +646,8 @@ impl Viewer {
             self.draw_within(wait);
         }
         let seconds = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f32().min(1.0));
-        if let Some(stage) = self.state.stage.as_mut().filter(|_| self.state.playing) {
-            stage.advance(seconds * self.state.config.animation.speed);
-        }
+        self.state.play_for(seconds);
+        self.state.move_camera_for(seconds);
         if self.state.walks() {
             let (axes, runs) = self.input.axes();
             self.walker.pass(seconds, axes, runs);
@@ -715,6 +719,7 @@ impl Viewer {
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;
+        self.state.path.is_told = false;
         self.state.tree_view.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;

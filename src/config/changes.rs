@@ -10,8 +10,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
-const OF_A_RUN: [&str; 8] = [
+const OF_A_RUN: [&str; 11] = [
     "animation.clip",
+    "animation.loop_from",
+    "animation.loop_to",
+    "animation.morphs",
     "animation.time",
     "camera.name",
     "deviation.file",

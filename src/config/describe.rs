@@ -56,6 +56,10 @@ impl Element for f32 {
     const SEVERAL: &'static str = "numbers";
 }
 
+impl Element for String {
+    const SEVERAL: &'static str = "texts in quotes";
+}
+
 impl<T: Element, const COUNT: usize> Describe for [T; COUNT] {
     fn what() -> String {
         format!("a list of {COUNT} {}", T::SEVERAL)

@@ -88,6 +88,7 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = 1..=16384,
         vsync: bool,
         panel: bool,
+        timeline: bool,
         watch: bool,
         theme: Theme,
         font_size: f32 => FONT_SIZE: RangeInclusive<f32> = 8.0..=32.0,
@@ -140,6 +141,11 @@ section! {
         time: f32 => TIME: RangeInclusive<f32> = -1e6..=1e6,
         speed: f32 => SPEED: RangeInclusive<f32> = -1e3..=1e3,
         play: bool,
+        repeat: bool,
+        loop_from: f32 => LOOP_FROM: RangeInclusive<f32> = 0.0..=1e6,
+        loop_to: f32 => LOOP_TO: RangeInclusive<f32> = 0.0..=1e6,
+        frame_rate: f32 => FRAME_RATE: RangeInclusive<f32> = 1.0..=1000.0,
+        morphs: Vec<String>,
     }
 }
 
@@ -153,6 +159,7 @@ section! {
         walk_speed: f32 => WALK_SPEED: RangeInclusive<f32> = 0.01..=1000.0,
         person: f32 => PERSON: ZeroOr<f32> = ZeroOr(0.001..=100000.0),
         avoid_walls: bool,
+        turntable: f32 => TURNTABLE: RangeInclusive<f32> = -3600.0..=3600.0,
     }
 }
 

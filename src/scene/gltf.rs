@@ -53,6 +53,7 @@ pub(super) fn load(
         root,
         pointers,
         light_extras,
+        target_names,
     } = container::parse(container.json, &mut repairs).map_err(error)?;
     let folder = load.folder(path)?;
     let mut file = File {
@@ -60,6 +61,7 @@ pub(super) fn load(
         required: root.extensions_required.iter().cloned().collect(),
         root,
         light_extras,
+        target_names,
         buffers: Vec::new(),
         views: Vec::new(),
         folder,

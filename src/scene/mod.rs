@@ -7,6 +7,7 @@
 
 pub mod animation;
 pub mod atmosphere;
+mod blend;
 pub mod bounds;
 mod camera;
 pub mod camera_path;
@@ -30,17 +31,21 @@ mod material;
 mod merge;
 mod mesh;
 pub mod mesh_distance;
+mod morphs;
 mod node;
 mod obj;
 pub mod opened;
 pub mod picture;
+mod rest;
 pub mod signed_surface;
 mod surface;
 pub mod surface_points;
 mod texture;
+pub mod timeline;
 mod up;
 
 pub use animation::Pose;
+pub use blend::{Blend, MorphWeight, wrapped};
 pub use camera::{Camera, Projection};
 pub use clip::{Channel, Clip, Interpolation, Property, PropertyOf, UvPart};
 pub use files::is_stdin;

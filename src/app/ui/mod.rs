@@ -21,6 +21,7 @@ mod outline;
 #[cfg(test)]
 mod outline_tests;
 mod overlay;
+mod path_curve;
 mod profiler;
 mod ray_path;
 mod rows;
@@ -30,6 +31,7 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod textures;
+mod timeline;
 mod tree_card;
 mod values;
 
@@ -54,8 +56,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     }
     outline::show(ui, state, facts);
     profiler::show(ui, state);
+    timeline::show(ui, state);
     let room = ui.available_rect_before_wrap();
     light_marks::show(ui.ctx(), room, state, facts);
+    path_curve::show(ui.ctx(), room, state, facts);
     compare::show(ui.ctx(), room, state);
     selection::show(ui.ctx(), room, state, facts);
     axes::show(ui.ctx(), room, state);

@@ -356,11 +356,42 @@ fn every_section_is_whole() {
     );
 }
 
+/// Blended clips, morph targets, a camera path, and an export that goes on.
+fn animate(state: &mut State) {
+    let Some(stage) = &mut state.stage else {
+        return;
+    };
+    let target = |name: &str| crate::scene::MorphTarget {
+        name: name.into(),
+        ..Default::default()
+    };
+    stage.scene.meshes.push(crate::scene::Mesh {
+        name: String::new(),
+        primitives: vec![crate::scene::Primitive {
+            targets: vec![target(LONG), target("")],
+            ..Default::default()
+        }],
+    });
+    stage.scene.nodes.push(Node {
+        mesh: Some(stage.scene.meshes.len() - 1),
+        ..Node::default()
+    });
+    stage.switch_clip(1, true);
+    let node = stage.scene.nodes.len() - 1;
+    Arc::make_mut(&mut stage.blend).set_morph(node, 1, Some(0.5));
+    state.add_path_key();
+    state.add_path_key();
+    state.export.motion = crate::app::export::Motion::Turn;
+    state.export.progress = Some([1234, 5678, 240]);
+}
+
 /// Other settings, so that every control is seen at work.
 fn vary(state: &mut State, variation: u32) {
     let config = &mut state.config;
     match variation {
         1 => {
+            animate(state);
+            let config = &mut state.config;
             config.shadows.mode = ShadowMode::Map;
             config.environment.source = EnvironmentSource::Color;
             config.set("test", "image.exposure", "histogram").unwrap();
@@ -829,6 +860,82 @@ fn the_profiler_tells_what_the_pointer_is_over() {
         run.texts()
     });
     assert!(!texts.iter().any(|text| text == "Save trace"), "{texts:?}");
+}
+
+/// A drag along the timeline shows other moments and pauses; its handles move the part that repeats, and a
+/// double click sets an end back.
+#[test]
+fn the_timeline_scrubs_and_its_handles_move_the_loop() {
+    let mut state = state(Show::Panel, false);
+    state.playing = true;
+    let place = |run: &mut Run<'_>, time: f32, below: f32| {
+        run.faults(&[LONG, ADAPTER]);
+        let ticks = ["0.0", "2.0"].map(|text| run.find(text).expect("a tick").center());
+        let x = ticks[0].x + time / 2.0 * (ticks[1].x - ticks[0].x);
+        egui::pos2(x, ticks[0].y + below)
+    };
+    let (bar, handles) = (14.0, 27.0);
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let ends = [0.5, 1.25].map(|time| place(run, time, bar));
+        run.drag(ends[0], ends[1]);
+    });
+    let time = |state: &State| state.stage.as_ref().unwrap().time;
+    assert!(
+        (time(&state) - 1.25).abs() < 0.01 && !state.playing,
+        "{}",
+        time(&state)
+    );
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let at = place(run, 2.25, bar);
+        run.click(at, 1);
+    });
+    assert!((time(&state) - 2.25).abs() < 0.01, "{}", time(&state));
+    let step = egui::vec2(5.0, 0.0);
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let [from, to] = [0.0, 0.5].map(|time| place(run, time, handles));
+        run.drag(from - step, to - step);
+        let [from, to] = [2.5, 2.0].map(|time| place(run, time, handles));
+        run.drag(from + step, to + step);
+    });
+    let range = state.loop_range();
+    assert!(
+        (range.from - 0.5).abs() < 0.02 && (range.to - 2.0).abs() < 0.02,
+        "{range:?}"
+    );
+    with_run(&mut state, Show::Panel, PROFILER, |run| {
+        let at = place(run, 2.0, handles);
+        run.click(at + step, 2);
+    });
+    assert_eq!(state.loop_range().to, 2.5);
+    state.config.window.timeline = false;
+    let texts = with_run(&mut state, Show::Panel, PROFILER, |run| {
+        run.faults(&[]);
+        run.texts()
+    });
+    assert!(!texts.iter().any(|text| text == "|<"), "it is hidden");
+}
+
+/// A click on the switch of a second clip blends both.
+#[test]
+fn the_section_animation_blends_and_morphs() {
+    let mut state = state(Show::Panel, false);
+    state.layout.open.insert("Animation".into(), true);
+    let window = ([1280.0, 3000.0], 1.0);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[LONG]);
+        let name = run.find("clip 1").expect("the second clip").center();
+        run.click(egui::pos2(name.x + 86.0, name.y), 1);
+    });
+    let weights = state.stage.as_ref().unwrap().weights();
+    assert_eq!(weights, [(0, 0.5), (1, 0.5)]);
+    animate(&mut state);
+    assert_eq!(state.stage.as_ref().unwrap().blend.morphs.len(), 1);
+    with_run(&mut state, Show::Panel, window, |run| {
+        run.faults(&[LONG]);
+        let reset = run.find("Reset").expect("weights are set by hand").center();
+        run.click(reset, 1);
+    });
+    assert_eq!(state.stage.as_ref().unwrap().blend.morphs, []);
 }
 
 /// The wheel zooms in time around the pointer, and a drag goes into the past.

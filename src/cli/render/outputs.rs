@@ -1,6 +1,9 @@
 //! The files of `canopy render`: checked before any work is done, then encoded and written.
 
-use super::args::{PictureFormat, RenderArgs, is_stdout, usage};
+use super::{
+    args::{PictureFormat, RenderArgs, is_stdout, usage},
+    video,
+};
 use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
@@ -29,13 +32,24 @@ pub(super) struct Output {
 ///
 /// [`Error::Usage`] for names that cannot be written to, for formats that do not hold what is asked for, and
 /// for channels that the settings leave out; [`Error::Io`] for folders that are not there.
-pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>> {
-    let mut outputs = vec![picture_output(args)?];
-    if outputs[0].format == PictureFormat::Jpg
-        && config.environment.background == config::Background::Transparent
-    {
+pub(super) fn outputs(
+    args: &RenderArgs,
+    config: &Config,
+    frames: u32,
+    is_video: bool,
+) -> Result<Vec<Output>> {
+    let mut outputs = match is_video {
+        true => Vec::new(),
+        false => vec![picture_output(args, frames)?],
+    };
+    let holds_no_alpha = match outputs.first() {
+        None => Some("a video"),
+        Some(picture) => (picture.format == PictureFormat::Jpg).then_some("JPEG"),
+    };
+    let is_transparent = config.environment.background == config::Background::Transparent;
+    if let Some(what) = holds_no_alpha.filter(|_| is_transparent) {
         return usage(format!(
-            "{}: JPEG holds no transparency; write .png or .exr",
+            "{}: {what} holds no transparency; write .png or .exr",
             args.output.display()
         ));
     }
@@ -51,15 +65,18 @@ pub(super) fn outputs(args: &RenderArgs, config: &Config) -> Result<Vec<Output>>
     for output in &outputs {
         let Some(name) = &output.name else { continue };
         let path = name.frame(0);
-        if args.frames > 1 && !name.is_numbered() {
+        if frames > 1 && !name.is_numbered() {
+            let what = match args.frames {
+                Some(_) => format!("--frames {frames} needs"),
+                None => format!("{frames} frames need"),
+            };
             return usage(format!(
-                "{}: --frames {} needs a name with {{frame}}, or every picture would replace the last",
+                "{}: {what} a name with {{frame}}, or every picture would replace the last",
                 path.display(),
-                args.frames
             ));
         }
         // Widths of numbers differ in the first picture, and may be the same in the last.
-        let ends: BTreeSet<_> = [0, args.frames - 1].map(|n| place(&name.frame(n))).into();
+        let ends: BTreeSet<_> = [0, frames - 1].map(|n| place(&name.frame(n))).into();
         take(ends, &path, &mut taken)?;
         output::check_writable(&path)?;
     }
@@ -95,9 +112,9 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn picture_output(args: &RenderArgs) -> Result<Output> {
-    let of_name =
-        || output::extension(&args.output, &PictureFormat::EXTENSIONS).map(PictureFormat::of);
+fn picture_output(args: &RenderArgs, frames: u32) -> Result<Output> {
+    let known = [&PictureFormat::EXTENSIONS[..], &video::EXTENSIONS[..]].concat();
+    let of_name = || output::extension(&args.output, &known).map(PictureFormat::of);
     if !is_stdout(&args.output) {
         return Ok(Output {
             channel: Channel::Lit,
@@ -105,8 +122,11 @@ fn picture_output(args: &RenderArgs) -> Result<Output> {
             name: Some(output::Template::new(&args.output)?),
         });
     }
-    if args.frames > 1 {
+    if frames > 1 {
         return usage("-o -: standard output holds one picture; --frames needs files".into());
+    }
+    if args.progress {
+        return usage("-o -: standard output holds the picture; --progress needs a file".into());
     }
     if std::io::stdout().is_terminal() {
         return usage("-o -: standard output is a terminal; send it to a file or a program".into());
@@ -173,6 +193,13 @@ pub(super) struct Written {
 }
 
 impl Written {
+    /// A video has been written.
+    pub(super) fn add_video(&mut self, name: String, bytes: u64) {
+        self.pictures = 1;
+        self.bytes += bytes;
+        self.first = name;
+    }
+
     /// In words, for pictures of `size`.
     pub(super) fn text(&self, [width, height]: [u32; 2]) -> String {
         let (first, last) = (&self.first, &self.last);

@@ -29,6 +29,8 @@ pub(super) struct File<'a> {
     pub(super) root: Root,
     /// The extras of each light.
     pub(super) light_extras: Vec<Map<String, Value>>,
+    /// The names of each mesh's morph targets, as far as it gives them.
+    pub(super) target_names: Vec<Vec<String>>,
     /// The extensions that the file requires.
     pub(super) required: HashSet<String>,
     /// The bytes of each buffer, or why there are none: an error only if something reads them.

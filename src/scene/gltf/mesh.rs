@@ -98,6 +98,14 @@ pub(super) fn meshes(
                 "the primitives of mesh {number} differ in their number of morph targets"
             )));
         }
+        let names = file.target_names.get(number);
+        for primitive in &mut primitives {
+            let named = primitive
+                .targets
+                .iter_mut()
+                .zip(names.into_iter().flatten());
+            named.for_each(|(target, name)| target.name.clone_from(name));
+        }
         scene.meshes.push(Mesh {
             name: name_of(json.name.as_ref()),
             primitives,

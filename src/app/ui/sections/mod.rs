@@ -1,9 +1,12 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod animation;
+mod camera_path;
 mod compare;
 mod depth_of_field;
 mod deviation;
 mod environment;
+mod export;
 mod geometry;
 mod image;
 mod intersections;
@@ -73,6 +76,24 @@ const SECTIONS: [Section; 20] = [
         tip: "The clip that plays, and the variant of the materials",
         open: true,
         show: scene::show,
+    },
+    Section {
+        title: "Animation",
+        tip: "Clips that are blended, morph weights by hand, and the turntable",
+        open: false,
+        show: animation::show,
+    },
+    Section {
+        title: "Camera path",
+        tip: "Views that the camera moves between",
+        open: false,
+        show: camera_path::show,
+    },
+    Section {
+        title: "Export",
+        tip: "Pictures or a video of the clip, a turn or the camera path",
+        open: false,
+        show: export::show,
     },
     Section {
         title: "View",
