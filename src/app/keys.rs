@@ -78,6 +78,10 @@ pub(super) enum Action {
     ShowAll,
     CopySelection,
     Reset,
+    /// Takes the last change of a setting back.
+    Undo,
+    /// Does again what was taken back.
+    Redo,
     Fullscreen,
     Screenshot,
     ScreenshotOfWindow,
@@ -173,6 +177,8 @@ pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
     bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
     bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
+    bind("undo", &["Ctrl+Z"], "undo the last change of a setting", Action::Undo),
+    bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "do it again", Action::Redo),
     bind("reset", &["R"], "reset all settings", Action::Reset),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),

@@ -57,6 +57,7 @@ mod tree_actions;
 mod tree_figures;
 mod tree_view;
 mod ui;
+mod undo;
 mod viewer;
 mod wake;
 mod walker;

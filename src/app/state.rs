@@ -16,6 +16,7 @@ use super::{
     selected::Selection,
     sun::{self, SunOfScene},
     tree_view::TreeView,
+    undo::Undo,
 };
 use crate::{
     config::{
@@ -105,6 +106,8 @@ pub(super) struct State {
     pub(super) profiler: ProfilerPanel,
     /// The settings that differ from those at the start.
     pub(super) changes: Changes,
+    /// Changes of settings that can be taken back.
+    pub(super) undo: Undo,
     /// The panel's width and foldings.
     pub(super) layout: PanelLayout,
     /// The meshes that were clicked.
@@ -353,6 +356,7 @@ impl State {
             history: History::new(history::FRAMES),
             profiler: ProfilerPanel::default(),
             changes: Changes::default(),
+            undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
             selection: Selection::default(),
             tree_view: TreeView::default(),
@@ -690,6 +694,8 @@ impl State {
                 let side = self.compare.flip();
                 self.notify(format!("side {side}"));
             }
+            Action::Undo => self.undo(1, false),
+            Action::Redo => self.undo(1, true),
             Action::Reset => {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());

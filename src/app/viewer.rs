@@ -367,7 +367,8 @@ impl Viewer {
         let aspect = self.aspect();
         let loaded_with = self.state.config.load.clone();
         let left = self.state.perform(action, aspect, &self.options.look);
-        if action == Action::Reset && self.state.config.load != loaded_with {
+        self.state.follow_changes(false);
+        if self.state.config.load != loaded_with {
             self.reload_scene();
         }
         match left.and_then(|action| self.perform_on_files(action)) {
@@ -419,6 +420,7 @@ impl Viewer {
             self.leaving.ended_load(now);
             self.state.notify("loading was cancelled");
         } else if self.environment.cancel(&mut self.state.config) {
+            self.state.undo.correct(&self.state.config);
             self.leaving.ended_load(now);
             self.state.notify("the environment stays as it is");
         } else if !std::mem::take(&mut self.state.offers).is_empty() {
@@ -475,7 +477,10 @@ impl Viewer {
                 self.remember(Opened::Environment(file.into()));
                 shown.or_else(|error| self.report_as(ENVIRONMENT_FAILED, error))
             }
-            Some(Err(error)) => self.report_as(ENVIRONMENT_FAILED, error),
+            Some(Err(error)) => {
+                self.state.undo.correct(&self.state.config);
+                self.report_as(ENVIRONMENT_FAILED, error)
+            }
         }
     }
 
@@ -521,7 +526,10 @@ impl Viewer {
                 }
                 outcome.or_else(|error| self.report_as(COMPARED_FAILED, error))
             }
-            Some(Err(error)) => self.report_as(COMPARED_FAILED, error),
+            Some(Err(error)) => {
+                self.state.undo.correct(&self.state.config);
+                self.report_as(COMPARED_FAILED, error)
+            }
         }
     }
 
@@ -705,14 +713,17 @@ impl Viewer {
         self.state.tree_view.tells_figures = false;
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
+        let mut is_dragging = false;
         let show = |ui: &mut egui::Ui| {
             room = ui::show(ui, &mut self.state, &facts);
+            is_dragging = ui.input(|input| input.pointer.any_down());
             let browser = self.browser.as_mut().filter(|_| answer == ui::Answer::None);
             if let Some(browser) = browser {
                 answer = ui::show_browser(ui.ctx(), browser, &|| Box::new(self.waker.redraw()));
             }
         };
         let paint = self.gui.run(&self.window, show);
+        self.state.follow_changes(is_dragging);
         self.area = area(room, paint.pixels_per_point, window);
         if let Some(file) = &mut self.layout_file {
             file.follow(&self.state.layout);
