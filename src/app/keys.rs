@@ -8,6 +8,8 @@ use winit::keyboard::KeyCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
+    /// Opens the command palette.
+    Palette,
     Panel,
     /// Opens or closes the profiler.
     Profiler,
@@ -119,6 +121,7 @@ const fn bind(
 #[rustfmt::skip]
 pub(super) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
+    bind("palette", &["Ctrl+Shift+P", "F2"], "every command and setting, by typing", Action::Palette),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
     bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
     bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),

@@ -11,8 +11,10 @@ use super::{
     keys::{Action, ORBIT_STEPS},
     measure::Measure,
     offer::Offer,
+    palette::Palette,
     panel_layout::PanelLayout,
     profiler_panel::ProfilerPanel,
+    recent::Opened,
     selected::Selection,
     sun::{self, SunOfScene},
     tree_view::TreeView,
@@ -106,6 +108,10 @@ pub(super) struct State {
     pub(super) profiler: ProfilerPanel,
     /// The settings that differ from those at the start.
     pub(super) changes: Changes,
+    /// The command palette while it is open.
+    pub(super) palette: Option<Palette>,
+    /// What the palette asks to open.
+    pub(super) opens: Option<Opened>,
     /// Changes of settings that can be taken back.
     pub(super) undo: Undo,
     /// The panel's width and foldings.
@@ -356,6 +362,8 @@ impl State {
             history: History::new(history::FRAMES),
             profiler: ProfilerPanel::default(),
             changes: Changes::default(),
+            palette: None,
+            opens: None,
             undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
             selection: Selection::default(),
@@ -715,6 +723,7 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::Palette
             | Action::Browse
             | Action::NextFile
             | Action::PreviousFile

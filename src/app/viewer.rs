@@ -23,7 +23,7 @@ use super::{
     pictures::Picture,
     preparing::Preparation,
     profiling::Profiling,
-    recent::{self, Opened},
+    recent::{self, Opened, Recent},
     resolution::Resolution,
     schedule::{Schedule, Wakeup},
     screen::{Area, Paint},
@@ -265,7 +265,7 @@ impl Viewer {
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
         // egui would walk through its widgets with Tab, and then keep every other key to itself.
-        let is_tab = is_tab && self.browser.is_none();
+        let is_tab = is_tab && self.browser.is_none() && self.state.palette.is_none();
         if !is_tab && self.gui.event(&self.window, event) {
             self.draw_within(Duration::ZERO);
         }
@@ -344,6 +344,7 @@ impl Viewer {
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
         let typing = self.gui.wants_keyboard()
             || self.browser.is_some()
+            || self.state.palette.is_some()
             || is_escape && self.gui.has_popup();
         if let Some(code) = code {
             self.input
@@ -388,6 +389,10 @@ impl Viewer {
             }
             Some(Action::Screenshot | Action::ScreenshotOfWindow) => {
                 self.save = Some(Picture::Window);
+            }
+            Some(Action::Palette) => {
+                let recent = self.recent_file.as_deref().map(Recent::read);
+                self.state.open_palette(&recent.unwrap_or_default());
             }
             Some(Action::SaveProfile(extension)) => self.save_profile(extension),
             Some(Action::Benchmark) => self.toggle_benchmark(),
@@ -737,6 +742,11 @@ impl Viewer {
             self.perform(action);
         }
         self.answered_in_browser(answer);
+        match self.state.opens.take() {
+            Some(Opened::Scene(files)) => self.load(files),
+            Some(Opened::Environment(file)) => self.choose_environment(&file),
+            None => {}
+        }
         let aspect = self.aspect();
         self.state.follow_up_axis(&self.options.look, aspect);
         self.follow_watches();

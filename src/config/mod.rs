@@ -3,6 +3,8 @@
 mod allowed;
 mod boxes;
 #[cfg(feature = "viewer")]
+mod candidates;
+#[cfg(feature = "viewer")]
 mod changes;
 mod choices;
 mod closest;
@@ -15,6 +17,8 @@ mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
 pub use boxes::{BoxDepths, BoxTrees};
+#[cfg(feature = "viewer")]
+pub use candidates::Told;
 pub use choices::{
     Antialias, ArrayMode, Background, CameraMode, EnvironmentSource, ExposureMode, GroundMode,
     HitOrder, OcclusionMode, RayListing, Rebuild, ReflectionMode, ShadowMode, Switch, Theme,

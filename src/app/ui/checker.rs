@@ -172,6 +172,25 @@ impl<'a> Run<'a> {
         self.frame(vec![button(to, false)], |_| ());
     }
 
+    /// Types.
+    pub(super) fn write(&mut self, text: &str) {
+        self.frame(vec![Event::Text(text.into())], |_| ());
+        self.frame(Vec::new(), |_| ());
+    }
+
+    /// Presses and releases a key.
+    pub(super) fn press(&mut self, key: egui::Key) {
+        let event = |pressed| Event::Key {
+            key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        };
+        self.frame(vec![event(true), event(false)], |_| ());
+        self.frame(Vec::new(), |_| ());
+    }
+
     /// Clicks, `count` times in a row.
     pub(super) fn click(&mut self, at: Pos2, count: usize) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());

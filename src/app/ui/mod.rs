@@ -13,6 +13,7 @@ mod legend;
 mod magnitudes;
 mod offers;
 mod overlay;
+mod palette;
 mod profiler;
 mod ray_path;
 mod rows;
@@ -49,6 +50,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::R
     offers::show(ui.ctx(), room, state);
     tree_card::show(ui.ctx(), room, state, facts);
     overlay::show(ui.ctx(), room, state, facts);
+    palette::show(ui.ctx(), state);
     room
 }
 

@@ -4,6 +4,7 @@ use crate::{
         changes::Changes,
         keys::Action,
         measure::{MeasuredPoint, Snap},
+        recent::Recent,
         selected::{Gap, Selected},
         state::{Failure, Stage},
     },
@@ -44,10 +45,11 @@ enum Show {
     Selection,
     Profiler,
     Comparison,
+    Palette,
 }
 
 impl Show {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -60,6 +62,7 @@ impl Show {
         Self::Selection,
         Self::Profiler,
         Self::Comparison,
+        Self::Palette,
     ];
 }
 
@@ -109,6 +112,9 @@ fn state(show: Show, every_section: bool) -> State {
     }
     if show == Show::Comparison {
         compare(&mut state);
+    }
+    if show == Show::Palette {
+        state.open_palette(&Recent::default());
     }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
@@ -839,4 +845,45 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Clear");
     assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
     press(&mut state, "Freeze");
+}
+
+/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone there.
+#[test]
+fn a_setting_is_set_by_typing() {
+    let mut state = state(Show::Palette, false);
+    let window = ([1280.0, 800.0], 1.0);
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        let shown = run.texts().len();
+        assert!(shown < 400, "{shown} texts: rows out of sight are laid out");
+        run.write("shadmode");
+        assert!(run.find("shadows.mode").is_some());
+        run.press(egui::Key::Tab);
+        run.press(egui::Key::ArrowDown);
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Map);
+    assert!(state.palette.is_none());
+    assert_eq!(state.layout.recent_commands, ["set: shadows.mode map"]);
+    state.follow_changes(false);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.write("undo rays map");
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Rays);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        let row = run.find("full screen").expect("it is listed");
+        run.click(row.center(), 1);
+    });
+    assert_eq!(state.actions, [Action::Fullscreen]);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.press(egui::Key::Escape);
+    });
+    assert!(state.palette.is_none() && state.actions.len() == 1);
 }
