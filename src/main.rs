@@ -1,6 +1,9 @@
 //! Arguments in, exit code out.
 
-use canopy::cli::{self, Cli, Command};
+use canopy::{
+    cli::{self, Cli, Command},
+    provenance::{Provenance, Search},
+};
 use std::{io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -41,8 +44,28 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     let settings = || cli.common.settings();
     let config = || settings().map(|settings| settings.config);
     match cli.command {
-        Command::View(args) => view(args, config()?)?,
-        Command::Render(args) => cli::render::run(&args, config()?, quiet)?,
+        Command::View(mut args) => match args.picture() {
+            None => view(args, config()?, None)?,
+            Some(picture) => {
+                let made = Provenance::required(&picture)?;
+                let search = Search::beside(&picture);
+                args.follow(&made, &search)?;
+                let config = cli.common.settings_of(&made, &search)?;
+                view(args, config, Some(made))?;
+            }
+        },
+        Command::Render(mut args) => {
+            let config = match args.from.clone() {
+                None => config()?,
+                Some(picture) => {
+                    let made = Provenance::required(&picture)?;
+                    let search = Search::beside(&picture);
+                    args.follow(&made, &search)?;
+                    cli.common.settings_of(&made, &search)?
+                }
+            };
+            cli::render::run(&args, config, quiet)?;
+        }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,
         Command::Export(args) => cli::export::run(&args, config()?, quiet)?,
         Command::Query(args) => cli::query::run(&args, config()?, quiet)?,
@@ -60,7 +83,11 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "viewer")]
-fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Result<()> {
+fn view(
+    args: cli::ViewArgs,
+    mut config: canopy::config::Config,
+    reopens: Option<Provenance>,
+) -> anyhow::Result<()> {
     args.look.apply(&mut config, "window.size")?;
     args.time.apply(&mut config)?;
     config.window.watch |= args.watch;
@@ -73,6 +100,7 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
             with: args.compare_with,
         }),
         files: args.files,
+        reopens,
         config,
         exit_after: args.exit_after,
         screenshot: args.screenshot,
@@ -83,7 +111,11 @@ fn view(args: cli::ViewArgs, mut config: canopy::config::Config) -> anyhow::Resu
 }
 
 #[cfg(not(feature = "viewer"))]
-fn view(_args: cli::ViewArgs, _config: canopy::config::Config) -> anyhow::Result<()> {
+fn view(
+    _args: cli::ViewArgs,
+    _config: canopy::config::Config,
+    _reopens: Option<Provenance>,
+) -> anyhow::Result<()> {
     anyhow::bail!(
         "this canopy was built without its viewer; use `canopy render`, or build with the feature \"viewer\""
     )

@@ -34,7 +34,12 @@ impl State {
         let now = |is_now: bool| if is_now { "now" } else { "" };
         let mut rows = Vec::new();
         let mut add = |section, name: String, is_now, action| {
-            rows.push(Row::new(section, name, now(is_now), Command::Action(action)));
+            rows.push(Row::new(
+                section,
+                name,
+                now(is_now),
+                Command::Action(action),
+            ));
         };
         let count = stage.scene.clips.len();
         for clip in (0..count).map(Some).chain((count > 0).then_some(None)) {
@@ -43,7 +48,12 @@ impl State {
         }
         for camera in 0..stage.scene.cameras.len() {
             let is_now = self.camera_of_file() == Some(camera);
-            add("camera", stage.camera_name(camera), is_now, Action::Camera(camera));
+            add(
+                "camera",
+                stage.camera_name(camera),
+                is_now,
+                Action::Camera(camera),
+            );
         }
         let count = stage.scene.variants.len();
         for variant in (0..count).map(Some).chain((count > 0).then_some(None)) {

@@ -44,6 +44,7 @@ mod profiles;
 mod profiling;
 mod projector;
 mod recent;
+mod reopening;
 mod resolution;
 mod schedule;
 mod screen;

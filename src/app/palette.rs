@@ -182,14 +182,7 @@ impl Palette {
     /// Rows that match, the best first; all of them, with those used last first, where nothing was typed.
     fn matches(&mut self) -> Vec<Row> {
         let text = self.text.trim();
-        let pattern = |kind| {
-            Pattern::new(
-                text,
-                CaseMatching::Ignore,
-                Normalization::Smart,
-                kind,
-            )
-        };
+        let pattern = |kind| Pattern::new(text, CaseMatching::Ignore, Normalization::Smart, kind);
         let (by_name, by_words) = (pattern(AtomKind::Fuzzy), pattern(AtomKind::Substring));
         let mut buffer = Vec::new();
         let mut scored = Vec::new();
@@ -212,7 +205,10 @@ impl Palette {
         }
         // What matches as well stays in order.
         scored.sort();
-        scored.into_iter().map(|(_, index)| self.all[index].clone()).collect()
+        scored
+            .into_iter()
+            .map(|(_, index)| self.all[index].clone())
+            .collect()
     }
 
     /// Rows that set `key`: to what was typed where that is allowed, and to values that begin with it.
@@ -221,7 +217,11 @@ impl Palette {
         let start = value_text(&self.initial, key);
         let default = value_text(&Config::default(), key);
         let note = |value: &str| {
-            let notes = [(&now, "now"), (&start, "at the start"), (&default, "default")];
+            let notes = [
+                (&now, "now"),
+                (&start, "at the start"),
+                (&default, "default"),
+            ];
             let notes = notes.iter().filter(|(known, _)| *known == value);
             notes.map(|(_, note)| *note).collect::<Vec<_>>().join(", ")
         };
@@ -277,7 +277,9 @@ fn setting_of(text: &str, config: &Config) -> Option<(String, String)> {
 
 /// Every action, with its keys.
 pub(super) fn actions(keymap: &Keymap) -> Vec<Row> {
-    let bound = BINDINGS.iter().filter(|binding| binding.action != Action::Palette);
+    let bound = BINDINGS
+        .iter()
+        .filter(|binding| binding.action != Action::Palette);
     let bound = bound.map(|binding| {
         let mut row = Row::new(
             "action",
@@ -289,10 +291,19 @@ pub(super) fn actions(keymap: &Keymap) -> Vec<Row> {
         row
     });
     let others = [
-        ("open a file to compare the surface with", Action::OpenCompared),
+        (
+            "open a file to compare the surface with",
+            Action::OpenCompared,
+        ),
         ("run the benchmark, or end it", Action::Benchmark),
-        ("save the profile as a trace (JSON)", Action::SaveProfile("json")),
-        ("save the profile as a table (CSV)", Action::SaveProfile("csv")),
+        (
+            "save the profile as a trace (JSON)",
+            Action::SaveProfile("json"),
+        ),
+        (
+            "save the profile as a table (CSV)",
+            Action::SaveProfile("csv"),
+        ),
     ];
     let others = others.map(|(what, action)| Row::new("action", what, "", Command::Action(action)));
     bound.chain(others).collect()
@@ -332,7 +343,12 @@ pub(super) fn recent(recent: &Recent) -> Vec<Row> {
             count => format!(" and {} more", count - 1),
         };
         let command = Command::Open(Opened::Scene(files.clone()));
-        Some(Row::new("open", name(first) + &more, folder(first), command))
+        Some(Row::new(
+            "open",
+            name(first) + &more,
+            folder(first),
+            command,
+        ))
     });
     let environments = recent.environments.iter().map(|file| {
         let command = Command::Open(Opened::Environment(file.clone()));
@@ -380,17 +396,29 @@ mod tests {
         assert_eq!(palette.accept(), None);
         assert_eq!(palette.text, "shadows.mode ");
         let of = |value: &str| format!("shadows.mode {value}");
-        assert_eq!(names(&mut palette, "shadows.mode "), ["off", "map", "rays"].map(of));
+        assert_eq!(
+            names(&mut palette, "shadows.mode "),
+            ["off", "map", "rays"].map(of)
+        );
         assert_eq!(palette.rows()[2].note, "now, at the start, default");
         assert_eq!(names(&mut palette, "shadows.mode r"), [of("rays")]);
         let row = palette.accept().unwrap();
         assert_eq!(row.command, Command::Set("shadows.mode=rays".into()));
         assert_eq!(names(&mut palette, "shadows.mode teapot"), [""; 0]);
         let fault = palette.fault().unwrap();
-        assert_eq!(fault, "shadows.mode: expected off, map or rays, got \"teapot\"");
+        assert_eq!(
+            fault,
+            "shadows.mode: expected off, map or rays, got \"teapot\""
+        );
         assert_eq!(names(&mut palette, "camera.fov=33.5"), ["camera.fov 33.5"]);
-        assert_eq!(names(&mut palette, "camera.fov 1"), ["camera.fov 1", "camera.fov 170"]);
-        assert_eq!(names(&mut palette, "environment.file a b.hdr"), ["environment.file a b.hdr"]);
+        assert_eq!(
+            names(&mut palette, "camera.fov 1"),
+            ["camera.fov 1", "camera.fov 170"]
+        );
+        assert_eq!(
+            names(&mut palette, "environment.file a b.hdr"),
+            ["environment.file a b.hdr"]
+        );
         palette.text = "sun.dir".into();
         palette.find();
         palette.complete();
@@ -419,7 +447,10 @@ mod tests {
         let config = Config::default();
         let mut palette = Palette::new(rows, Vec::new(), &config, &config);
         let start = std::time::Instant::now();
-        assert_eq!(names(&mut palette, "clip 987")[0], "clip number 987 of a scene with many of them");
+        assert_eq!(
+            names(&mut palette, "clip 987")[0],
+            "clip number 987 of a scene with many of them"
+        );
         let took = start.elapsed();
         println!("1000 rows in {took:?}");
         assert!(took.as_millis() < 500, "{took:?}");

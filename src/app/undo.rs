@@ -56,12 +56,7 @@ impl Step {
         };
         match (&self.label, self.changes.len()) {
             (Some(label), _) => label.clone(),
-            (None, 0..=2) => self
-                .changes
-                .iter()
-                .map(line)
-                .collect::<Vec<_>>()
-                .join(", "),
+            (None, 0..=2) => self.changes.iter().map(line).collect::<Vec<_>>().join(", "),
             (None, count) => {
                 let first = self.changes.iter().next().map(line).unwrap_or_default();
                 format!("{first}, and {} more settings", count - 1)
@@ -311,23 +306,41 @@ mod tests {
             state.perform(action, 1.0, &Look::default());
             told(state).to_owned()
         };
-        assert_eq!(undo(&mut state, Action::Undo), "undone: shadows.mode off → rays");
-        assert_eq!(undo(&mut state, Action::Undo), "undone: exposure.compensation 1.25 → 0");
+        assert_eq!(
+            undo(&mut state, Action::Undo),
+            "undone: shadows.mode off → rays"
+        );
+        assert_eq!(
+            undo(&mut state, Action::Undo),
+            "undone: exposure.compensation 1.25 → 0"
+        );
         assert_eq!(state.config, Config::default());
         assert!(undo(&mut state, Action::Undo).starts_with("no setting"));
-        assert_eq!(undo(&mut state, Action::Redo), "done again: exposure.compensation 0 → 1.25");
+        assert_eq!(
+            undo(&mut state, Action::Redo),
+            "done again: exposure.compensation 0 → 1.25"
+        );
         assert!(undo(&mut state, Action::Redo).contains("rays → off"));
         assert_eq!(state.config, changed);
-        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
+        assert_eq!(
+            undo(&mut state, Action::Redo),
+            "there is nothing to do again"
+        );
         // A new change leaves nothing to do again.
         undo(&mut state, Action::Undo);
         state.config.camera.fov = 30.0;
         state.follow_changes(false);
-        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
+        assert_eq!(
+            undo(&mut state, Action::Redo),
+            "there is nothing to do again"
+        );
         // Resetting everything is one step.
         undo(&mut state, Action::Reset);
         let text = undo(&mut state, Action::Undo);
-        assert!(text.contains("camera.fov 45 → 30, exposure.compensation 0 → 1.25"), "{text}");
+        assert!(
+            text.contains("camera.fov 45 → 30, exposure.compensation 0 → 1.25"),
+            "{text}"
+        );
         let fov = crate::scene::Projection::Perspective {
             fov_y: 30_f32.to_radians(),
         };
@@ -365,7 +378,13 @@ mod tests {
         assert_eq!(steps, expected);
         state.undo(3, false);
         assert_eq!(told(&state), "undone: 3 steps");
-        assert_eq!((state.config.tree.leaf_cutoff, state.config.exposure.compensation), (2, 2.0));
+        assert_eq!(
+            (
+                state.config.tree.leaf_cutoff,
+                state.config.exposure.compensation
+            ),
+            (2, 2.0)
+        );
     }
 
     #[test]
@@ -388,6 +407,11 @@ mod tests {
         state.follow_changes(false);
         state.config.sun.strength = 5.0;
         state.follow_changes(false);
-        assert!(state.undo.steps().all(|step| step.starts_with("sun.strength")));
+        assert!(
+            state
+                .undo
+                .steps()
+                .all(|step| step.starts_with("sun.strength"))
+        );
     }
 }

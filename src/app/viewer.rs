@@ -181,7 +181,7 @@ impl Viewer {
             memory: options.stats.is_some().then(MemoryLog::new),
             save: None,
             browser: None,
-            asked: Vec::new(),
+            asked: options.files.clone(),
             recent_file: recent::file().filter(|_| options.exit_after.is_none()),
             watches: Watches::default(),
             selecting: Selecting::default(),
@@ -546,6 +546,10 @@ impl Viewer {
         let gpu = (self.graphics.gpu.clone(), self.graphics.renderer.uploader());
         let config = self.state.config.clone();
         let wake = self.waker.redraw();
+        if files != self.asked {
+            // They are those of other files.
+            (self.options.look.view, self.options.reopens) = (None, None);
+        }
         self.asked.clone_from(&files);
         self.loading = Some(Loading::start(files, config, gpu, wake));
     }
@@ -588,6 +592,7 @@ impl Viewer {
         let before = self.state.stage.as_ref();
         let variant = before.filter(|s| s.files == files).and_then(|s| s.variant);
         self.state.show(files, opened, &self.options.look, aspect);
+        self.follow_picture();
         self.graphics.uploaded = Some(uploaded);
         self.scenes += 1;
         let stage = self.state.stage.as_ref();
@@ -629,7 +634,7 @@ impl Viewer {
         self.window.set_title(&title);
     }
 
-    fn aspect(&self) -> f32 {
+    pub(super) fn aspect(&self) -> f32 {
         let [width, height] = self.area.size;
         width.max(1) as f32 / height.max(1) as f32
     }

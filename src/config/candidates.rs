@@ -29,7 +29,8 @@ impl Config {
     /// order. None for text, and for a key that does not exist.
     pub fn candidates(&self, key: &str) -> Vec<String> {
         let all = Self::expectations().into_iter();
-        let mut found = all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
+        let mut found =
+            all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));
         let Some((.., expected)) = found.next() else {
             return Vec::new();
         };
@@ -85,6 +86,9 @@ mod tests {
         assert_eq!(told.len(), Config::keys().len());
         let mode = told.iter().find(|told| told.key == "tree.rebuild").unwrap();
         let explained = Config::explain("tree.rebuild").unwrap();
-        assert_eq!((&mode.comment, &mode.expected), (&explained.comment, &explained.expected));
+        assert_eq!(
+            (&mode.comment, &mode.expected),
+            (&explained.comment, &explained.expected)
+        );
     }
 }

@@ -13,6 +13,7 @@ mod describe;
 pub mod explain;
 mod keys;
 pub mod layered;
+mod of_pictures;
 mod sections;
 
 pub use allowed::{Direction, Rising, ZeroOr};
@@ -27,6 +28,7 @@ pub use choices::{
 pub(crate) use closest::closest;
 pub use cost_count::CostCount;
 pub use keys::{BoundKeys, Keys};
+pub use of_pictures::is_of_pictures;
 pub use sections::{
     Animation, Camera, Cost, Deviation, Environment, Exposure, Gpu, Image, Lights, Load, Occlusion,
     Output, Reflections, Scene, Shadows, Sun, Tree, TreeBoxes, Window,

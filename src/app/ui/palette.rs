@@ -6,8 +6,8 @@ use crate::app::{
     state::State,
 };
 use egui::{
-    Align, Context, Id, Key, Label, Layout, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit, Ui,
-    Vec2, WidgetInfo,
+    Align, Context, Id, Key, Label, Layout, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit,
+    Ui, Vec2, WidgetInfo,
 };
 
 /// Least size in points: a window may be smaller for a moment.
@@ -34,11 +34,13 @@ pub(super) fn show(ctx: &Context, state: &mut State) {
     let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(LEAST, Vec2::new(WIDTH, f32::MAX));
     let frame = card(&ctx.global_style().visuals);
     let mut chosen = None;
-    let shown = Modal::new(Id::unique("palette")).frame(frame).show(ctx, |ui| {
-        ui.set_width(size.x);
-        ui.set_max_height(size.y - 24.0);
-        chosen = contents(ui, palette);
-    });
+    let shown = Modal::new(Id::unique("palette"))
+        .frame(frame)
+        .show(ctx, |ui| {
+            ui.set_width(size.x);
+            ui.set_max_height(size.y - 24.0);
+            chosen = contents(ui, palette);
+        });
     if let Some(row) = chosen {
         state.run_command(row);
     } else if shown.should_close() {
@@ -60,7 +62,9 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     let accepted = accepts.then(|| palette.accept()).flatten();
     let clicked = list(ui, palette);
     let remark = match palette.fault() {
-        Some(fault) => RichText::new(fault).small().color(ui.visuals().warn_fg_color),
+        Some(fault) => RichText::new(fault)
+            .small()
+            .color(ui.visuals().warn_fg_color),
         None => {
             let keys = "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting";
             RichText::new(keys).small().weak()
@@ -83,7 +87,11 @@ fn keys(ui: &Ui) -> (isize, bool, bool) {
         (Key::PageDown, PAGE),
     ];
     let steps = steps.into_iter().filter(|(key, _)| pressed(*key));
-    (steps.map(|(_, step)| step).sum(), pressed(Key::Tab), pressed(Key::Enter))
+    (
+        steps.map(|(_, step)| step).sum(),
+        pressed(Key::Tab),
+        pressed(Key::Enter),
+    )
 }
 
 fn field(ui: &mut Ui, palette: &mut Palette) {
@@ -149,9 +157,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
         true => row.label(),
         false => format!("{}, {}", row.label(), row.note),
     };
-    response.widget_info(|| {
-        WidgetInfo::selected(Role::ListBoxOption, true, is_selected, &hint)
-    });
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_selected, &hint));
     let visuals = ui.style().interact_selectable(&response, is_selected);
     if is_selected || response.hovered() {
         ui.painter().rect_filled(rect, 3.0, visuals.weak_bg_fill);
@@ -167,10 +173,16 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
             ui.add(Label::new(text).truncate().selectable(false));
         });
     };
-    let section = RichText::new(row.section).small().color(visuals.text_color());
+    let section = RichText::new(row.section)
+        .small()
+        .color(visuals.text_color());
     part(&mut line, SECTION_WIDTH.min(inside.width() * 0.25), section);
     let name = RichText::new(&row.name).color(visuals.text_color());
-    part(&mut line, inside.width() * if row.note.is_empty() { 0.7 } else { 0.5 }, name);
+    part(
+        &mut line,
+        inside.width() * if row.note.is_empty() { 0.7 } else { 0.5 },
+        name,
+    );
     line.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let note = RichText::new(&row.note).small().color(visuals.text_color());
         ui.add(Label::new(note).truncate().selectable(false));

@@ -8,7 +8,7 @@ pub use args::{PictureFormat, RenderArgs};
 
 use super::{
     every_adapter,
-    offscreen::{self, Offscreen},
+    offscreen::{self, Moment, Offscreen},
     report::{Report, log_stage},
 };
 use crate::{
@@ -16,15 +16,17 @@ use crate::{
     config::Config,
     gpu::profiler::Stopwatch,
     profile::{self, history::History},
+    provenance::Shown,
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
         compared::Compared,
+        framing::Viewpoint,
         opened::{OpenedScene, Span},
     },
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
@@ -57,6 +59,10 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         OpenedScene::load(files, &config, support, span, progress)
     })?;
     let (opened, look) = (opened.checked()?, args.look.look());
+    let made_of = MadeOf {
+        files: opened.files.clone(),
+        variant: opened.variant,
+    };
     report.line.stage("uploading the scene");
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
@@ -71,10 +77,17 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     offscreen.profile = args.profile.is_some().then(|| History::new(MOST_PROFILED));
     let mut times = Times::default();
-    let (stats, written) = draw(&mut offscreen, args, &outputs, &mut times, &report)?;
+    let (stats, written) = draw(
+        &mut offscreen,
+        args,
+        &outputs,
+        &made_of,
+        &mut times,
+        &report,
+    )?;
     offscreen.gpu.save_pipelines();
     if let Some(path) = &args.stats {
-        stats::write(path, &offscreen, &stats, &times, args.samples)?;
+        stats::write(path, &offscreen, &stats, &times, args.samples.unwrap_or(1))?;
     }
     if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
         profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
@@ -88,6 +101,7 @@ fn draw(
     offscreen: &mut Offscreen,
     args: &RenderArgs,
     outputs: &[Output],
+    made_of: &MadeOf,
     times: &mut Times,
     report: &Report,
 ) -> Result<(FrameStats, Written)> {
@@ -98,7 +112,7 @@ fn draw(
     );
     let mut written = Written::default();
     let mut stats = FrameStats::default();
-    let (frames, count) = (args.frames, args.samples);
+    let (frames, count) = (args.frames, args.samples.unwrap_or(1));
     let mut stages = Stages::default();
     report.line.stage("compiling shaders");
     for frame in 0..frames {
@@ -127,13 +141,41 @@ fn draw(
                 .iter()
                 .filter(|output| output.is_ready(index, count))
             {
-                output.write(offscreen, frame, &mut written)?;
+                let shown = made_of.shown(offscreen, &moment, count);
+                output.write(offscreen, frame, shown, &mut written)?;
             }
             stages.write_ms += writing.ms();
         }
     }
     stages.log(frames, count);
     Ok((stats, written))
+}
+
+/// What of a scene its pictures keep.
+#[derive(Debug)]
+struct MadeOf {
+    files: Vec<PathBuf>,
+    variant: Option<usize>,
+}
+
+impl MadeOf {
+    fn shown(&self, offscreen: &Offscreen, moment: &Moment, samples: u32) -> Shown<'_> {
+        let view = &moment.view;
+        let viewpoint = Viewpoint {
+            world_from_view: view.world_from_view,
+            projection: view.projection,
+        };
+        Shown {
+            files: &self.files,
+            clip: offscreen.clip,
+            time: moment.time,
+            variant: self.variant,
+            distance: viewpoint.eye().distance(moment.bounds.center()),
+            viewpoint,
+            size: offscreen.config.output.size,
+            samples,
+        }
+    }
 }
 
 /// Time in the stages of drawing.
