@@ -44,26 +44,27 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     let settings = || cli.common.settings();
     let config = || settings().map(|settings| settings.config);
     match cli.command {
-        Command::View(mut args) => match args.picture() {
-            None => view(args, config()?, None)?,
-            Some(picture) => {
-                let made = Provenance::required(&picture)?;
-                let search = Search::beside(&picture);
-                args.follow(&made, &search)?;
-                let config = cli.common.settings_of(&made, &search)?;
-                view(args, config, Some(made))?;
-            }
-        },
-        Command::Render(mut args) => {
-            let config = match args.from.clone() {
-                None => config()?,
-                Some(picture) => {
-                    let made = Provenance::required(&picture)?;
-                    let search = Search::beside(&picture);
-                    args.follow(&made, &search)?;
-                    cli.common.settings_of(&made, &search)?
-                }
+        Command::View(mut args) => {
+            let Some(picture) = args.picture() else {
+                let config = cli.common.settings_over(None, args.look.named.as_deref())?;
+                return view(args, config, None);
             };
+            let made = Provenance::required(&picture)?;
+            let search = Search::beside(&picture);
+            args.follow(&made, &search)?;
+            let over = Some((&made, &search));
+            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
+            view(args, config, Some(made))?;
+        }
+        Command::Render(mut args) => {
+            let from = args.from.clone();
+            let made = from.as_deref().map(Provenance::required).transpose()?;
+            let search = from.as_deref().map(Search::beside);
+            let over = made.as_ref().zip(search.as_ref());
+            if let Some((made, search)) = over {
+                args.follow(made, search)?;
+            }
+            let config = cli.common.settings_over(over, args.look.named.as_deref())?;
             cli::render::run(&args, config, quiet)?;
         }
         Command::Bench(args) => cli::bench::run(&args, config()?, quiet)?,

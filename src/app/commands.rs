@@ -20,6 +20,8 @@ impl State {
             };
             Row::new("undo", step, note, Command::Undo(index + 1))
         }));
+        let looks = self.looks.all().into_iter();
+        rows.extend(looks.map(|name| Row::new("look", name.clone(), "", Command::Look(name))));
         rows.extend(palette::recent(recent));
         rows.extend(palette::settings(&self.config));
         let recent = self.layout.recent_commands.clone();
@@ -84,6 +86,7 @@ impl State {
             Command::Setting(_) => {}
             Command::Set(text) => self.set_by_hand(&text),
             Command::Undo(count) => self.undo(count, false),
+            Command::Look(name) => self.apply_look(&name),
             Command::Open(opened) => self.opens = Some(opened),
         }
     }

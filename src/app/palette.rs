@@ -29,6 +29,8 @@ pub(super) enum Command {
     /// Takes so many changes of settings back.
     Undo(usize),
     Open(Opened),
+    /// Applies a look.
+    Look(String),
 }
 
 /// A row of the list.

@@ -3,12 +3,14 @@
 
 use super::{
     arm::Arm,
+    bookmarks::Bookmarks,
     camera::Camera,
     changes::Changes,
     compare::Compare,
     deviation::ComparedWith,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
+    looks::Looks,
     measure::Measure,
     offer::Offer,
     palette::Palette,
@@ -110,6 +112,12 @@ pub(super) struct State {
     pub(super) changes: Changes,
     /// The command palette while it is open.
     pub(super) palette: Option<Palette>,
+    /// Views that the person has saved.
+    pub(super) bookmarks: Bookmarks,
+    /// Whether the picture is shown alone.
+    pub(super) presents: bool,
+    /// The looks there are.
+    pub(super) looks: Looks,
     /// What the palette asks to open.
     pub(super) opens: Option<Opened>,
     /// Changes of settings that can be taken back.
@@ -362,6 +370,9 @@ impl State {
             history: History::new(history::FRAMES),
             profiler: ProfilerPanel::default(),
             changes: Changes::default(),
+            bookmarks: Bookmarks::default(),
+            presents: false,
+            looks: Looks::default(),
             palette: None,
             opens: None,
             undo: Undo::new(config.clone()),
@@ -391,6 +402,7 @@ impl State {
         }
         self.sun_of_scene = SunOfScene::default();
         self.forget_clicks();
+        self.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
         let stage = Stage::new(files, opened, self.config.animation.time);
         let before = self.stage.replace(stage);
@@ -562,6 +574,14 @@ impl State {
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 
+    /// Sees the scene from `view`, and orbits what is `distance` metres ahead.
+    pub(super) fn see(&mut self, view: &Viewpoint, distance: f32) {
+        let Some(stage) = &self.stage else { return };
+        let center = view.eye() + view.forward() * distance;
+        self.arm = Arm::default();
+        self.camera = Camera::new(view, center, framing::extent(stage.first.bounds));
+    }
+
     /// Looks through a camera of the file.
     pub(super) fn look_through(&mut self, camera: usize) {
         let Some(stage) = &mut self.stage else { return };
@@ -632,6 +652,8 @@ impl State {
             }
             Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
+            Action::Bookmark => self.bookmark(),
+            Action::GoToBookmark(index) => self.go_to_bookmark(index),
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
             Action::NextClip => self.next_clip(),
@@ -724,6 +746,8 @@ impl State {
             | Action::OpenEnvironment
             | Action::OpenCompared
             | Action::Palette
+            | Action::FocusPanel
+            | Action::Present
             | Action::Browse
             | Action::NextFile
             | Action::PreviousFile

@@ -2,6 +2,7 @@
 
 use super::{
     benchmark::Benchmark,
+    bookmarks::Bookmarks,
     browse::{Browser, Kind},
     chord::Press,
     clicks::Selecting,
@@ -14,14 +15,16 @@ use super::{
     in_flight::{GPU_POLL, InFlight},
     input::Input,
     keymap::Keymap,
-    keys::Action,
+    keys::{self, Action},
     leaving::{Answer, Leaving},
     loading::Loading,
+    looks::Looks,
     memory::MemoryLog,
     options::Options,
     panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
+    presenting::Presentation,
     profiling::Profiling,
     recent::{self, Opened, Recent},
     resolution::Resolution,
@@ -128,6 +131,8 @@ pub(super) struct Viewer {
     pub(super) counted_trees: CountedTrees,
     /// Whether the GPU was asked since the window was to be drawn last.
     has_polled: bool,
+    /// The presentation while it goes on.
+    pub(super) presentation: Option<Presentation>,
     /// When Escape quits.
     leaving: Leaving,
     /// Whether the window has been shown.
@@ -148,7 +153,7 @@ impl Viewer {
         let instance = gpu::instance(&config.gpu, Some(&display))?;
         let graphics = Graphics::new(instance, window.clone(), config)?;
         let mut viewer = Self {
-            gui: Gui::new(&window, &graphics.gpu, &waker),
+            gui: Gui::new(event_loop, &window, &graphics.gpu, &waker),
             state: State::new(config.clone()),
             schedule: Schedule::new(options.exit_after, Instant::now()),
             in_flight: None,
@@ -188,11 +193,15 @@ impl Viewer {
             traced_ray: TracedRay::default(),
             counted_trees: CountedTrees::default(),
             has_polled: false,
+            presentation: None,
             leaving: Leaving::default(),
             is_visible: window::SHOWN_AT_ONCE,
             done: false,
             options,
         };
+        if window::SHOWN_AT_ONCE {
+            viewer.window.set_visible(true);
+        }
         viewer.state.keymap = Keymap::new(&viewer.options.config.keys)?;
         if viewer.options.profile.is_some() {
             viewer.state.history = History::new(MOST_PROFILED);
@@ -200,6 +209,8 @@ impl Viewer {
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.layout = file.read();
         }
+        viewer.state.looks = Looks::of_the_user();
+        viewer.state.bookmarks = Bookmarks::of_the_user();
         viewer.set_title(None);
         viewer.load(viewer.options.files.clone());
         Ok(viewer)
@@ -249,6 +260,7 @@ impl Viewer {
                 self.schedule.draw_by(time);
                 return;
             }
+            Wake::Accessibility(event) => self.gui.accessibility(event),
             Wake::OpenScene(files) => self.answered_in_dialog(Kind::Scenes, files),
             Wake::OpenEnvironment(files) => self.answered_in_dialog(Kind::Environments, files),
             Wake::OpenCompared(files) => self.answered_in_dialog(Kind::Compared, files),
@@ -264,8 +276,12 @@ impl Viewer {
     pub(super) fn event(&mut self, event: &WindowEvent) {
         let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
             if event.logical_key == Key::Named(NamedKey::Tab));
-        // egui would walk through its widgets with Tab, and then keep every other key to itself.
-        let is_tab = is_tab && self.browser.is_none() && self.state.palette.is_none();
+        // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once one of
+        // them has the keyboard.
+        let is_tab = is_tab
+            && self.browser.is_none()
+            && self.state.palette.is_none()
+            && !self.gui.wants_keyboard();
         if !is_tab && self.gui.event(&self.window, event) {
             self.draw_within(Duration::ZERO);
         }
@@ -300,6 +316,7 @@ impl Viewer {
                 self.input.set_pointer(pointer, height, &mut self.state);
                 self.drag_line();
                 self.hover();
+                self.wake_pointer();
             }
             WindowEvent::CursorLeft { .. } => {
                 self.input.leave();
@@ -342,7 +359,9 @@ impl Viewer {
             self.input.set_sun(pressed && action.is_none());
         }
         let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-        let typing = self.gui.wants_keyboard()
+        // A control that has the keyboard takes plain keys, and a text all of them.
+        let is_plain = !self.input.modifiers().ctrl && !code.is_some_and(keys::is_function);
+        let typing = self.gui.wants_keyboard() && (is_plain || self.gui.edits_text())
             || self.browser.is_some()
             || self.state.palette.is_some()
             || is_escape && self.gui.has_popup();
@@ -379,6 +398,8 @@ impl Viewer {
                 self.deviation.reload();
                 self.reload_scene();
             }
+            Some(Action::FocusPanel) => self.focus_panel(),
+            Some(Action::Present) => self.toggle_presentation(),
             Some(Action::Fullscreen) => {
                 window::toggle_fullscreen(&self.window);
                 self.state.notify("full screen on or off");
@@ -414,11 +435,23 @@ impl Viewer {
         }
     }
 
+    /// Gives the keyboard to the first control of the panel, or back to the scene.
+    fn focus_panel(&mut self) {
+        if self.gui.wants_keyboard() {
+            self.gui.surrender_keyboard();
+        } else {
+            self.state.panel = true;
+            self.gui.focus_first();
+        }
+    }
+
     /// Closes what is uppermost, and the window only when asked twice.
     fn leave(&mut self) {
         let now = Instant::now();
         if self.state.error.take().is_some() || std::mem::take(&mut self.state.help) {
             // Closed.
+        } else if self.state.presents {
+            self.toggle_presentation();
         } else if let Some(loading) = self.loading.take() {
             // Its thread ends by itself; nobody has to wait for that.
             loading.cancel();
@@ -717,6 +750,7 @@ impl Viewer {
             view: self.measured_view(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
+        self.rest_pointer();
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;

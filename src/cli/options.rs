@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     config::{
         Animation, BoxDepths, Camera, Config, ExposureMode, GroundMode, Image, OcclusionMode,
-        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered,
+        ReflectionMode, ShadowMode, Tree, UpAxis, Window, layered::Layered, looks,
     },
     provenance::{Provenance, Search},
     scene::framing::{Look, Viewpoint},
@@ -44,6 +44,9 @@ pub struct LookArgs {
     /// Size of the picture or of the window, in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
+    /// A look: one of yours, Fast, Quality or Studio, or a .toml file
+    #[arg(long = "look", value_name = "NAME|FILE", help_heading = "Picture")]
+    pub named: Option<String>,
     /// Stops (EV), auto (by the lights) or histogram (by the picture)
     #[arg(
         long,
@@ -240,16 +243,26 @@ impl Common {
         Ok(settings)
     }
 
-    /// As [`Self::settings`], with what `made` tells below `--config` and `--set`, and a warning for each key that is
-    /// not taken.
+    /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a warning for each
+    /// key of the picture that is not taken.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::settings`] and [`Provenance::apply`].
-    pub fn settings_of(&self, made: &Provenance, search: &Search<'_>) -> Result<Config> {
+    /// Those of [`Self::settings`], [`Provenance::apply`] and [`looks::Look::find`].
+    pub fn settings_over(
+        &self,
+        made: Option<(&Provenance, &Search<'_>)>,
+        look: Option<&str>,
+    ) -> Result<Config> {
         let mut config = Layered::read(None, &[])?.config;
-        for line in made.apply(&mut config, search)? {
-            log::warn!("{}: {line}", search.picture.display());
+        if let Some((made, search)) = made {
+            for line in made.apply(&mut config, search)? {
+                log::warn!("{}: {line}", search.picture.display());
+            }
+        }
+        if let Some(name) = look {
+            let look = looks::Look::find(name, looks::user_folder().as_deref())?;
+            look.apply(&mut config)?;
         }
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;

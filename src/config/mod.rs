@@ -13,6 +13,7 @@ mod describe;
 pub mod explain;
 mod keys;
 pub mod layered;
+pub mod looks;
 mod of_pictures;
 mod sections;
 

@@ -114,7 +114,7 @@ fn field(ui: &mut Ui, palette: &mut Palette) {
         .lock_focus(true);
     // Before it is shown, so that it takes what is typed in the very first frame.
     ui.memory_mut(|memory| memory.request_focus(id));
-    ui.add(field);
+    ui.add(field).accessible_name("command");
     let length = palette.text.chars().count();
     ui.data_mut(|data| data.insert_temp(id, length));
 }

@@ -1,5 +1,6 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
+mod bookmarks;
 mod compare;
 mod deviation;
 mod environment;
@@ -7,6 +8,7 @@ mod geometry;
 mod image;
 mod intersections;
 mod lights;
+mod looks;
 mod notes;
 mod occlusion;
 mod reflections;
@@ -34,7 +36,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 18] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -76,6 +78,12 @@ const SECTIONS: [Section; 17] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Looks",
+        tip: "Settings of light and picture under a name",
+        open: false,
+        show: looks::show,
     },
     Section {
         title: "Compare",
