@@ -862,26 +862,48 @@ fn pictures_are_made_again_from_what_they_tell() {
         assert!(first == second, "{name} is another picture");
         let text = String::from_utf8_lossy(&first).into_owned();
         assert!(text.contains("\"name\":\"scene.obj\""), "{name}");
-        assert!(!text.contains(folder.0.path().to_str().unwrap()), "{name} tells its folder");
+        assert!(
+            !text.contains(folder.0.path().to_str().unwrap()),
+            "{name} tells its folder"
+        );
     }
     // Options come on top, and a look below them.
     folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x16");
     let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
-    for told in ["\"shadows.mode\":\"off\"", "\"occlusion.mode\":\"off\"", "\"image.tonemap\":\"aces\""] {
+    for told in [
+        "\"shadows.mode\":\"off\"",
+        "\"occlusion.mode\":\"off\"",
+        "\"image.tonemap\":\"aces\"",
+    ] {
         assert!(text.contains(told), "{told}: {text}");
     }
     assert_eq!(picture(&folder.path("b.png")).width(), 24);
-    assert_ne!(picture(&folder.path("a.png")), picture(&folder.path("again-a.jpg")));
+    assert_ne!(
+        picture(&folder.path("a.png")),
+        picture(&folder.path("again-a.jpg"))
+    );
     folder.succeeds("render scene.obj -o plain.png --size 8x8 --set output.metadata=false");
     std::fs::create_dir(folder.path("sent")).unwrap();
     std::fs::copy(folder.path("a.png"), folder.path("sent/a.png")).unwrap();
     for (line, words) in [
-        ("render --from plain.png -o c.png", &["plain.png", "without settings"][..]),
-        ("render --from sent/a.png -o c.png", &["sent/a.png", "scene.obj", "not there"]),
-        ("render --from scene.obj -o c.png", &["scene.obj", "without settings"]),
+        (
+            "render --from plain.png -o c.png",
+            &["plain.png", "without settings"][..],
+        ),
+        (
+            "render --from sent/a.png -o c.png",
+            &["sent/a.png", "scene.obj", "not there"],
+        ),
+        (
+            "render --from scene.obj -o c.png",
+            &["scene.obj", "without settings"],
+        ),
         ("render --from no.png -o c.png", &["no.png"]),
         ("view plain.png", &["plain.png", "without settings"]),
-        ("render scene.obj -o c.png --look teapot", &["teapot", "Fast, Quality, Studio"]),
+        (
+            "render scene.obj -o c.png --look teapot",
+            &["teapot", "Fast, Quality, Studio"],
+        ),
     ] {
         folder.fails(line, words);
     }

@@ -757,7 +757,12 @@ fn files_are_found_without_a_file_dialog() {
 fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let still = ["--set", "window.still_samples=1", "--set", "window.render_scale=1"];
+    let still = [
+        "--set",
+        "window.still_samples=1",
+        "--set",
+        "window.render_scale=1",
+    ];
     let size = ["--size", "640x480"];
     let look = ["--sun", "-0.4,-1,-0.3", "--set", "sun.angle=0"];
     let canopy = display.canopy(&[&["scene.obj"][..], &size, &look, &still].concat());
@@ -768,7 +773,10 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     display.press("Return");
     let off = display.settled("no shadows", |now| *now != first);
     let (darker, brighter) = off.darker_and_brighter(&first);
-    assert!(brighter > 0.01 && darker < 0.005, "{brighter} is brighter and {darker} darker");
+    assert!(
+        brighter > 0.01 && darker < 0.005,
+        "{brighter} is brighter and {darker} darker"
+    );
     display.press("ctrl+z");
     display.settled("the shadows again", |now| {
         let (darker, brighter) = now.darker_and_brighter(&first);
@@ -776,9 +784,13 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     });
     // From a view that is not the first one.
     display.press("KP_4");
-    display.settled("another view", |now| now.darker_and_brighter(&first).0 > 0.01);
+    display.settled("another view", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
     display.press("ctrl+shift+z");
-    let made = display.settled("that without shadows", |now| now.darker_and_brighter(&first).0 > 0.01);
+    let made = display.settled("that without shadows", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
     display.press("F12");
     let saved = || {
         let files = std::fs::read_dir(display.folder.path()).unwrap();
@@ -803,9 +815,10 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
         rows.flat_map(|row| row[..300].to_vec()).collect()
     };
     let (now, before) = (scene(&again), scene(&made));
-    let differ = now.iter().zip(&before).filter(|(a, b)| {
-        a.iter().zip(b.iter()).any(|(a, b)| a.abs_diff(*b) > 4)
-    });
+    let differ = now
+        .iter()
+        .zip(&before)
+        .filter(|(a, b)| a.iter().zip(b.iter()).any(|(a, b)| a.abs_diff(*b) > 4));
     let share = differ.count() as f64 / now.len() as f64;
     assert!(share < 0.005, "{share} of the picture differs");
     display.focus("scene.obj");
@@ -817,7 +830,9 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     };
     assert!(column(&alone) != column(&again), "the panel is still shown");
     display.press("Escape");
-    display.settled("the panel again", |now| now.darker_and_brighter(&again).0 < 0.001);
+    display.settled("the panel again", |now| {
+        now.darker_and_brighter(&again).0 < 0.001
+    });
 }
 
 #[test]

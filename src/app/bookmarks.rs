@@ -51,7 +51,8 @@ impl Bookmark {
     /// The view; `None` where the file was edited to hold none.
     fn viewpoint(&self) -> Option<Viewpoint> {
         let world_from_view = Mat4::from_cols_array(&self.world_from_view);
-        let is_place = world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
+        let is_place =
+            world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
         let projection = match (self.fov_y, self.half_height) {
             (Some(fov_y), _) => Projection::Perspective { fov_y },
             (None, half_height) => Projection::Orthographic {
@@ -60,7 +61,9 @@ impl Bookmark {
         };
         let is_lens = match projection {
             Projection::Perspective { fov_y } => fov_y > 0.0 && fov_y < std::f32::consts::PI,
-            Projection::Orthographic { half_height } => half_height.is_finite() && half_height > 0.0,
+            Projection::Orthographic { half_height } => {
+                half_height.is_finite() && half_height > 0.0
+            }
         };
         let is_far = self.distance.is_finite() && self.distance > 0.0;
         (is_place && is_lens && is_far).then_some(Viewpoint {
@@ -78,7 +81,12 @@ impl Bookmark {
         let target = eye + view.forward() * self.distance;
         let fov = self.fov_y.map(|fov| format!(" --fov {}", fov.to_degrees()));
         let vector = |v: glam::Vec3| format!("{},{},{}", v.x, v.y, v.z);
-        format!("--eye={} --target={}{}", vector(eye), vector(target), fov.unwrap_or_default())
+        format!(
+            "--eye={} --target={}{}",
+            vector(eye),
+            vector(target),
+            fov.unwrap_or_default()
+        )
     }
 }
 
@@ -139,7 +147,11 @@ impl Bookmarks {
             false => _ = self.scenes.insert(self.scene.clone(), list),
         }
         while self.scenes.len() > MOST_SCENES {
-            let other = self.scenes.keys().find(|scene| **scene != self.scene).cloned();
+            let other = self
+                .scenes
+                .keys()
+                .find(|scene| **scene != self.scene)
+                .cloned();
             self.scenes.remove(&other.unwrap_or_default());
         }
         if let Some(file) = &self.file
@@ -175,7 +187,8 @@ impl Bookmarks {
 /// What the file says; nothing where there is none, or where it is broken.
 fn read(file: &Path) -> BTreeMap<String, Vec<Bookmark>> {
     let mut text = String::new();
-    let read = std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+    let read =
+        std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
     let mut scenes: BTreeMap<String, Vec<Bookmark>> = match read {
         Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
         Err(_) => BTreeMap::new(),
@@ -219,7 +232,10 @@ impl State {
                 self.see(&view, found.distance);
                 self.notify(found.name);
             }
-            None => self.notify(format!("there is no saved view {}; Ctrl+B saves one", index + 1)),
+            None => self.notify(format!(
+                "there is no saved view {}; Ctrl+B saves one",
+                index + 1
+            )),
         }
     }
 }
@@ -253,7 +269,8 @@ mod tests {
         state.bookmark();
         let second = state.camera;
         state.go_to_bookmark(0);
-        let near = |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
+        let near =
+            |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
         assert!(near(state.camera.viewpoint(), first.viewpoint()));
         assert!((state.camera.distance() - first.distance()).abs() < 1e-4);
         state.go_to_bookmark(7);
@@ -266,15 +283,24 @@ mod tests {
         assert_eq!(other.list(), []);
         other.show(&["a.glb".into()]);
         assert_eq!(other.list()[1].name, "aside");
-        assert!(near(other.list()[1].viewpoint().unwrap(), second.viewpoint()));
+        assert!(near(
+            other.list()[1].viewpoint().unwrap(),
+            second.viewpoint()
+        ));
         let options = other.list()[1].options();
-        assert!(options.starts_with("--eye=") && options.ends_with("--fov 45"), "{options}");
+        assert!(
+            options.starts_with("--eye=") && options.ends_with("--fov 45"),
+            "{options}"
+        );
         other.delete(0);
         other.delete(0);
         assert_eq!(Bookmarks::at(Some(file.clone())).scenes.len(), 0);
         for broken in ["{", "[]", "{\"a\": 3}", "{\"a\": [{\"name\": \"x\"}]}"] {
             std::fs::write(&file, broken).unwrap();
-            assert!(Bookmarks::at(Some(file.clone())).scenes.is_empty(), "{broken}");
+            assert!(
+                Bookmarks::at(Some(file.clone())).scenes.is_empty(),
+                "{broken}"
+            );
         }
     }
 

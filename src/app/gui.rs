@@ -6,9 +6,9 @@ use super::{
     wake::{Wake, Waker},
 };
 use crate::gpu::Gpu;
+use egui_winit::accesskit_winit;
 use glam::Vec2;
 use std::time::{Duration, Instant};
-use egui_winit::accesskit_winit;
 use winit::{event::WindowEvent, event_loop::ActiveEventLoop, window::Window};
 
 /// egui, and what it remembers of the window.
@@ -78,7 +78,10 @@ impl Gui {
             repeat: false,
             modifiers: egui::Modifiers::NONE,
         };
-        self.state.egui_input_mut().events.extend([tab(true), tab(false)]);
+        self.state
+            .egui_input_mut()
+            .events
+            .extend([tab(true), tab(false)]);
     }
 
     /// No control has the keyboard any more.

@@ -41,7 +41,11 @@ impl Looks {
     }
 
     fn list(&mut self) {
-        self.names = self.folder.as_deref().map(looks::of_user_in).unwrap_or_default();
+        self.names = self
+            .folder
+            .as_deref()
+            .map(looks::of_user_in)
+            .unwrap_or_default();
     }
 
     /// Names of the user's looks.
@@ -79,7 +83,9 @@ impl State {
         let name = self.looks.name.trim().to_owned();
         let renames = self.looks.renames.take();
         let outcome = self.looks_folder().and_then(|folder| match &renames {
-            Some(old) => looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}")),
+            Some(old) => {
+                looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}"))
+            }
             None => {
                 let path = looks::save(&folder, &name, &self.config)?;
                 Ok(format!("saved {}", path.display()))
@@ -148,7 +154,12 @@ mod tests {
         let before = state.config.clone();
         state.apply_look("yours");
         let failure = state.error.take().unwrap();
-        assert!(failure.text.contains("yours.toml: sun.strength: -1 is outside"), "{failure:?}");
+        assert!(
+            failure
+                .text
+                .contains("yours.toml: sun.strength: -1 is outside"),
+            "{failure:?}"
+        );
         assert_eq!((state.undo.steps().count(), &state.config), (1, &before));
         state.overwrite_look("yours");
         state.apply_look("yours");

@@ -382,7 +382,7 @@ mod tests {
         assert!(names(&mut palette, "").len() > 180);
         assert_eq!(names(&mut palette, "FULL scr")[0], "full screen");
         assert_eq!(palette.rows()[0].note, "F11");
-        assert_eq!(names(&mut palette, "shmode")[0], "shadows.mode");
+        assert_eq!(names(&mut palette, "shadowsm")[0], "shadows.mode");
         assert_eq!(names(&mut palette, "envhaze")[0], "environment.haze");
         // No name holds the word: it is of a comment.
         assert_eq!(names(&mut palette, "symbolic links"), ["load.follow_links"]);
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn a_setting_is_typed_with_its_value() {
         let mut palette = palette();
-        names(&mut palette, "shadmode");
+        names(&mut palette, "shadows.m");
         assert_eq!(palette.accept(), None);
         assert_eq!(palette.text, "shadows.mode ");
         let of = |value: &str| format!("shadows.mode {value}");

@@ -53,7 +53,9 @@ impl Viewer {
     /// Hides the pointer once it has rested.
     pub(super) fn rest_pointer(&mut self) {
         if let Some(presentation) = &mut self.presentation
-            && presentation.moved.is_some_and(|moved| moved.elapsed() >= POINTER_RESTS)
+            && presentation
+                .moved
+                .is_some_and(|moved| moved.elapsed() >= POINTER_RESTS)
         {
             presentation.moved = None;
             self.window.set_cursor_visible(false);

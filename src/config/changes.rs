@@ -104,7 +104,6 @@ impl Config {
         }
         Ok((document.to_string(), count))
     }
-
 }
 
 /// Sets a key of a document; a comment behind it stays.

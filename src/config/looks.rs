@@ -59,7 +59,9 @@ impl Look {
         for (key, value) in &keys {
             if !is_of_looks(key) {
                 let sections = SECTIONS[..SECTIONS.len() - 1].join(", ");
-                let what = format!("{key}: is of no look; a look may set {OF_SCENE} and keys of {sections}");
+                let what = format!(
+                    "{key}: is of no look; a look may set {OF_SCENE} and keys of {sections}"
+                );
                 return Err(fault(origin, what));
             }
             config.set(origin, key, value.clone())?;
@@ -105,7 +107,9 @@ impl Look {
                 let mut names = folder.map(of_user_in).unwrap_or_default();
                 names.extend(built_in().map(str::to_owned));
                 let names = names.join(", ");
-                Err(Error::NotFound(format!("no look \"{name}\"; there are {names}")))
+                Err(Error::NotFound(format!(
+                    "no look \"{name}\"; there are {names}"
+                )))
             }
         }
     }
@@ -148,7 +152,9 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| {
         let path = entry.path();
-        let is_look = path.extension().is_some_and(|extension| extension == "toml");
+        let is_look = path
+            .extension()
+            .is_some_and(|extension| extension == "toml");
         is_look.then(|| Some(path.file_stem()?.to_str()?.to_owned()))?
     };
     let mut names: Vec<String> = entries.filter_map(name).collect();
@@ -160,13 +166,16 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
 fn path_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_plain = |c: char| !c.is_control() && !"\\/:*?\"<>|".contains(c);
     let is_name = !name.trim().is_empty() && name == name.trim() && name.chars().all(is_plain);
-    (is_name && name.len() <= 80 && !name.starts_with('.')).then(|| folder.join(format!("{name}.toml")))
+    (is_name && name.len() <= 80 && !name.starts_with('.'))
+        .then(|| folder.join(format!("{name}.toml")))
 }
 
 fn named(folder: &Path, name: &str) -> Result<PathBuf> {
     path_of(folder, name).ok_or_else(|| {
         let name = one_line(name);
-        Error::Argument(format!("\"{name}\" can be no name of a file, which a look is"))
+        Error::Argument(format!(
+            "\"{name}\" can be no name of a file, which a look is"
+        ))
     })
 }
 
@@ -177,7 +186,9 @@ fn named(folder: &Path, name: &str) -> Result<PathBuf> {
 /// [`Error::Argument`] for a name that no file can have, [`Error::Io`].
 pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
     let path = named(folder, name)?;
-    let mut text = String::from("# A look of canopy: `canopy view --look NAME`, or the section Looks of the panel.\n");
+    let mut text = String::from(
+        "# A look of canopy: `canopy view --look NAME`, or the section Looks of the panel.\n",
+    );
     let table = config.table();
     for section in SECTIONS {
         let Some(Value::Table(keys)) = table.get(section) else {
@@ -217,7 +228,9 @@ pub(super) fn absolute(key: &str, value: Value) -> Value {
 pub fn rename(folder: &Path, name: &str, wanted: &str) -> Result<()> {
     let (path, wanted_path) = (named(folder, name)?, named(folder, wanted)?);
     if wanted_path.exists() {
-        return Err(Error::Argument(format!("there is a look \"{wanted}\" already")));
+        return Err(Error::Argument(format!(
+            "there is a look \"{wanted}\" already"
+        )));
     }
     std::fs::rename(&path, wanted_path).map_err(|e| Error::io(path, e))
 }
@@ -250,7 +263,10 @@ mod tests {
         assert_eq!(of_user_in(&folder), ["at night"]);
         let mut other = Config::default();
         other.image.dither = false;
-        Look::find("at night", Some(&folder)).unwrap().apply(&mut other).unwrap();
+        Look::find("at night", Some(&folder))
+            .unwrap()
+            .apply(&mut other)
+            .unwrap();
         // All of a look is set; what is of a person or a file is not.
         let mut expected = config.clone();
         expected.window.theme = Theme::Dark;
@@ -261,22 +277,44 @@ mod tests {
         Config::default().merge("f", &text).unwrap();
 
         save(&folder, "b", &config).unwrap();
-        assert!(rename(&folder, "b", "at night").unwrap_err().to_string().contains("already"));
+        assert!(
+            rename(&folder, "b", "at night")
+                .unwrap_err()
+                .to_string()
+                .contains("already")
+        );
         rename(&folder, "b", "c").unwrap();
         delete(&folder, "at night").unwrap();
         assert_eq!(of_user_in(&folder), ["c"]);
-        for name in ["", " ", "a/b", "..", ".hidden", "a\\b", " a", "a:b", "a\n", &"x".repeat(99)] {
+        for name in [
+            "",
+            " ",
+            "a/b",
+            "..",
+            ".hidden",
+            "a\\b",
+            " a",
+            "a:b",
+            "a\n",
+            &"x".repeat(99),
+        ] {
             assert!(save(&folder, name, &config).is_err(), "{name:?}");
         }
         let missing = Look::find("teapot", Some(&folder)).unwrap_err().to_string();
-        assert_eq!(missing, "no look \"teapot\"; there are c, Fast, Quality, Studio");
+        assert_eq!(
+            missing,
+            "no look \"teapot\"; there are c, Fast, Quality, Studio"
+        );
     }
 
     #[test]
     fn a_broken_look_is_one_line_and_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for (text, what) in [
-            ("[sun]\nstrength = \"much\"", "sun.strength: expected a number"),
+            (
+                "[sun]\nstrength = \"much\"",
+                "sun.strength: expected a number",
+            ),
             ("[window]\nvsync = false", "window.vsync: is of no look"),
             ("[gpu]\nadapter = \"x\"", "gpu.adapter: is of no look"),
             ("[scene]\nup = \"z\"", "scene.up: is of no look"),
@@ -287,7 +325,10 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let found = Look::find(path.to_str().unwrap(), None);
             let message = found.unwrap_err().to_string();
-            assert!(message.contains("bad.toml: ") && message.contains(what), "{message}");
+            assert!(
+                message.contains("bad.toml: ") && message.contains(what),
+                "{message}"
+            );
             assert!(!message.contains('\n'), "{message}");
         }
     }

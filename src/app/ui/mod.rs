@@ -74,7 +74,9 @@ fn name_picture(ui: &Ui, room: egui::Rect, state: &State) {
     let picture = ui.interact(room, egui::Id::unique("picture"), egui::Sense::hover());
     picture.widget_info(|| {
         let stage = state.stage.as_ref();
-        let name = stage.map_or("no scene".into(), |stage| format!("picture of {}", stage.name()));
+        let name = stage.map_or("no scene".into(), |stage| {
+            format!("picture of {}", stage.name())
+        });
         egui::WidgetInfo::labeled(egui::Role::Image, true, name)
     });
 }

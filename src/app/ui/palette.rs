@@ -22,6 +22,9 @@ const LIST_HEIGHT: f32 = 420.0;
 /// Rows that Page Up and Page Down move by.
 const PAGE: isize = 10;
 
+/// Rows narrower than this have room for their names alone, in points.
+const NARROW: f32 = 360.0;
+
 /// Width of the kinds of rows, in points.
 const SECTION_WIDTH: f32 = 84.0;
 
@@ -66,7 +69,12 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
             .small()
             .color(ui.visuals().warn_fg_color),
         None => {
-            let keys = "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting";
+            let keys = match ui.available_width() < NARROW {
+                true => "Enter does it, Esc closes",
+                false => {
+                    "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting"
+                }
+            };
             RichText::new(keys).small().weak()
         }
     };
@@ -173,11 +181,15 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
             ui.add(Label::new(text).truncate().selectable(false));
         });
     };
+    let name = RichText::new(&row.name).color(visuals.text_color());
+    if inside.width() < NARROW {
+        part(&mut line, inside.width(), name);
+        return response.on_hover_text(hint).clicked();
+    }
     let section = RichText::new(row.section)
         .small()
         .color(visuals.text_color());
-    part(&mut line, SECTION_WIDTH.min(inside.width() * 0.25), section);
-    let name = RichText::new(&row.name).color(visuals.text_color());
+    part(&mut line, SECTION_WIDTH, section);
     part(
         &mut line,
         inside.width() * if row.note.is_empty() { 0.7 } else { 0.5 },

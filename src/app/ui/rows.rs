@@ -121,7 +121,8 @@ impl<'a> Row<'a> {
 /// Number of widgets that the layer has so far.
 fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
-    ui.ctx().viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
+    ui.ctx()
+        .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
 }
 
 /// Tells screen readers of which setting the widgets are that the row has added since there were `before`.

@@ -213,13 +213,20 @@ mod tests {
                 ("open list", &widgets.open),
             ] {
                 check(name, widget.text_color(), widget.weak_bg_fill);
-                check(&format!("weak text on {name}"), visuals.weak_text_color(), widgets.inactive.weak_bg_fill);
+                check(
+                    &format!("weak text on {name}"),
+                    visuals.weak_text_color(),
+                    widgets.inactive.weak_bg_fill,
+                );
             }
             let chosen = visuals.selection;
             check("what is chosen", chosen.stroke.color, chosen.bg_fill);
             // The ring around what has the keyboard: 3 to 1 (WCAG 2.2, 1.4.11).
             let ring = contrast(widgets.active.bg_stroke.color, visuals.panel_fill);
-            assert!(ring >= 3.0 && widgets.active.bg_stroke.width >= 1.0, "{theme:?}: {ring}");
+            assert!(
+                ring >= 3.0 && widgets.active.bg_stroke.width >= 1.0,
+                "{theme:?}: {ring}"
+            );
         }
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }

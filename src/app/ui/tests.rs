@@ -879,7 +879,10 @@ fn every_control_has_a_name() {
     };
     let mut run = Run::new(context(), [400.0, 100.0], 1.0, &mut bad);
     let unnamed = run.unnamed();
-    assert!(unnamed.len() >= 2 && !unnamed[0].contains("named"), "{unnamed:?}");
+    assert!(
+        unnamed.len() >= 2 && !unnamed[0].contains("named"),
+        "{unnamed:?}"
+    );
 }
 
 /// Tab reaches every control of the panel, and goes on from the last to the first.
@@ -889,7 +892,11 @@ fn tab_reaches_every_control() {
     let before = state.config.clone();
     let window = ([1280.0, 800.0], 1.0);
     let (left, comes_back) = with_run(&mut state, Show::Panel, window, |run| run.out_of_reach());
-    assert!(left.is_empty() && comes_back, "{comes_back}: {}", left.join("\n"));
+    assert!(
+        left.is_empty() && comes_back,
+        "{comes_back}: {}",
+        left.join("\n")
+    );
     let changed = Changes::default().between(&before, &state.config);
     assert!(changed.is_empty(), "{changed:?}");
     // A control that keeps Tab to itself is found.
@@ -900,7 +907,10 @@ fn tab_reaches_every_control() {
         _ = ui.button("three");
     };
     let (left, comes_back) = Run::new(context(), [400.0, 200.0], 1.0, &mut trap).out_of_reach();
-    assert!(!comes_back && left.len() == 1 && left[0].contains("three"), "{left:?}");
+    assert!(
+        !comes_back && left.len() == 1 && left[0].contains("three"),
+        "{left:?}"
+    );
 }
 
 /// Alone, the picture has all of the window, and nothing lies over it but what has failed.
@@ -930,7 +940,7 @@ fn a_setting_is_set_by_typing() {
         run.faults(&[LONG]);
         let shown = run.texts().len();
         assert!(shown < 400, "{shown} texts: rows out of sight are laid out");
-        run.write("shadmode");
+        run.write("shadows.m");
         assert!(run.find("shadows.mode").is_some());
         run.press(egui::Key::Tab);
         run.press(egui::Key::ArrowDown);

@@ -19,7 +19,7 @@ pub struct RenderArgs {
     /// .png, .jpg, .exr (linear) or - (standard output); {frame} or {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
-    /// Make this picture of canopy again: its files, settings, view and moment, unless options say otherwise
+    /// Make this picture of canopy again; other options come on top
     #[arg(long, value_name = "PICTURE", help_heading = "Output")]
     pub from: Option<PathBuf>,
     /// Format of the picture, whatever its name ends in

@@ -19,7 +19,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
     let mut asked = None;
     let own = state.looks.of_user().to_vec();
     ui.horizontal_wrapped(|ui| {
-        for name in state.looks.all().into_iter().filter(|name| !own.contains(name)) {
+        for name in state
+            .looks
+            .all()
+            .into_iter()
+            .filter(|name| !own.contains(name))
+        {
             let tip = "Sets what this look is made of, and leaves all else. Ctrl+Z takes it back";
             if ui.button(&name).on_hover_text(tip).clicked() {
                 asked = Some(Asked::Apply(name));
@@ -47,7 +52,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
 fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>) {
     if state.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
-        let delete = ui.button("Delete").on_hover_text("Deletes its file for good");
+        let delete = ui
+            .button("Delete")
+            .on_hover_text("Deletes its file for good");
         if delete.clicked() {
             *asked = Some(Asked::Delete(name.into()));
         }
@@ -61,8 +68,16 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>
             *asked = Some(what(name.into()));
         }
     };
-    button(name, "Sets all that is of looks. Ctrl+Z takes it back", Asked::Apply);
-    button("save", "Saves the settings of now in place of this look", Asked::Overwrite);
+    button(
+        name,
+        "Sets all that is of looks. Ctrl+Z takes it back",
+        Asked::Apply,
+    );
+    button(
+        "save",
+        "Saves the settings of now in place of this look",
+        Asked::Overwrite,
+    );
     button("rename", "Gives it another name", Asked::Rename);
     button("delete", "Deletes it; asks first", Asked::AskToDelete);
 }
@@ -73,7 +88,9 @@ fn name_field(ui: &mut Ui, state: &mut State) {
     let field = TextEdit::singleline(&mut looks.name)
         .desired_width(width)
         .hint_text("name of a look");
-    let field = ui.add(field).on_hover_text("The name under which these settings are saved")
+    let field = ui
+        .add(field)
+        .on_hover_text("The name under which these settings are saved")
         .accessible_name("name of a look");
     let enters = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let (text, tip) = match &looks.renames {
@@ -85,7 +102,9 @@ fn name_field(ui: &mut Ui, state: &mut State) {
     };
     let has_name = !looks.name.trim().is_empty();
     let save = ui.add_enabled(has_name, egui::Button::new(text));
-    let save = save.on_hover_text(tip).on_disabled_hover_text("Type a name first");
+    let save = save
+        .on_hover_text(tip)
+        .on_disabled_hover_text("Type a name first");
     if (save.clicked() || enters) && has_name {
         state.save_look();
     }
