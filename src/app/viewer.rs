@@ -713,6 +713,7 @@ impl Viewer {
 
     /// Runs the panel and performs the actions of its buttons.
     pub(super) fn run_ui(&mut self, window: [u32; 2]) -> Paint {
+        self.rest_pointer();
         let adapter = self.graphics.adapter();
         let preparing = self.preparation.names();
         self.says_preparing = preparing.is_some();
@@ -750,7 +751,6 @@ impl Viewer {
             view: self.measured_view(),
             rendering: self.in_flight.as_ref().is_some_and(InFlight::is_awaited),
         };
-        self.rest_pointer();
         self.state.find_sun();
         // What is told, the panel knows as soon as it is laid out.
         self.state.tells_figures = false;

@@ -64,6 +64,8 @@ fn set_dark(visuals: &mut Visuals) {
     visuals.selection.bg_fill = Color32::from_rgb(34, 98, 74);
     visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(190, 240, 215));
     visuals.hyperlink_color = Color32::from_rgb(104, 200, 152);
+    visuals.error_fg_color = Color32::from_rgb(255, 116, 104);
+    visuals.weak_text_color = Some(Color32::from_gray(168));
     visuals.slider_trailing_fill = true;
     visuals.widgets.noninteractive.fg_stroke.color = Color32::from_gray(198);
     visuals.widgets.inactive.fg_stroke.color = Color32::from_gray(214);
@@ -78,7 +80,8 @@ fn set_light(visuals: &mut Visuals) {
     visuals.window_stroke = Stroke::new(1.0, Color32::from_gray(180));
     visuals.selection.bg_fill = Color32::from_rgb(170, 222, 198);
     visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(8, 70, 44));
-    visuals.hyperlink_color = Color32::from_rgb(16, 124, 78);
+    visuals.hyperlink_color = Color32::from_rgb(14, 116, 72);
+    visuals.weak_text_color = Some(Color32::from_gray(98));
     visuals.warn_fg_color = Color32::from_rgb(156, 84, 0);
     visuals.error_fg_color = Color32::from_rgb(176, 16, 16);
     visuals.slider_trailing_fill = true;
