@@ -877,7 +877,7 @@ fn every_control_has_a_name() {
         assert!(unnamed.is_empty(), "{shown:?}: {}", unnamed.join("\n"));
     }
     let mut bad = |ui: &mut Ui| {
-        ui.button("named");
+        _ = ui.button("named");
         ui.add(egui::Slider::new(&mut 1.0, 0.0..=2.0));
         ui.allocate_response(egui::vec2(30.0, 20.0), egui::Sense::click());
     };
