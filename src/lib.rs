@@ -65,6 +65,7 @@
 //! app, cli, render ─► scene                 data and loading: no wgpu
 //! app, cli ─► output ─► render, scene       files and text that leave the program
 //! app, cli ─► profile ─► gpu, output        what frames took
+//! app, cli ─► provenance ─► output, scene   how a picture was made
 //! cli::bench, cli::selftest, tests ─► reference ─► scene, accel::layout, gpu::layout
 //! ```
 //!
@@ -101,6 +102,8 @@ pub mod gpu;
 pub mod output;
 #[cfg(feature = "render")]
 pub mod profile;
+#[cfg(feature = "render")]
+pub mod provenance;
 #[cfg(feature = "render")]
 pub mod reference;
 #[cfg(feature = "render")]

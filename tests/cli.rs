@@ -849,6 +849,69 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(!folder.names().iter().any(|name| name.contains("part")));
 }
 
+/// A picture tells how it was made, and is made again from that bit by bit; what it does not tell is where.
+#[test]
+fn pictures_are_made_again_from_what_they_tell() {
+    let folder = Folder::new();
+    let line = "render scene.obj --size 48x32 --samples 2 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3 --set image.tonemap=aces";
+    for name in ["a.png", "a.jpg", "a.exr"] {
+        folder.succeeds(&format!("{line} -o {name}"));
+        let again = format!("again-{name}");
+        folder.succeeds(&format!("render --from {name} -o {again}"));
+        let [first, second] = [name, &again].map(|name| std::fs::read(folder.path(name)).unwrap());
+        assert!(first == second, "{name} is another picture");
+        let text = String::from_utf8_lossy(&first).into_owned();
+        assert!(text.contains("\"name\":\"scene.obj\""), "{name}");
+        assert!(
+            !text.contains(folder.0.path().to_str().unwrap()),
+            "{name} tells its folder"
+        );
+    }
+    // Options come on top, and a look below them.
+    folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x16");
+    let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
+    for told in [
+        "\"shadows.mode\":\"off\"",
+        "\"occlusion.mode\":\"off\"",
+        "\"image.tonemap\":\"aces\"",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert_eq!(picture(&folder.path("b.png")).width(), 24);
+    assert_ne!(
+        picture(&folder.path("a.png")),
+        picture(&folder.path("again-a.jpg"))
+    );
+    folder.succeeds("render scene.obj -o plain.png --size 8x8 --set output.metadata=false");
+    std::fs::create_dir(folder.path("sent")).unwrap();
+    std::fs::copy(folder.path("a.png"), folder.path("sent/a.png")).unwrap();
+    for (line, words) in [
+        (
+            "render --from plain.png -o c.png",
+            &["plain.png", "without settings"][..],
+        ),
+        (
+            "render --from sent/a.png -o c.png",
+            &["sent/a.png", "scene.obj", "not there"],
+        ),
+        (
+            "render --from scene.obj -o c.png",
+            &["scene.obj", "without settings"],
+        ),
+        ("render --from no.png -o c.png", &["no.png"]),
+        ("view plain.png", &["plain.png", "without settings"]),
+        (
+            "render scene.obj -o c.png --look teapot",
+            &["teapot", "Fast, Quality, Studio"],
+        ),
+    ] {
+        folder.fails(line, words);
+    }
+    folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
+    let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
+    assert_eq!(first, second);
+}
+
 #[test]
 fn samples_smooth_the_picture_and_leave_channels_alone() {
     let folder = Folder::new();

@@ -820,6 +820,90 @@ fn files_are_found_without_a_file_dialog() {
     }
 }
 
+/// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture fills the
+/// window alone.
+#[test]
+fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
+    let display = Display::start();
+    std::fs::write(display.path("scene.obj"), OBJ).unwrap();
+    let still = [
+        "--set",
+        "window.still_samples=1",
+        "--set",
+        "window.render_scale=1",
+    ];
+    let size = ["--size", "640x480"];
+    let look = ["--sun", "-0.4,-1,-0.3", "--set", "sun.angle=0"];
+    let canopy = display.canopy(&[&["scene.obj"][..], &size, &look, &still].concat());
+    let first = display.settled("the scene", Screenshot::is_drawn);
+    display.focus("scene.obj");
+    display.press("F2");
+    display.write("shadows.mode off");
+    display.press("Return");
+    let off = display.settled("no shadows", |now| *now != first);
+    let (darker, brighter) = off.darker_and_brighter(&first);
+    assert!(
+        brighter > 0.01 && darker < 0.005,
+        "{brighter} is brighter and {darker} darker"
+    );
+    display.press("ctrl+z");
+    display.settled("the shadows again", |now| {
+        let (darker, brighter) = now.darker_and_brighter(&first);
+        darker + brighter < 0.001
+    });
+    // From a view that is not the first one.
+    display.press("KP_4");
+    display.settled("another view", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
+    display.press("ctrl+shift+z");
+    let made = display.settled("that without shadows", |now| {
+        now.darker_and_brighter(&first).0 > 0.01
+    });
+    display.press("F12");
+    let saved = || {
+        let files = std::fs::read_dir(display.folder.path()).unwrap();
+        let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.find(|name| name.starts_with("canopy scene 20") && name.ends_with(".png"))
+    };
+    let start = Instant::now();
+    while saved().is_none() {
+        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(canopy);
+    let picture = saved().unwrap();
+    let _canopy = display.canopy(&[&[picture.as_str()][..], &size, &still].concat());
+    let again = display.settled("the picture's scene", |now| {
+        let (darker, brighter) = now.darker_and_brighter(&made);
+        now.is_drawn() && darker + brighter < 0.03
+    });
+    // The panel has other marks of what was changed; the scene beside it is the same.
+    let scene = |shown: &Screenshot| -> Vec<[u8; 3]> {
+        let rows = shown.pixels.chunks(shown.width).take(480);
+        rows.flat_map(|row| row[..300].to_vec()).collect()
+    };
+    let (now, before) = (scene(&again), scene(&made));
+    let differ = now
+        .iter()
+        .zip(&before)
+        .filter(|(a, b)| a.iter().zip(b.iter()).any(|(a, b)| a.abs_diff(*b) > 4));
+    let share = differ.count() as f64 / now.len() as f64;
+    assert!(share < 0.005, "{share} of the picture differs");
+    display.focus("scene.obj");
+    display.press("F10");
+    let alone = display.settled("the picture alone", |now| *now != again);
+    let column = |shown: &Screenshot| -> Vec<[u8; 3]> {
+        let rows = shown.pixels.chunks(shown.width).take(480);
+        rows.map(|row| row[620]).collect()
+    };
+    assert!(column(&alone) != column(&again), "the panel is still shown");
+    display.press("Escape");
+    display.settled("the panel again", |now| {
+        now.darker_and_brighter(&again).0 < 0.001
+    });
+}
+
 #[test]
 fn views_have_keys_and_a_changed_file_is_loaded_again() {
     let display = Display::start();

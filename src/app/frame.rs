@@ -15,6 +15,7 @@ use crate::{
     config::{self, Antialias, Config},
     gpu::Needs,
     output,
+    provenance::SOFTWARE,
     render::{Channel, View, compared_tree::ComparedTree},
     scene::Pose,
 };
@@ -600,7 +601,13 @@ impl Viewer {
                 Error::NotFound(what.into())
             })?,
         };
-        output::write(&path, &output::picture::png(width, height, pixels)?)?;
+        let mut bytes = output::picture::png(width, height, pixels)?;
+        if picture == Picture::Scene
+            && let Some(made) = self.provenance(path.parent())
+        {
+            bytes = output::embedded::into_png(&bytes, &made.text(), SOFTWARE);
+        }
+        output::write(&path, &bytes)?;
         Ok(path)
     }
 

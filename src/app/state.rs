@@ -3,6 +3,7 @@
 
 use super::{
     arm::Arm,
+    bookmarks::Bookmarks,
     camera::Camera,
     changes::Changes,
     compare::Compare,
@@ -10,16 +11,20 @@ use super::{
     export::Export,
     keymap::Keymap,
     keys::{Action, ORBIT_STEPS},
+    looks::Looks,
     measure::Measure,
     offer::Offer,
     outline::Outline,
+    palette::Palette,
     panel_layout::PanelLayout,
     path_keys::PathKeys,
     profiler_panel::ProfilerPanel,
+    recent::Opened,
     selected::Selection,
     sun::{self, SunOfScene},
     textures::Textures,
     tree_view::TreeView,
+    undo::Undo,
 };
 use crate::{
     config::{
@@ -116,6 +121,18 @@ pub(super) struct State {
     pub(super) profiler: ProfilerPanel,
     /// The settings that differ from those at the start.
     pub(super) changes: Changes,
+    /// The command palette while it is open.
+    pub(super) palette: Option<Palette>,
+    /// Views that the person has saved.
+    pub(super) bookmarks: Bookmarks,
+    /// Whether the picture is shown alone.
+    pub(super) presents: bool,
+    /// The looks there are.
+    pub(super) looks: Looks,
+    /// What the palette asks to open.
+    pub(super) opens: Option<Opened>,
+    /// Changes of settings that can be taken back.
+    pub(super) undo: Undo,
     /// The panel's width and foldings.
     pub(super) layout: PanelLayout,
     /// The meshes that were clicked.
@@ -391,6 +408,12 @@ impl State {
             history: History::new(history::FRAMES),
             profiler: ProfilerPanel::default(),
             changes: Changes::default(),
+            bookmarks: Bookmarks::default(),
+            presents: false,
+            looks: Looks::default(),
+            palette: None,
+            opens: None,
+            undo: Undo::new(config.clone()),
             layout: PanelLayout::default(),
             selection: Selection::default(),
             outline: Outline::default(),
@@ -420,6 +443,7 @@ impl State {
         }
         self.sun_of_scene = SunOfScene::default();
         self.forget_clicks();
+        self.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
         self.outline.forget_scene();
         let stage = Stage::new(files, opened, self.config.animation.time);
@@ -602,6 +626,14 @@ impl State {
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 
+    /// Sees the scene from `view`, and orbits what is `distance` metres ahead.
+    pub(super) fn see(&mut self, view: &Viewpoint, distance: f32) {
+        let Some(stage) = &self.stage else { return };
+        let center = view.eye() + view.forward() * distance;
+        self.arm = Arm::default();
+        self.camera = Camera::new(view, center, framing::extent(stage.first.bounds));
+    }
+
     /// Looks through a camera of the file.
     pub(super) fn look_through(&mut self, camera: usize) {
         let Some(stage) = &mut self.stage else { return };
@@ -674,6 +706,8 @@ impl State {
             }
             Action::Walk => self.toggle_walking(),
             Action::NextCamera => self.next_camera(),
+            Action::Bookmark => self.bookmark(),
+            Action::GoToBookmark(index) => self.go_to_bookmark(index),
             Action::Camera(camera) => self.look_through(camera),
             Action::Play => self.toggle_playing(),
             Action::NextClip => self.next_clip(),
@@ -749,6 +783,8 @@ impl State {
                 let side = self.compare.flip();
                 self.notify(format!("side {side}"));
             }
+            Action::Undo => self.undo(1, false),
+            Action::Redo => self.undo(1, true),
             Action::Reset => {
                 self.config = self.initial.clone();
                 self.camera.set_fov(self.config.camera.fov.to_radians());
@@ -771,6 +807,9 @@ impl State {
             Action::Open
             | Action::OpenEnvironment
             | Action::OpenCompared
+            | Action::Palette
+            | Action::FocusPanel
+            | Action::Present
             | Action::Browse
             | Action::NextFile
             | Action::PreviousFile

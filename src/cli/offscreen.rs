@@ -150,7 +150,7 @@ pub(super) fn deform(
 #[derive(Debug)]
 pub(super) struct Moment {
     /// Time in the clip, in seconds.
-    time: f32,
+    pub(super) time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
     /// Bounds of the scene in this pose.

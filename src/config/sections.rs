@@ -105,6 +105,7 @@ section! {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,
         jpeg_quality: u32 => JPEG_QUALITY: RangeInclusive<u32> = 1..=100,
+        metadata: bool,
     }
 }
 

@@ -368,6 +368,7 @@ mod tests {
         let aside = Look {
             eye: Some(Vec3::Y),
             target: None,
+            ..Look::default()
         };
         assert_eq!(view("eye", &aside, false).unwrap().camera, None);
         assert!(view("ear", &nowhere, false).is_err());

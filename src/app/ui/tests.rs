@@ -4,6 +4,7 @@ use crate::{
         changes::Changes,
         keys::Action,
         measure::{MeasuredPoint, Snap},
+        recent::Recent,
         selected::{Gap, Selected},
         state::{Failure, Stage},
     },
@@ -44,10 +45,11 @@ pub(super) enum Show {
     Selection,
     Profiler,
     Comparison,
+    Palette,
 }
 
 impl Show {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Panel,
         Self::Help,
         Self::Error,
@@ -60,6 +62,7 @@ impl Show {
         Self::Selection,
         Self::Profiler,
         Self::Comparison,
+        Self::Palette,
     ];
 }
 
@@ -109,6 +112,9 @@ fn state(show: Show, every_section: bool) -> State {
     }
     if show == Show::Comparison {
         compare(&mut state);
+    }
+    if show == Show::Palette {
+        state.open_palette(&Recent::default());
     }
     if show == Show::Notice {
         state.notify("a message of a usual length, such as the name of a file that was saved");
@@ -1002,4 +1008,134 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Clear");
     assert!(state.history.frames().is_empty() && !state.profiler.is_frozen());
     press(&mut state, "Freeze");
+}
+
+/// Screen readers are told a name of every control, and what the picture shows.
+#[test]
+fn every_control_has_a_name() {
+    for variation in 0..4 {
+        let mut state = state(Show::Panel, true);
+        vary(&mut state, variation);
+        let window = ([1280.0, 3000.0], 1.0);
+        let (unnamed, names) = with_run(&mut state, Show::Panel, window, |run| {
+            (run.unnamed(), run.names())
+        });
+        assert!(unnamed.is_empty(), "{variation}: {}", unnamed.join("\n"));
+        for name in [
+            "leaf cutoff",
+            "build trees: changed",
+            "vsync: wait for the display",
+        ] {
+            let is_told = names.iter().any(|told| told == name);
+            assert!(is_told || variation > 0, "{name} is not told: {names:?}");
+        }
+        let picture = format!("picture of {LONG} and 1 more");
+        assert!(variation == 2 || names.contains(&picture), "{names:?}");
+    }
+    for shown in Show::ALL {
+        let mut state = state(shown, false);
+        state.panel = false;
+        let window = ([1280.0, 800.0], 1.0);
+        let unnamed = with_run(&mut state, shown, window, |run| run.unnamed());
+        assert!(unnamed.is_empty(), "{shown:?}: {}", unnamed.join("\n"));
+    }
+    let mut bad = |ui: &mut Ui| {
+        _ = ui.button("named");
+        ui.add(egui::Slider::new(&mut 1.0, 0.0..=2.0));
+        ui.allocate_response(egui::vec2(30.0, 20.0), egui::Sense::click());
+    };
+    let mut run = Run::new(context(), [400.0, 100.0], 1.0, &mut bad);
+    let unnamed = run.unnamed();
+    assert!(
+        unnamed.len() >= 2 && !unnamed[0].contains("named"),
+        "{unnamed:?}"
+    );
+}
+
+/// Tab reaches every control of the panel, and goes on from the last to the first.
+#[test]
+fn tab_reaches_every_control() {
+    let mut state = state(Show::Panel, true);
+    let before = state.config.clone();
+    let window = ([1280.0, 800.0], 1.0);
+    let (left, comes_back) = with_run(&mut state, Show::Panel, window, |run| run.out_of_reach());
+    assert!(
+        left.is_empty() && comes_back,
+        "{comes_back}: {}",
+        left.join("\n")
+    );
+    let changed = Changes::default().between(&before, &state.config);
+    assert!(changed.is_empty(), "{changed:?}");
+    // A control that keeps Tab to itself is found.
+    let mut text = String::new();
+    let mut trap = |ui: &mut Ui| {
+        _ = ui.button("one");
+        ui.add(egui::TextEdit::multiline(&mut text).lock_focus(true));
+        _ = ui.button("three");
+    };
+    let (left, comes_back) = Run::new(context(), [400.0, 200.0], 1.0, &mut trap).out_of_reach();
+    assert!(
+        !comes_back && left.len() == 1 && left[0].contains("three"),
+        "{left:?}"
+    );
+}
+
+/// Alone, the picture has all of the window, and nothing lies over it but what has failed.
+#[test]
+fn the_picture_is_presented_alone() {
+    let texts = |state: &mut State| {
+        with_run(state, Show::Error, ([1280.0, 800.0], 1.0), |run| {
+            run.faults(&[]);
+            run.texts()
+        })
+    };
+    let mut state = state(Show::Panel, true);
+    state.presents = true;
+    state.help = true;
+    state.notify("a notice");
+    assert_eq!(texts(&mut state), [""; 0]);
+    state.fail("It failed", "for some reason");
+    assert!(texts(&mut state).iter().any(|text| text == "It failed"));
+}
+
+/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone there.
+#[test]
+fn a_setting_is_set_by_typing() {
+    let mut state = state(Show::Palette, false);
+    let window = ([1280.0, 800.0], 1.0);
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        let shown = run.texts().len();
+        assert!(shown < 400, "{shown} texts: rows out of sight are laid out");
+        run.write("shadows.m");
+        assert!(run.find("shadows.mode").is_some());
+        run.press(egui::Key::Tab);
+        run.press(egui::Key::ArrowDown);
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Map);
+    assert!(state.palette.is_none());
+    assert_eq!(state.layout.recent_commands, ["set: shadows.mode map"]);
+    state.follow_changes(false);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.write("undo rays map");
+        run.press(egui::Key::Enter);
+    });
+    assert_eq!(state.config.shadows.mode, ShadowMode::Rays);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.write("fullscr");
+        let row = run.find("full screen").expect("it is listed");
+        run.click(row.center(), 1);
+    });
+    assert_eq!(state.actions, [Action::Fullscreen]);
+    state.open_palette(&Recent::default());
+    with_run(&mut state, Show::Palette, window, |run| {
+        run.faults(&[LONG]);
+        run.press(egui::Key::Escape);
+    });
+    assert!(state.palette.is_none() && state.actions.len() == 1);
 }

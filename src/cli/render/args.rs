@@ -4,6 +4,7 @@ use crate::{
     Error, Result,
     cli::options::{LookArgs, TimeArgs, fps},
     config::Config,
+    provenance::{Provenance, Search},
     render::Channel,
 };
 use clap::{Args, ValueEnum};
@@ -18,6 +19,9 @@ pub struct RenderArgs {
     /// .png, .jpg, .exr (linear), .mp4, .webm or - (standard output); {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
+    /// Make this picture of canopy again; other options come on top
+    #[arg(long, value_name = "PICTURE", help_heading = "Output")]
+    pub from: Option<PathBuf>,
     /// Format of the picture, whatever its name ends in
     #[arg(
         long,
@@ -47,15 +51,14 @@ pub struct RenderArgs {
     /// Leave out the backdrop: alpha is 0 where nothing is seen
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Mean of N draws, jittered within the pixels
+    /// Mean of N draws, jittered within the pixels [default: 1]
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=4096),
         help_heading = "Picture"
     )]
-    pub samples: u32,
+    pub samples: Option<u32>,
     /// Settings of the picture.
     #[command(flatten)]
     pub look: LookArgs,
@@ -113,6 +116,26 @@ impl PictureFormat {
 }
 
 impl RenderArgs {
+    /// Takes over what the picture [`Self::from`] tells, as far as no option says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a file of the scene that is missing.
+    pub fn follow(&mut self, made: &Provenance, search: &Search<'_>) -> Result<()> {
+        if self.files.is_empty() {
+            self.files = made.files(search)?;
+        }
+        self.samples.get_or_insert(made.samples);
+        self.look.follow(made);
+        if !made.hidden.is_empty() {
+            log::warn!(
+                "{}: meshes were hidden by hand, which are drawn",
+                search.picture.display()
+            );
+        }
+        Ok(())
+    }
+
     /// Sets the keys of `config` that these options stand for.
     ///
     /// # Errors

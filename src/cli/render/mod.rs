@@ -9,7 +9,7 @@ pub use args::{PictureFormat, RenderArgs};
 
 use super::{
     every_adapter,
-    offscreen::{self, Offscreen},
+    offscreen::{self, Moment, Offscreen},
     report::{Report, log_stage},
     route::Route,
 };
@@ -18,6 +18,7 @@ use crate::{
     config::Config,
     gpu::profiler::Stopwatch,
     profile::{self, history::History},
+    provenance::Shown,
     render::{Channel, FrameSample, FrameStats, material_textures::texture_support},
     scene::{
         camera_path::CameraPath,
@@ -29,7 +30,10 @@ use crate::{
 };
 use outputs::{Output, Written, check_lights, outputs};
 use stats::Times;
-use std::{io::Write as _, path::Path};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 use video::{Video, VideoFile};
 
 /// Most poses of a sequence that the first view is fitted to.
@@ -72,6 +76,10 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
         OpenedScene::load(files, &config, support, span, progress)
     })?;
     let (opened, look) = (opened.checked()?, args.look.look());
+    let made_of = MadeOf {
+        files: opened.files.clone(),
+        variant: opened.variant,
+    };
     report.line.stage("uploading the scene");
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
@@ -89,8 +97,9 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     let sequence = Sequence {
         frames: frames.unwrap_or_else(|| frames_of_clip(&offscreen)),
         route: route(&mut offscreen, args, path),
-        samples: args.samples,
+        samples: args.samples.unwrap_or(1),
         tells: args.progress,
+        made_of,
     };
     let mut video = video
         .map(|file| file.start(size, offscreen.config.output.fps))
@@ -110,7 +119,7 @@ pub fn run(args: &RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     }
     offscreen.gpu.save_pipelines();
     if let Some(path) = &args.stats {
-        stats::write(path, &offscreen, &stats, &times, args.samples)?;
+        stats::write(path, &offscreen, &stats, &times, args.samples.unwrap_or(1))?;
     }
     if let (Some(path), Some(history)) = (&args.profile, &offscreen.profile) {
         profile::write(path, history.frames(), &offscreen.gpu.info.name)?;
@@ -126,6 +135,8 @@ struct Sequence {
     samples: u32,
     /// Whether every draw is told on standard output.
     tells: bool,
+    /// What its pictures keep.
+    made_of: MadeOf,
 }
 
 /// The number of frames, as far as it does not depend on the scene: what is asked for, else all of a path or
@@ -235,7 +246,8 @@ fn draw(
                 .iter()
                 .filter(|output| output.is_ready(index, count))
             {
-                output.write(offscreen, frame, &mut written)?;
+                let shown = sequence.made_of.shown(offscreen, &moment, count);
+                output.write(offscreen, frame, shown, &mut written)?;
             }
             stages.write_ms += writing.ms();
         }
@@ -254,6 +266,33 @@ fn tell(done: u64, total: u64) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = writeln!(stdout, "{done}/{total}").and_then(|()| stdout.flush());
     written.map_err(|e| Error::io("standard output", e))
+}
+
+/// What of a scene its pictures keep.
+#[derive(Debug)]
+struct MadeOf {
+    files: Vec<PathBuf>,
+    variant: Option<usize>,
+}
+
+impl MadeOf {
+    fn shown(&self, offscreen: &Offscreen, moment: &Moment, samples: u32) -> Shown<'_> {
+        let view = &moment.view;
+        let viewpoint = Viewpoint {
+            world_from_view: view.world_from_view,
+            projection: view.projection,
+        };
+        Shown {
+            files: &self.files,
+            clip: offscreen.clip,
+            time: moment.time,
+            variant: self.variant,
+            distance: viewpoint.eye().distance(moment.bounds.center()),
+            viewpoint,
+            size: offscreen.config.output.size,
+            samples,
+        }
+    }
 }
 
 /// Time in the stages of drawing.

@@ -8,7 +8,8 @@ use crate::{
     Error, Result,
     cli::{console::print_bytes, offscreen::Offscreen},
     config::{self, Config, ShadowMode},
-    output::{self, numbers, picture},
+    output::{self, embedded, numbers, picture},
+    provenance::{Provenance, SOFTWARE, Shown},
     render::Channel,
 };
 use std::{
@@ -223,9 +224,15 @@ impl Output {
         &self,
         offscreen: &mut Offscreen,
         frame: u32,
+        shown: Shown<'_>,
         written: &mut Written,
     ) -> Result<()> {
-        let bytes = self.encode(offscreen)?;
+        let path = self.name.as_ref().map(|name| name.frame(frame));
+        let folder = path.as_ref().and_then(|path| path.parent());
+        let config = &offscreen.config;
+        let keeps = config.output.metadata && self.channel == Channel::Lit;
+        let made = keeps.then(|| Provenance::new(config, &shown, folder).text());
+        let bytes = self.encode(offscreen, made.as_deref())?;
         let name = match &self.name {
             None => {
                 print_bytes(&bytes)?;
@@ -251,13 +258,20 @@ impl Output {
         Ok(())
     }
 
-    fn encode(&self, offscreen: &mut Offscreen) -> Result<Vec<u8>> {
+    /// The picture as a file; `made` is the text that it keeps.
+    fn encode(&self, offscreen: &mut Offscreen, made: Option<&str>) -> Result<Vec<u8>> {
         let [width, height] = offscreen.config.output.size;
         let quality = offscreen.config.output.jpeg_quality;
         match (self.channel, self.format) {
-            (Channel::Lit, PictureFormat::Png) => picture::png(width, height, offscreen.picture()?),
+            (Channel::Lit, PictureFormat::Png) => {
+                let bytes = picture::png(width, height, offscreen.picture()?)?;
+                Ok(made.map_or(bytes.clone(), |made| {
+                    embedded::into_png(&bytes, made, SOFTWARE)
+                }))
+            }
             (Channel::Lit, PictureFormat::Jpg) => {
-                picture::jpeg(width, height, offscreen.picture()?, quality)
+                let bytes = picture::jpeg(width, height, offscreen.picture()?, quality)?;
+                Ok(made.map_or(bytes.clone(), |made| embedded::into_jpeg(&bytes, made)))
             }
             (Channel::Cost, PictureFormat::Png | PictureFormat::Jpg) => {
                 let settings = offscreen.config.cost.clone();
@@ -267,7 +281,7 @@ impl Output {
                 log::info!("the brightest colour of the channel cost stands for {range}");
                 picture::png(image.width, image.height, pixels)
             }
-            (channel, PictureFormat::Exr) => picture::exr(&offscreen.channel(channel)?),
+            (channel, PictureFormat::Exr) => picture::exr_with(&offscreen.channel(channel)?, made),
             (channel, _) => {
                 let image = offscreen.channel(channel)?;
                 let pixels = picture::viewable(channel, &image);

@@ -1,6 +1,7 @@
 //! The panel, section by section. Sections edit the configuration; whatever needs more is an action.
 
 mod animation;
+mod bookmarks;
 mod camera_path;
 mod compare;
 mod depth_of_field;
@@ -11,6 +12,7 @@ mod geometry;
 mod image;
 mod intersections;
 mod lights;
+mod looks;
 mod materials;
 mod notes;
 mod occlusion;
@@ -40,7 +42,7 @@ struct Section {
 }
 
 /// All sections. What is used most comes first.
-const SECTIONS: [Section; 20] = [
+const SECTIONS: [Section; 24] = [
     Section {
         title: "Shadows",
         tip: "How light is blocked",
@@ -100,6 +102,12 @@ const SECTIONS: [Section; 20] = [
         tip: "What is drawn, and from where",
         open: true,
         show: view::show,
+    },
+    Section {
+        title: "Looks",
+        tip: "Settings of light and picture under a name",
+        open: false,
+        show: looks::show,
     },
     Section {
         title: "Compare",

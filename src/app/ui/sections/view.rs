@@ -1,5 +1,6 @@
 //! The section `View`.
 
+use super::bookmarks;
 use crate::{
     app::{
         keys::Action,
@@ -22,6 +23,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         state.channel = list(ui, "channel", 0.0, state.channel, &choices).unwrap_or(state.channel);
     });
     cameras(ui, state, edits);
+    bookmarks::show(ui, state, edits);
     movement(ui, state, edits);
     clicks(ui, state, edits);
     projection(ui, state, edits);
