@@ -193,7 +193,7 @@ fn a_point_becomes_the_circle_of_a_thin_lens() {
     stage.darken();
     stage.config.depth_of_field = DepthOfField {
         focus: 4.0,
-        f_number: 0.7,
+        f_number: 0.2,
         ..settings()
     };
     let params = lens(&stage.config.depth_of_field, FOV, SIZE[1]);

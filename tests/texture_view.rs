@@ -212,7 +212,8 @@ fn texels_are_the_bytes_that_were_uploaded() {
         let colors = texel(&gpu, &textures[0], 0, place);
         for channel in 0..3 {
             let error = f64::from(colors[channel]) - decoded(stored[channel]);
-            assert!(error.abs() < 1e-3, "{place:?}: {error}");
+            // Drivers decode sRGB with a table of their own.
+            assert!(error.abs() < 2e-3, "{place:?}: {error}");
         }
         assert_eq!((255.0 * colors[3]).round() as u8, stored[3]);
     }

@@ -1550,7 +1550,8 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
 fn pictured(display: &Display, arguments: &str) -> Screenshot {
     let line = format!(
         "scene.obj --size 480x360 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --exit-after 3 \
-         --screenshot shot.png --set window.panel=false --set window.render_scale=1 {arguments}"
+         --screenshot shot.png --set window.panel=false --set window.axes=false --set window.render_scale=1 \
+         {arguments}"
     );
     let arguments: Vec<_> = line.split_whitespace().collect();
     let mut canopy = display.canopy(&arguments);

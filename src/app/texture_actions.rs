@@ -3,7 +3,7 @@
 use super::state::State;
 
 impl State {
-    /// Opens the texture viewer with the texture that has this index in [`Scene::textures`](crate::scene::Scene::textures).
+    /// Opens the texture viewer with the texture that has this index among those of the scene.
     pub(super) fn open_texture(&mut self, texture: usize) {
         self.textures.is_open = true;
         self.textures.asked = Some(texture);
