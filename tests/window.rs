@@ -1396,6 +1396,17 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
         let [x, y] = at.map(|c| c.to_string());
         assert!(display.xdotool(&["mousemove", &x, &y, "click", "1"]));
     };
+    // The panel sees the pointer once a frame.
+    let slide = |from: [i32; 2], to: [i32; 2]| {
+        let middle = [0, 1].map(|i| (from[i] + to[i]) / 2);
+        let mut line = String::new();
+        for ([x, y], then) in [(from, "mousedown 1"), (middle, ""), (to, "")] {
+            line += &format!("mousemove {x} {y} {then} sleep 0.4 ");
+        }
+        line += "mouseup 1";
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert!(display.xdotool(&words), "{line}");
+    };
     let first = display.settled("the square at the left", |shot| square(shot).0 > 1.0);
     let (left, height) = square(&first);
     // The timeline is below the picture, which is 480 pixels wide; the picture's middle is at 240.
@@ -1408,14 +1419,14 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     assert!(display.xdotool(&["key", "alt+Left", "alt+Left"]));
     display.settled("two frames back", at(240.0 - scale));
     // The right handle to the middle: the end of what repeats.
-    drag(&display, [466, 580], [245, 580], 4);
+    slide([466, 580], [245, 580]);
     assert!(display.xdotool(&["key", "alt+End"]));
     let middle = display.settled("the end of the loop", at(240.0));
     // The slider of the clip's weight is the first in the panel; the switch of the morph target is below it.
     let column = |x: usize| middle.pixels.iter().skip(x).step_by(middle.width);
     let slider = column(640).position(|p| *p == [34, 98, 74]).unwrap() as i32;
     click([605, slider + 118]);
-    drag(&display, [626, slider + 118], [720, slider + 118], 4);
+    slide([626, slider + 118], [720, slider + 118]);
     let tall = display.settled("a taller square", |shot| square(shot).1 > 2 * height);
     assert!(at(240.0)(&tall));
     assert!(display.xdotool(&["key", "alt+p"]));

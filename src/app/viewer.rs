@@ -10,7 +10,7 @@ use super::{
     deviation_figures::DeviationFigures,
     dialogs::Dialogs,
     environment::EnvironmentFile,
-    exporting::Exporting,
+    export_process::Exporting,
     graphics::Graphics,
     gui::Gui,
     in_flight::{GPU_POLL, InFlight},

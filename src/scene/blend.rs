@@ -79,12 +79,6 @@ impl Blend {
         parts.join(",")
     }
 
-    /// The weight of a clip while several are blended.
-    pub fn weight(&self, clip: usize) -> Option<f32> {
-        let found = self.clips.iter().find(|(known, _)| *known == clip);
-        found.map(|(_, weight)| *weight)
-    }
-
     /// The morph weight of a target, where it is set by hand.
     pub fn morph(&self, node: usize, target: usize) -> Option<f32> {
         let is = |known: &&MorphWeight| (known.node, known.target) == (node, target);
