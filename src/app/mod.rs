@@ -1,9 +1,11 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
+mod applying_looks;
 mod arm;
 mod benchmark;
 mod benchmarking;
 mod between;
+mod bookmarking;
 mod bookmarks;
 mod browse;
 mod camera;
@@ -41,6 +43,7 @@ mod palette;
 mod panel_layout;
 mod pictures;
 mod preparing;
+mod presentation;
 mod presenting;
 mod profiler_panel;
 mod profiles;
@@ -64,6 +67,7 @@ mod tree_figures;
 mod tree_view;
 mod ui;
 mod undo;
+mod undoing;
 mod viewer;
 mod wake;
 mod walker;
