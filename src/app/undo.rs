@@ -51,7 +51,7 @@ impl Step {
                 true => (after, before),
                 false => (before, after),
             };
-            format!("{key} {} → {}", short(start), short(end))
+            format!("{key} {} to {}", short(start), short(end))
         };
         match (&self.label, self.changes.len()) {
             (Some(label), _) => label.clone(),

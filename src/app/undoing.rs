@@ -98,19 +98,19 @@ mod tests {
         };
         assert_eq!(
             undo(&mut state, Action::Undo),
-            "undone: shadows.mode off → rays"
+            "undone: shadows.mode off to rays"
         );
         assert_eq!(
             undo(&mut state, Action::Undo),
-            "undone: exposure.compensation 1.25 → 0"
+            "undone: exposure.compensation 1.25 to 0"
         );
         assert_eq!(state.config, Config::default());
         assert!(undo(&mut state, Action::Undo).starts_with("no setting"));
         assert_eq!(
             undo(&mut state, Action::Redo),
-            "done again: exposure.compensation 0 → 1.25"
+            "done again: exposure.compensation 0 to 1.25"
         );
-        assert!(undo(&mut state, Action::Redo).contains("rays → off"));
+        assert!(undo(&mut state, Action::Redo).contains("rays to off"));
         assert_eq!(state.config, changed);
         assert_eq!(
             undo(&mut state, Action::Redo),
@@ -128,7 +128,7 @@ mod tests {
         undo(&mut state, Action::Reset);
         let text = undo(&mut state, Action::Undo);
         assert!(
-            text.contains("camera.fov 45 → 30, exposure.compensation 0 → 1.25"),
+            text.contains("camera.fov 45 to 30, exposure.compensation 0 to 1.25"),
             "{text}"
         );
         let fov = crate::scene::Projection::Perspective {
@@ -160,10 +160,10 @@ mod tests {
         }
         let steps: Vec<_> = state.undo.steps().collect();
         let expected = [
-            "shadows.mode off → map",
-            "shadows.mode rays → off",
-            "tree.leaf_cutoff 2 → 6",
-            "exposure.compensation 0 → 2",
+            "shadows.mode off to map",
+            "shadows.mode rays to off",
+            "tree.leaf_cutoff 2 to 6",
+            "exposure.compensation 0 to 2",
         ];
         assert_eq!(steps, expected);
         state.undo(3, false);
