@@ -2,7 +2,7 @@
 
 use super::recent;
 use crate::{
-    atomic_file,
+    output,
     scene::{Projection, framing::Viewpoint},
 };
 use glam::Mat4;
@@ -211,7 +211,7 @@ fn write(file: &Path, scenes: &BTreeMap<String, Vec<Bookmark>>) -> crate::Result
         std::fs::create_dir_all(folder).map_err(|e| crate::Error::io(folder, e))?;
     }
     let text = serde_json::to_vec_pretty(scenes).unwrap_or_default();
-    atomic_file::write(file, &text)
+    output::write(file, &text)
 }
 
 #[cfg(test)]
