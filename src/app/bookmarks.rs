@@ -1,8 +1,8 @@
 //! Views that the person has saved, by scene, in a file of the platform's folder for state.
 
-use super::{recent, state::State};
+use super::recent;
 use crate::{
-    atomic_file,
+    output,
     scene::{Projection, framing::Viewpoint},
 };
 use glam::Mat4;
@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Views of a scene, and scenes with views: the rest is forgotten.
-const MOST_VIEWS: usize = 50;
+pub(super) const MOST_VIEWS: usize = 50;
 const MOST_SCENES: usize = 200;
 
 /// Bytes that are read of the file.
@@ -26,7 +26,7 @@ pub(super) struct Bookmark {
     pub(super) name: String,
     world_from_view: [f32; 16],
     /// Distance to what is looked at, in metres.
-    distance: f32,
+    pub(super) distance: f32,
     /// Vertical field of view in radians; `None` of an orthographic view.
     fov_y: Option<f32>,
     /// Half the height of an orthographic view in metres.
@@ -34,7 +34,7 @@ pub(super) struct Bookmark {
 }
 
 impl Bookmark {
-    fn new(name: String, view: &Viewpoint, distance: f32) -> Self {
+    pub(super) fn new(name: String, view: &Viewpoint, distance: f32) -> Self {
         let (fov_y, half_height) = match view.projection {
             Projection::Perspective { fov_y } => (Some(fov_y), None),
             Projection::Orthographic { half_height } => (None, Some(half_height)),
@@ -49,7 +49,7 @@ impl Bookmark {
     }
 
     /// The view; `None` where the file was edited to hold none.
-    fn viewpoint(&self) -> Option<Viewpoint> {
+    pub(super) fn viewpoint(&self) -> Option<Viewpoint> {
         let world_from_view = Mat4::from_cols_array(&self.world_from_view);
         let is_place =
             world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
@@ -109,7 +109,7 @@ impl Bookmarks {
         Self::at(recent::file().map(|file| file.with_file_name("bookmarks.json")))
     }
 
-    fn at(file: Option<PathBuf>) -> Self {
+    pub(super) fn at(file: Option<PathBuf>) -> Self {
         let scenes = file.as_deref().map(read).unwrap_or_default();
         Self {
             file,
@@ -128,6 +128,12 @@ impl Bookmarks {
         (self.scene, self.renames) = (files.join("\n"), None);
     }
 
+    /// Number of scenes that have views.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.scenes.len()
+    }
+
     /// The views of the scene that is shown.
     pub(super) fn list(&self) -> &[Bookmark] {
         self.scenes.get(&self.scene).map_or(&[], Vec::as_slice)
@@ -135,7 +141,7 @@ impl Bookmarks {
 
     /// Changes the views of the scene that is shown, and keeps them. Another window may have changed those of
     /// others: they are read again.
-    fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
         let mut list = self.list().to_vec();
         change(&mut list);
         list.truncate(MOST_VIEWS);
@@ -205,104 +211,12 @@ fn write(file: &Path, scenes: &BTreeMap<String, Vec<Bookmark>>) -> crate::Result
         std::fs::create_dir_all(folder).map_err(|e| crate::Error::io(folder, e))?;
     }
     let text = serde_json::to_vec_pretty(scenes).unwrap_or_default();
-    atomic_file::write(file, &text)
-}
-
-impl State {
-    /// Saves this view among those of the scene.
-    pub(super) fn bookmark(&mut self) {
-        if self.stage.is_none() {
-            return self.notify("no scene is shown yet");
-        }
-        let count = self.bookmarks.list().len();
-        if count >= MOST_VIEWS {
-            return self.notify(format!("a scene has {MOST_VIEWS} saved views at most"));
-        }
-        let name = format!("view {}", count + 1);
-        let view = Bookmark::new(name, &self.camera.viewpoint(), self.camera.distance());
-        self.bookmarks.change(|list| list.push(view));
-        self.notify(format!("saved as view {}", count + 1));
-    }
-
-    /// Goes to a view of the scene, counted from 0.
-    pub(super) fn go_to_bookmark(&mut self, index: usize) {
-        let found = self.bookmarks.list().get(index).cloned();
-        match found.and_then(|found| Some((found.viewpoint()?, found))) {
-            Some((view, found)) => {
-                self.see(&view, found.distance);
-                self.notify(found.name);
-            }
-            None => self.notify(format!(
-                "there is no saved view {}; Ctrl+B saves one",
-                index + 1
-            )),
-        }
-    }
+    output::write(file, &text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        app::state::Stage,
-        config::Config,
-        scene::{
-            Scene,
-            opened::{OpenedScene, Span},
-        },
-    };
-
-    #[test]
-    fn views_are_kept_by_scene() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("new/bookmarks.json");
-        let mut state = State::new(Config::default());
-        state.bookmarks = Bookmarks::at(Some(file.clone()));
-        state.bookmark();
-        assert_eq!(state.bookmarks.list(), []);
-        let opened = OpenedScene::new(Scene::default(), &state.config, Span::Clip);
-        state.stage = Some(Stage::new(vec!["a.glb".into()], opened, 0.0));
-        state.bookmarks.show(&["a.glb".into()]);
-        let first = state.camera;
-        state.bookmark();
-        state.orbit(glam::vec2(0.2, 0.1));
-        state.bookmark();
-        let second = state.camera;
-        state.go_to_bookmark(0);
-        let near =
-            |a: Viewpoint, b: Viewpoint| a.world_from_view.abs_diff_eq(b.world_from_view, 1e-5);
-        assert!(near(state.camera.viewpoint(), first.viewpoint()));
-        assert!((state.camera.distance() - first.distance()).abs() < 1e-4);
-        state.go_to_bookmark(7);
-        assert!(state.notice.as_ref().unwrap().0.contains("no saved view 8"));
-        state.bookmarks.renames = Some((1, " aside ".into()));
-        state.bookmarks.rename();
-        // Another window reads them, and none of another scene.
-        let mut other = Bookmarks::at(Some(file.clone()));
-        other.show(&["b.glb".into()]);
-        assert_eq!(other.list(), []);
-        other.show(&["a.glb".into()]);
-        assert_eq!(other.list()[1].name, "aside");
-        assert!(near(
-            other.list()[1].viewpoint().unwrap(),
-            second.viewpoint()
-        ));
-        let options = other.list()[1].options();
-        assert!(
-            options.starts_with("--eye=") && options.ends_with("--fov 45"),
-            "{options}"
-        );
-        other.delete(0);
-        other.delete(0);
-        assert_eq!(Bookmarks::at(Some(file.clone())).scenes.len(), 0);
-        for broken in ["{", "[]", "{\"a\": 3}", "{\"a\": [{\"name\": \"x\"}]}"] {
-            std::fs::write(&file, broken).unwrap();
-            assert!(
-                Bookmarks::at(Some(file.clone())).scenes.is_empty(),
-                "{broken}"
-            );
-        }
-    }
 
     #[test]
     fn a_view_that_is_none_is_left_out() {

@@ -1,9 +1,11 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 
+mod applying_looks;
 mod arm;
 mod benchmark;
 mod benchmarking;
 mod between;
+mod bookmarking;
 mod bookmarks;
 mod browse;
 mod camera;
@@ -51,6 +53,7 @@ mod panel_layout;
 mod path_keys;
 mod pictures;
 mod preparing;
+mod presentation;
 mod presenting;
 mod profiler_panel;
 mod profiles;
@@ -80,6 +83,7 @@ mod tree_figures;
 mod tree_view;
 mod ui;
 mod undo;
+mod undoing;
 mod viewer;
 mod wake;
 mod walker;

@@ -1,19 +1,10 @@
 //! The presentation: the picture alone, over the whole screen where the window can.
 
-use super::{viewer::Viewer, window};
+use super::{presentation::Presentation, viewer::Viewer, window};
 use std::time::{Duration, Instant};
 
 /// The pointer hides when it has not moved for so long.
 const POINTER_RESTS: Duration = Duration::from_secs(2);
-
-/// The presentation while it goes on.
-#[derive(Debug)]
-pub(super) struct Presentation {
-    /// Whether the window filled the screen before.
-    was_full: bool,
-    /// When the pointer moved last; `None` while it is hidden.
-    moved: Option<Instant>,
-}
 
 impl Viewer {
     /// Begins or ends the presentation.

@@ -25,7 +25,7 @@ use super::{
     panel_layout::LayoutFile,
     pictures::Picture,
     preparing::Preparation,
-    presenting::Presentation,
+    presentation::Presentation,
     profiling::Profiling,
     recent::{self, Opened, Recent},
     resolution::Resolution,

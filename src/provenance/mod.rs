@@ -109,6 +109,8 @@ impl Provenance {
         // The view stands for itself.
         settings.remove("camera.name");
         settings.remove("camera.fov");
+        // No picture moves.
+        settings.remove("animation.play");
         for key in FILES {
             if let Some(Value::String(file)) = settings.get_mut(key) {
                 *file = kept_name(Path::new(file), folder);

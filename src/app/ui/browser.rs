@@ -297,6 +297,9 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     } else {
         format!("{text}: {note}")
     };
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_selected, &hint)
+    });
     response.on_hover_text(hint).clicked()
 }
 
